@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
@@ -110,6 +110,11 @@ def condition(canonical: Canonical) -> float:
         return 1e4
     top = canonical.total_stretch if canonical.stretch is None else canonical.stretch
     return max(1.0, top / ridge)
+
+
+def is_quadratic(canonical: Canonical) -> bool:
+    """True if the sum is of losses of entries alone, whose second derivatives are constant."""
+    return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:

@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, Simplices, least_move
+from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
 from fwdsl.backends.functions import FastVector
 from fwdsl.backends.problem import PreparedProblem
 
@@ -289,4 +290,4 @@ def _metric_of_rows(f: VectorLossFunction, y: Array) -> Metric:
         return Balanced(slack, f.y)
     mass = u.copy()
     mass[at, f.y] += f.w
-    return Simplices(np.maximum(mass, 0.0) * f.w[:, None])
+    return SimplexMetric(np.maximum(mass, 0.0) * f.w[:, None])

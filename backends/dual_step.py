@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 DENSE_LIMIT = 1_500
 """Equalities up to which E W E' is formed and factored; beyond, conjugate gradients apply it."""
@@ -46,7 +46,7 @@ class Metric(Protocol):
         """W z."""
 
 
-@frozen
+@light_dataclass
 class DiagonalMetric:
     """diag(slack)."""
 
@@ -57,8 +57,8 @@ class DiagonalMetric:
         return self.slack * z
 
 
-@frozen
-class Simplices:
+@light_dataclass
+class SimplexMetric:
     """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
 
     mass: Array
@@ -71,7 +71,7 @@ class Simplices:
         return np.asarray(self.mass * (rows - mean)).reshape(-1)
 
 
-@frozen
+@light_dataclass
 class Balanced:
     """sum over l of s_l (e_l - e_own) (e_l - e_own)' for each row, `slack` being 0 at each row's own entry."""
 

@@ -12,7 +12,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -21,12 +22,14 @@ from fwdsl.backends.kernels.rows import csr_row_squares, row_kernels, rows_of
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import one_variable
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_dataclass
 
 
 def reasons(
@@ -54,8 +57,7 @@ def reasons(
             found.append(f"`{term.text}` is not smooth")
         if term.atom in LOSSES and not LOSSES[term.atom].compiled:
             found.append(f"`{term.text}`: {term.atom} has no compiled kernels, which its loops over samples call")
-    if len(arrangement.blocks) != 1:
-        found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
+    found += one_variable(arrangement)
     for block in arrangement.blocks:
         if sets is not None and block.set not in sets:
             found.append(f"{block.name} is in {block.set or 'no set'}: it takes {_listed(sets)}")
@@ -87,7 +89,7 @@ def matrix_by_rows(m: LinearMap) -> tuple[float, LinearMap] | None:
     return (c, m) if isinstance(m, KernelMatrix) and not m.transposed else None
 
 
-@frozen
+@light_dataclass
 class FiniteSum:
     """The problem above on kernels."""
 

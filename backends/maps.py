@@ -12,9 +12,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Block
 from fwdsl.canon.maps import LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -139,7 +139,7 @@ def is_by_columns(m: LinearMap) -> bool:
     return isinstance(inner, KernelMatrix) and not inner.transposed
 
 
-@frozen
+@light_dataclass
 class MapColumns:
     """Some columns of one map: of a matrix by reference, or formed where the map is another (an intercept, a product), sparsely for slices."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from fwdsl.atoms.base import Array
 from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.forms import FormKind
+from fwdsl.canon.kinds import FormKind
 
 
 @dataclass(frozen=True)

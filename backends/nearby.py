@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.backends.dual_step import conjugate_gradients
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.form import SumTerm
+from fwdsl.canon.parts import SumTerm
 
 ROUNDS = 5
 ANYWAY = 2e7

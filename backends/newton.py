@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 MAX_DENSE = 1_500
 """Free coordinates up to which H is formed and factored; beyond, projected conjugate gradients apply it."""
@@ -41,7 +41,7 @@ SEARCH = 30
 EPS = float(np.finfo(np.float64).eps)
 
 
-@frozen
+@light_dataclass
 class NewtonFace:
     """The face of the whole x: free coordinates, normals, slope and curvature of g along them, and which must keep their sign."""
 
@@ -236,7 +236,7 @@ def _longest_feasible(problem: PreparedProblem, face: NewtonFace, x: Array, d: A
     return lo
 
 
-@frozen
+@light_dataclass
 class _System:
     """The system of a step, scaled to a unit diagonal: `solve` takes entries out that are to reach zero."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 OptionValue = bool | int | float | str | None
 
@@ -13,7 +13,7 @@ AUTO = "auto"
 """The value of an option whose default the method works out from the problem."""
 
 
-@frozen
+@light_dataclass
 class Option:
     """An option of a method.
 

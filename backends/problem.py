@@ -11,7 +11,8 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, MatrixLike, VectorFunction
+from fwdsl.atoms.base import Array, MatrixLike, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import Operator
@@ -20,15 +21,20 @@ from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical, Stacked, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
+from fwdsl.canon.parts import Block, Stacked, SumTerm
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
-"""The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice."""
+"""The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice.
+
+It is the process's own, as nothing else lives as long as the data: an instance is bound anew for each parameter, and a user may give one matrix to
+several problems. The keys are identities, as sparse matrices have no hash; a weak reference tells whether the matrix is still the same.
+"""
 
 
 def operator_of(A: MatrixLike, pool: Pool) -> Operator:
@@ -294,6 +300,15 @@ class PreparedProblem:
     def g_value(self, x: Array) -> float:
         """sum_B g_B(x_B)."""
         return sum(g.value(x[b.slice]) for b, g in zip(self.canonical.blocks, self.g, strict=True))
+
+    def vertex(self, c: Array) -> Array:
+        """argmin of <c, v> over the product of the sets, which all have a linear minimisation oracle."""
+        v = np.zeros_like(c)
+        for block in self.canonical.blocks:
+            found = block.g.lmo(c[block.slice])
+            assert found is not None, "requires_values() asks for an oracle"
+            v[block.slice] = found
+        return v
 
     def conjugates(self, ys: Sequence[Array]) -> float:
         """sum_i f_i*(y_i) - <b_i, y_i>."""

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.dual import move
 from fwdsl.backends.dual_step import DiagonalMetric
 from fwdsl.backends.nearby import least_step

@@ -12,14 +12,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class SignedDual:
-    """h above."""
+    """The function h that this module's docstring states."""
 
     t: Array
     s: Array

@@ -23,8 +23,7 @@ from report import Report, number
 from timing import duration, interleaved, timed
 
 import fwdsl as fw
-from fwdsl.atoms.base import LossFunction
-from fwdsl.atoms.loss import Loss
+from fwdsl.atoms.loss import Loss, LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.vectors import SETS
 from fwdsl.backends import costs

@@ -128,22 +128,22 @@ class Problem:
 
     @overload
     def path(
-        self, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **given: object
+        self, *, start: Start = None, folds: None = None, score: ScoreName = "loss", **keywords: object
     ) -> SolutionPath: ...
     @overload
     def path(
-        self, *, start: Start = None, folds: int, score: ScoreName = "loss", **given: object
+        self, *, start: Start = None, folds: int, score: ScoreName = "loss", **keywords: object
     ) -> CrossValidation: ...
 
     def path(
-        self, *, start: Start = None, folds: int | None = None, score: ScoreName = "loss", **given: object
+        self, *, start: Start = None, folds: int | None = None, score: ScoreName = "loss", **keywords: object
     ) -> SolutionPath | CrossValidation:
         """Solve along values of one parameter, each from the nearest answer: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
         The grid of one parameter: see `grid` for the rest.
         """
-        name, values = swept(self.model, given)
-        options = {n: v for n, v in given.items() if n != name}
+        name, values = swept(self.model, keywords)
+        options = {n: v for n, v in keywords.items() if n != name}
         found: Any = self._over({name: values}, start, folds, score, options)
         return found  # type: ignore[no-any-return]
 

@@ -89,15 +89,20 @@ class Stage(Generic[Y]):
 class Session:
     """A program on its way to a solution: its text, bindings and options, and the result and findings of each stage.
 
-    `base` is the folder that the program's own paths are relative to; `given` are bindings, or values of data, parameters and dimensions by
+    `base` is the folder that the program's own paths are relative to; `inputs` are bindings, or values of data, parameters and dimensions by
     name. `options` are the program's own until they are set.
     """
 
     def __init__(
-        self, text: str | bytes, name: str, base: Path, sink: Sink, given: Bindings | Mapping[str, object] | None = None
+        self,
+        text: str | bytes,
+        name: str,
+        base: Path,
+        sink: Sink,
+        inputs: Bindings | Mapping[str, object] | None = None,
     ) -> None:
         self.text, self.name, self.base, self.sink = text, name, base, sink
-        self._inputs = given
+        self._inputs = inputs
         self._options: Options | None = None
         self._compiled: Stage[Model] = Stage("compile")
         self._bound: Stage[Instance] = Stage("bind")
@@ -229,17 +234,17 @@ class Session:
         other.options, other.sink = options, sink or self.sink
         return other
 
-    def bound_to(self, given: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:
+    def bound_to(self, inputs: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:
         """The same program with other bindings; `same_data` where they differ in parameters alone."""
         other = self._shared()
-        other._inputs = given
+        other._inputs = inputs
         other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
         other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
         return other
 
-    def with_model(self, model: Model, given: Bindings, sink: Sink) -> Session:
+    def with_model(self, model: Model, inputs: Bindings, sink: Sink) -> Session:
         """Another model with its own bindings, solved with the same options."""
-        other = self.bound_to(given)
+        other = self.bound_to(inputs)
         other._compiled, other.sink = Stage("compile"), sink
         other._compiled.value = model
         return other

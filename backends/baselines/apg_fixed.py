@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.apg import APG
 from fwdsl.backends.baselines.common import (
@@ -29,9 +30,10 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.canon.parts import SumTerm
 
 
 @dataclass

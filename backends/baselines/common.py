@@ -19,7 +19,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices import Spectral
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
@@ -30,7 +31,8 @@ from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""

@@ -35,9 +35,9 @@ from fwdsl.backends.baselines.samples import SampleSum, batch_misfit, unbounded_
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import bounded_set, linear_oracle
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.pairs import is_compact
 
 MOST_VERTICES = 4_000
 """Vertices after which a step ends, and an inner problem of sliding too: the accuracy that theory asks of it takes ever more of them."""
@@ -72,13 +72,7 @@ class Conditional(Baseline):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss over samples of one variable in a bounded set, and no norm beside it."""
-        reasons = list(finite_sum.reasons(arrangement))
-        for block in arrangement.blocks:
-            if not is_compact(block.set):
-                reasons.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
-            elif block.norm is not None:
-                reasons.append(f"the {block.norm} on {block.name} is not smooth")
-        return tuple(reasons)
+        return (*finite_sum.reasons(arrangement), *(r for b in arrangement.blocks for r in bounded_set(b)))
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
@@ -87,11 +81,7 @@ class Conditional(Baseline):
         if found:
             return found
         (block,) = canonical.blocks
-        if not math.isfinite(block.g.radius()):
-            return (f"{block.name}: {block.text} is not bounded",)
-        if block.g.lmo(np.zeros(block.g.size)) is None:
-            return (f"{block.name}: {block.text} has no linear minimisation oracle",)
-        return ()
+        return tuple(linear_oracle(block, block.g))
 
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
@@ -133,15 +123,7 @@ class ConditionalRun(BaselineRun[C]):
 def towards(problem: PreparedProblem, s: ConditionalState, slope: Array, gamma: float) -> None:
     """x <- x + gamma (v - x), v the vertex for the slope."""
     s.vertices += 1
-    s.x = s.x + gamma * (vertex(problem, slope) - s.x)
-
-
-def vertex(problem: PreparedProblem, c: Array) -> Array:
-    """argmin over C of <c, x>."""
-    (block,) = problem.canonical.blocks
-    found = block.g.lmo(c)
-    assert found is not None, "requires_values() asks for an oracle"
-    return found
+    s.x = s.x + gamma * (problem.vertex(slope) - s.x)
 
 
 def diameter(problem: PreparedProblem) -> float:
@@ -186,7 +168,7 @@ def conditional_gradient(
     most = math.ceil(turns) + 1 if turns < MOST_VERTICES else MOST_VERTICES
     while s.turns < most:
         slope = s.slope + beta * (x - u)
-        direction = vertex(problem, slope) - x
+        direction = problem.vertex(slope) - x
         s.vertices += 1
         gap = -float(slope @ direction)
         square = float(direction @ direction)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.loops import batch_add, batch_slopes
@@ -25,8 +26,9 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
-from fwdsl.canon.form import Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import product
+from fwdsl.canon.parts import SumTerm
 
 Rows = NDArray[np.int64]
 
@@ -71,7 +73,7 @@ class SampleSum(ABC):
 
     @property
     def f(self) -> LossFunction | VectorLossFunction:
-        """The loss."""
+        """The one loss of the sum."""
         return self.problem.functions[0].f  # type: ignore[return-value]
 
     @property

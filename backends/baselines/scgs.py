@@ -27,7 +27,7 @@ from fwdsl.backends.baselines.conditional import (
 from fwdsl.backends.baselines.samples import Rows, draw
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
 @dataclass
@@ -39,7 +39,7 @@ class SCGSState(SlidingState):
     diameter: float = 1.0  # D
 
 
-@frozen
+@light_dataclass
 class Constants:
     """gamma, beta and eta of an iteration, and the batch that `factor` multiplies."""
 

@@ -169,7 +169,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
         keep_bound(self.problem, s, [s.y.copy()], s.u.copy())
 
     def step(self) -> None:
-        """Epochs of iterations."""
+        """One step: iterations for the epochs that make up a step."""
         problem, s, of = self.problem, self.state, self.sum
         (g,) = problem.g
         f = of.loss

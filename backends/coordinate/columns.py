@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
@@ -20,9 +21,10 @@ from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.backends.problem import PreparedProblem, operator_of
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.canon.parts import Block, SumTerm
 
 Indices = NDArray[np.intp]
 

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.groups import Partition, even
 from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm
-from fwdsl.atoms.vectors.groups import Partition, even
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import BlockPlan
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX, SETS, SetWord
 from fwdsl.words.functions import ConvexWord
 
@@ -55,7 +55,7 @@ def _adds_up(norm: ConvexWord) -> bool:
     return norm.is_norm and (norm.additive or lengths)
 
 
-@frozen
+@light_dataclass
 class _GroupedBlock:
     """The nonsmooth part of a block: the groups that are no single entries, c of each group, the ball with its radius, bounds."""
 
@@ -108,7 +108,7 @@ def is_ball(g: VectorFunction) -> bool:
     return found is not None and found.radius < math.inf
 
 
-@frozen
+@light_dataclass
 class Coordinates:
     """The numbers above. Group g has the coordinates order[start[g] : start[g + 1]]; `tasks` of them make a row of a matrix."""
 

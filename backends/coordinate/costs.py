@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.columns import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.coordinate.coordinates import is_ball
@@ -76,12 +76,6 @@ def _gram(n: int, stored: float, columns: int, kind: str) -> float:
     return NS_PER_PRODUCT[kind] * pairs
 
 
-def is_quadratic(canonical: Canonical) -> bool:
-    """True if the loss has a constant second derivative."""
-    f = canonical.terms[0].f
-    return isinstance(f, LossFunction) and f.loss.quadratic
-
-
 def is_whole(canonical: Canonical) -> bool:
     """True if the Gram matrix of all columns is formed at once: it takes a few passes, or no penalty leaves coordinates at zero."""
     return _is_whole(canonical, *_shape(canonical))
@@ -91,7 +85,7 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
     if d > MOST_GRAM:
         return False
     # one that changes with x is formed again and again
-    share = 1.0 if is_quadratic(canonical) else 0.1
+    share = 1.0 if costs.is_quadratic(canonical) else 0.1
     is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
     return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
@@ -121,7 +115,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
     shape = n, d, nnz, kind, tasks = _shape(canonical)
     digits = max(1.0, -math.log10(tol)) / 6.0
-    quadratic = is_quadratic(canonical)
+    quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
     # the multiplier of a ball is searched for
     searches = BALL if any(is_ball(b.g) for b in canonical.blocks) else 1.0

@@ -22,7 +22,7 @@ from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns, Indices
 from fwdsl.backends.coordinate.coordinates import Coordinates
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 DEPTH = 5
 """Epochs between two extrapolations, which combine so many."""
@@ -47,7 +47,7 @@ NEWTON_TASKS = 400
 """The same for matrices, whose epochs on the Gram matrix of one task cost less beside: extrapolated ones take over."""
 
 
-@frozen
+@light_dataclass
 class Solved:
     """The minimiser of a model as far as it was found, its epochs, and the measures of violation of the first and the last of them."""
 
@@ -73,8 +73,8 @@ class OnColumns:
         else:
             root = np.sqrt(h[:: columns.tasks])
             self.stored, self.cols = columns.weighted(self.main, root)
-            given = columns.split(y)
-            self.scale, self.r = 1.0, np.divide(given, root, out=np.zeros_like(given), where=root > 0.0)
+            y_of_groups = columns.split(y)
+            self.scale, self.r = 1.0, np.divide(y_of_groups, root, out=np.zeros_like(y_of_groups), where=root > 0.0)
             self.extra = columns.extra * root
         size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start) + ridge[start[:-1]]
         self.size = np.where(np.isfinite(size), size, 0.0)
@@ -83,7 +83,7 @@ class OnColumns:
         self.first = x, self.r.copy()
 
     def reset(self) -> None:
-        """Return to x."""
+        """Put the point and what is kept of it back to where the model was made."""
         self.u, self.r = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:
@@ -147,7 +147,7 @@ class OnGram:
         self.first = x, self.slope.copy()
 
     def reset(self) -> None:
-        """Return to x."""
+        """Put the point and what is kept of it back to where the model was made."""
         self.u, self.slope = self.first[0].copy(), self.first[1].copy()
 
     def square(self) -> float | None:

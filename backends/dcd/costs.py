@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.finite_sum import matrix_by_rows
 from fwdsl.backends.method import Estimate

@@ -23,7 +23,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dcd.rows import RowsOf
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 ITERATIONS = 60
 """Iterations at most."""
@@ -44,9 +44,9 @@ JITTER = 1e-14
 """The share of the diagonal that is added to the system, ten thousand times as much each time it cannot be factored."""
 
 
-@frozen
+@light_dataclass
 class Part:
-    """The problem above."""
+    """The problem that this module's docstring states, for a part of the samples."""
 
     Z: RowsOf
     r: Array
@@ -72,7 +72,7 @@ class _Iterate:
         return float(self.low @ self.S + self.up @ self.T)
 
 
-@frozen
+@light_dataclass
 class _Newton:
     """The Newton system at an iterate: what it misses of its two equations, and the solver of the reduced system."""
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.dcd.rows import DenseRows, RowsOf, SparseRows, chosen
 from fwdsl.backends.finite_sum import FiniteSum, matrix_by_rows
@@ -26,8 +27,9 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.signed_dual import SignedDual, best_shift
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block
 
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
@@ -38,9 +40,9 @@ def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     for term in arrangement.sums:
         if term.kind == "loss" and (term.atom not in LOSSES or LOSSES[term.atom].dual_kink is None):
             found.append(f"`{term.text}` has no dual that is a quadratic on an interval")
-    vectors = [b for b in arrangement.blocks if b.type.kind != "real"]
-    numbers = [b for b in arrangement.blocks if b.type.kind == "real"]
-    if len(vectors) != 1 or vectors[0].type.kind != "vector":
+    vectors = [b for b in arrangement.blocks if not b.type.is_scalar]
+    numbers = [b for b in arrangement.blocks if b.type.is_scalar]
+    if len(vectors) != 1 or not vectors[0].type.is_vector:
         found.append("it takes one vector of coefficients")
     if len(numbers) > 1:
         found.append(f"it takes one intercept, and the program has {', '.join(b.name for b in numbers)}")

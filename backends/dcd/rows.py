@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dcd import loops
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 PAIR = 8.0
 """The time of a pair of stored numbers over that of a multiplication in a dense product."""
@@ -36,7 +36,7 @@ class RowsOf(Protocol):
         """Some of the rows."""
 
 
-@frozen
+@light_dataclass
 class DenseRows:
     """Z as an array."""
 
@@ -60,7 +60,7 @@ class DenseRows:
         return DenseRows(self.Z[at])
 
 
-@frozen
+@light_dataclass
 class SparseRows:
     """Z by rows, `width` columns."""
 

@@ -42,7 +42,7 @@ from fwdsl.canon.combined_maps import Compose, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 WORK = 200_000
 """Numbers that a step touches at least, a fraction of a millisecond."""
@@ -60,7 +60,7 @@ LARGEST_GRAM = 4096
 """The inner size of a product up to which the lengths of its rows are had from V V'."""
 
 
-@frozen
+@light_dataclass
 class SideMatrix:
     """A matrix by rows for the loop, with the kernels of its layout; `matrix` serves products of some rows.
 

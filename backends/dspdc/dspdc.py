@@ -25,6 +25,7 @@ from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.method import Estimate, Method
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import positive_ridges
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 
@@ -116,9 +117,7 @@ class DSPDC(Method):
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """Data by rows, ridges that are not zero, a bounded second derivative."""
-        found = [
-            f"the `sum_squares` on {b.name} has coefficient 0" for b in canonical.blocks if not b.g.curvature > 0.0
-        ]
+        found = positive_ridges(canonical)
         if not all(_counts(canonical)):
             found.append(
                 "there is nothing to draw: the variables have no entries, as those of features that are all zero"

@@ -16,13 +16,14 @@ from fwdsl.atoms.vectors import Ridged
 from fwdsl.backends.dspdc.steps import Index
 from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, Quad, Symmetrise
-from fwdsl.frozen import frozen
+from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class PlacedBlock:
     """A block: its slice of x, its g, the side `d` of a symmetric matrix (else 0), and whether its prox takes an eigendecomposition."""
 
@@ -68,7 +69,7 @@ def _places(block: Block, d: int) -> Iterator[PlacedBlock]:
         yield PlacedBlock(start, start + one.size, own, d, isinstance(one, Spectral))
 
 
-@frozen
+@light_dataclass
 class Link:
     """z += c * data(x[start:stop]), for all samples or, one map a task, for those of each task with the block of its own.
 
@@ -127,7 +128,7 @@ class Link:
             yield LinkPart(start, start + self.width, self.c, _some(self.maps[t], place[at]), at)
 
 
-@frozen
+@light_dataclass
 class LinkPart:
     """z[at] += c * map(x[start:stop])."""
 

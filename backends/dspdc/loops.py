@@ -21,7 +21,7 @@ def unit_add(rows, i, c, first, d, second):
 
 
 def unit_size(rows, i):
-    """Nothing is stored."""
+    """The stored numbers of row i: none, as rows of the identity are not stored."""
     return 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 LEAST_SCALE = 1e-12
 """The least Lambda for which steps are worked out, relative to that at which the two terms of rho are equal: without data steps would be infinite."""
@@ -34,7 +34,7 @@ SAFETY = 1.1
 """The factor on the largest one found."""
 
 
-@frozen
+@light_dataclass
 class StepSizes:
     """tau, sigma and theta of one choice of Lambda; `rate` is 1 - the contraction of an iteration."""
 
@@ -68,7 +68,7 @@ def steps_of(n: int, p: int, m: int, q: int, mu: float, gamma: float, scale: flo
     return StepSizes(columns / mu / plus, n * rows / gamma / minus, columns * (1.0 - rate), rate)
 
 
-@frozen
+@light_dataclass
 class Sampler:
     """A block by its products; `columns` is the size of its argument."""
 

@@ -17,7 +17,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe import loops
 from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Places = NDArray[np.int64]
 
@@ -25,7 +25,7 @@ FEWEST = 16
 """Dropped atoms that are not worth moving the others for."""
 
 
-@frozen
+@light_dataclass
 class Atom:
     """A point of the set by its nonzeros."""
 
@@ -38,7 +38,7 @@ class Atom:
         return self.places.tobytes() + self.numbers.tobytes()
 
     def dense(self, size: int) -> Array:
-        """The point."""
+        """The atom as a dense vector of `size` entries."""
         x = np.zeros(size)
         x[self.places] = self.numbers
         return x
@@ -73,7 +73,7 @@ class ActiveState(FWState):
         return self.count - self.dropped
 
     def atom(self, i: int) -> Atom:
-        """Atom i: views."""
+        """Atom i, as views of the arrays of all."""
         at = slice(int(self.starts[i]), int(self.starts[i + 1]))
         return Atom(self.places[at], self.numbers[at])
 

@@ -16,7 +16,7 @@ from fwdsl.canon.pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX
 
 def halves(arrangement: Arrangement) -> list[SumPlan]:
     """The terms that are the columns of a `birkhoff` whose rows stay with a block; not those of a family, which is no one polytope here."""
-    alone = [b for b in arrangement.blocks if b.type.kind != "family"]
+    alone = [b for b in arrangement.blocks if not b.type.is_family]
     kept = {(b.name, i) for b in alone if b.set == ROWS_OF_SIMPLEX for i in b.sets}
     return [
         s for s in arrangement.sums if s.is_constraint and s.atom == COLUMNS_OF_SIMPLEX and (s.bare, s.origin) in kept

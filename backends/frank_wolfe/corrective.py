@@ -29,7 +29,7 @@ from fwdsl.backends.frank_wolfe.steps import step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 CORRECTIVE_RULES = ("secant", "line_search", "adaptive", "short")
 
@@ -39,7 +39,7 @@ PATIENCE = 2.0
 EPS = float(np.finfo(np.float64).eps)
 
 
-@frozen
+@light_dataclass
 class VertexSlopes:
     """Slopes along the gradient c: <c, x>, the live atoms of largest and of least <c, v>, and the oracle's vertex where it was asked."""
 
@@ -58,7 +58,7 @@ class VertexSlopes:
         return self.at_x - self.at_vertex
 
 
-@frozen
+@light_dataclass
 class Move:
     """d = to - of. `to` is an atom's place, a vertex, or None for x; `of` an atom's place or None for x. `promise` is <c, -d>."""
 

@@ -91,7 +91,7 @@ class BlendedPairwiseRun(CorrectiveRun, of=BlendedPairwise):
         return Move(found.gap, to=found.vertex)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Move within S."""
+        """The move within the active set S; None where that has a single vertex."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
     def with_oracle(self, found: VertexSlopes) -> Move:

@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.squared import Squared
 from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Adjoint, Compose, Scaled
-from fwdsl.canon.form import Block, Stacked, SumTerm
 from fwdsl.canon.maps import Identity, LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.light_dataclass import light_dataclass
 
 
 def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
@@ -29,7 +30,7 @@ def lifted(arrangement: Arrangement) -> dict[str, SumPlan]:
     return {x: s for x, s in alone.items() if x is not None and sum(t.bare == x for t in plans) == 1}
 
 
-@frozen
+@light_dataclass
 class Hull:
     """Term `term` says that the `lines` of x, all entries in some order, are those of V'w; so x = points(w)."""
 

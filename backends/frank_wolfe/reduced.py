@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.frank_wolfe.birkhoff import potentials, rounded, whole
 from fwdsl.backends.frank_wolfe.polytope import completed, hulls, slopes_without, without
 from fwdsl.backends.functions import FastLoss, FastVector

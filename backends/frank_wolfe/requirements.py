@@ -7,14 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fwdsl.atoms.base import LossFunction
 from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends.frank_wolfe.birkhoff import halves
 from fwdsl.backends.frank_wolfe.polytope import hulls, lifted
+from fwdsl.backends.requirements import bounded_set, linear_oracle
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.pairs import is_compact, words_of
+from fwdsl.canon.pairs import words_of
 
 
 def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
@@ -28,12 +29,10 @@ def reasons(arrangement: Arrangement, finite: bool = False) -> tuple[str, ...]:
         if term.kind != "loss" or smoothness(term.atom) is None:
             found.append(f"`{term.text}` is not smooth")
     for block in (b for b in arrangement.blocks if b.name not in inside):
-        if block.set is None or not is_compact(block.set):
-            found.append(f"{block.name} is not confined to a bounded set with a linear minimisation oracle")
-        elif block.norm is not None:
-            found.append(f"the {block.norm} on {block.name} is not smooth")
-        elif finite and not words_of(block.set)[1].polyhedral:
-            found.append(f"{block.name}: steps away from vertices need finitely many of them, and {block.set} is round")
+        own = bounded_set(block)
+        if finite and not own and block.set is not None and not words_of(block.set)[1].polyhedral:
+            own.append(f"{block.name}: steps away from vertices need finitely many of them, and {block.set} is round")
+        found += own
     return tuple(found)
 
 
@@ -44,13 +43,10 @@ def value_reasons(canonical: Canonical, finite: bool = False) -> tuple[str, ...]
     for b in (b for b in canonical.blocks if b.name not in points):
         # the blocks of a family have one set, of which there may be a million
         g = b.g.inner if isinstance(b.g, Repeated) and b.g.count else b.g
-        zero = np.zeros(g.size)
-        if not math.isfinite(b.g.radius()):
-            found.append(f"{b.name}: {b.text} is not bounded")
-        elif g.lmo(zero) is None:
-            found.append(f"{b.name}: {b.text} has no linear minimisation oracle")
-        elif finite and g.size and g.vertex_id(zero) is None:
-            found.append(f"{b.name}: steps away from vertices need finitely many of them, and {b.text} is round")
+        own = linear_oracle(b, g)
+        if finite and not own and g.size and g.vertex_id(np.zeros(g.size)) is None:
+            own.append(f"{b.name}: steps away from vertices need finitely many of them, and {b.text} is round")
+        found += own
     return tuple(found)
 
 

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.family import Repeated
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
@@ -21,7 +22,7 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import Gathered, LeftMultiply
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
@@ -36,7 +37,7 @@ class MapProducts(Protocol):
         """K_I' y."""
 
 
-@frozen
+@light_dataclass
 class View:
     """The part of a term that depends on a factor: `rows` of the predictions (None: all), the map from the factor to them, and their loss."""
 
@@ -46,7 +47,7 @@ class View:
     loss: FastLoss | FastRows
 
 
-@frozen
+@light_dataclass
 class SetFactor:
     """A factor: its places in x, its set, the curvature of its ridge, and the terms that depend on it."""
 

@@ -103,14 +103,9 @@ def slope(problem: PreparedProblem, s: FWState) -> Array:
 
 
 def vertex(problem: PreparedProblem, s: FWState, c: Array) -> Array:
-    """argmin of <c, v> over the product of the sets."""
+    """argmin of <c, v> over the product of the sets, which is counted."""
     s.vertices += 1
-    v = np.zeros_like(c)
-    for block in problem.canonical.blocks:
-        found = block.g.lmo(c[block.slice])
-        assert found is not None, "requires_values() asks for an oracle"
-        v[block.slice] = found
-    return v
+    return problem.vertex(c)
 
 
 def without_offset(problem: PreparedProblem, s: FWState) -> list[Array]:

@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.spectral.operators import nothing

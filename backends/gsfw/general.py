@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.baselines.samples import MatrixSamples, SampleSum, VectorSamples, linked
 from fwdsl.backends.gsfw.loops import batch_predictions

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.groups import even
 from fwdsl.atoms.matrices.by_rows import norms2
 from fwdsl.atoms.matrices.l1_inf_ball import L1InfBall
 from fwdsl.atoms.matrices.lines import Lines
@@ -25,18 +26,17 @@ from fwdsl.atoms.matrices.spectral import Singular
 from fwdsl.atoms.vectors.common import ConvexSet, Joint, Norm, OnOwnBall, largest, norm2
 from fwdsl.atoms.vectors.entropy_simplex import EntropySimplex
 from fwdsl.atoms.vectors.group_ball import GroupBall
-from fwdsl.atoms.vectors.groups import even
 from fwdsl.atoms.vectors.norm1_l2_ball import Norm1L2Ball
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.gsfw import loops
 from fwdsl.backends.kernels.compile import Function, kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX, SETS
 
 Respond = Callable[[Array], Array]
 
 
-@frozen
+@light_dataclass
 class Oracle:
     """c -> argmin_x <c, x> + g(x); `mu` is the strong convexity of g.
 

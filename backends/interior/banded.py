@@ -19,7 +19,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import BLOCK, Solve
 from fwdsl.backends.interior.loops import band_cholesky, band_solve
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 WIDEST = 64
 """Diagonals below the main one up to which a band is worth its zeros."""
@@ -31,7 +31,7 @@ PRODUCTS = 1 << 20
 """Products of entries of rows up to which their places in a band are kept."""
 
 
-@frozen
+@light_dataclass
 class Band:
     """An order of the unknowns, and how many diagonals below the main one it needs."""
 

@@ -20,8 +20,9 @@ from scipy.sparse.csgraph import connected_components
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
-from fwdsl.canon.form import Block, Canonical, SumTerm
-from fwdsl.frozen import frozen
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block, SumTerm
+from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
@@ -61,7 +62,7 @@ class _PlacedForm(NamedTuple):
     row: int  # the place of its rows, before they are sorted by cones
 
 
-@frozen
+@light_dataclass
 class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 

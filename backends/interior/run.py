@@ -92,7 +92,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
-        self.given: tuple[Array, list[Array]] | None = None  # a start from a solution
+        self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
@@ -122,7 +122,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
-        self.given = (np.asarray(x), list(ys)) if x is not None and ys is not None else None
+        self.start = (np.asarray(x), list(ys)) if x is not None and ys is not None else None
         unit = np.zeros(self.b.size)
         for batch in self.batches:
             if batch.kind in KINDS:
@@ -326,8 +326,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState]):
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
         dual point, it has; that point is taken where it is no worse, beside the gap.
         """
-        if self.given is not None and self.state.iteration == 0:
-            found = self._measured(*self.given)
+        if self.start is not None and self.state.iteration == 0:
+            found = self._measured(*self.start)
             # only the verifier knows its bound
             return found._replace(bound=found.value)
         v, z = self._unscaled(self.state.tau)

@@ -20,7 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
 from fwdsl.backends.interior.blocked import Look, dense_gram, sparse_product
 from fwdsl.backends.interior.program import ConicProgram
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
@@ -46,7 +46,7 @@ class Factor(NamedTuple):
     Qc: Array
 
 
-@frozen
+@light_dataclass
 class Separate:
     """The entries with unknowns of their own, their K, and the other unknowns and rows."""
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwdsl.canon.form import Block, Canonical, SumTerm
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block, SumTerm
 
 WHOLE = 250
 """Unknowns and rows up to which a system is factored whole."""

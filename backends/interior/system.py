@@ -197,9 +197,9 @@ class Systems:
         k, n = self.equations, P.shape[0]
         rest = self.A[k:]
         diagonal = P.diagonal()
-        seen = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
+        settled = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
         alone = np.diff(rest.indptr).max(initial=0) <= 1 and np.count_nonzero(self.P) == np.count_nonzero(diagonal)
-        return bool(0 < k < n and seen.all() and alone)
+        return bool(0 < k < n and settled.all() and alone)
 
     def _of_equations(self, equal: csr_array, rest: csr_array) -> Solve:
         """The solver by the Schur complement of the equations, where all else is diagonal."""
@@ -274,7 +274,7 @@ class System:
         self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
 
     def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
-        """dv and u."""
+        """The solution (dv, u) for the right-hand sides p and r."""
         n, k = p.size, self.equations
         right = np.concatenate([p, r])
         found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf

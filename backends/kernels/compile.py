@@ -128,14 +128,14 @@ def _copied(fn: Function, names: dict[str, object], mark: str = "") -> Function:
     return copy
 
 
-def _files(fn: Any, seen: set[object]) -> set[str]:
+def _files(fn: Any, visited: set[object]) -> set[str]:
     """The files of a kernel and of all that it calls."""
     fn = getattr(fn, "py_func", fn)
-    if not isinstance(fn, FunctionType) or fn in seen:
+    if not isinstance(fn, FunctionType) or fn in visited:
         return set()
-    seen.add(fn)
+    visited.add(fn)
     called = (fn.__globals__.get(name) for name in fn.__code__.co_names)
-    return {fn.__code__.co_filename}.union(*(_files(inner, seen) for inner in called))
+    return {fn.__code__.co_filename}.union(*(_files(inner, visited) for inner in called))
 
 
 def _is_kept(fn: Function) -> bool:

@@ -45,7 +45,7 @@ class Kept:
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
+        """The folder that the kernel is kept in, by numba's name for it."""
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -85,10 +85,10 @@ class Kept:
             _once("unwritten", "compiled kernels cannot be kept in %s: %s", self._folder, reason)
 
     def enable(self) -> None:
-        """Nothing: what is kept is always used."""
+        """numba's switch: it changes nothing, as what is kept is always used."""
 
     def disable(self) -> None:
-        """Nothing: what is kept is always used."""
+        """numba's switch: it changes nothing, as what is kept is always used."""
 
     def flush(self) -> None:
         """Forget what is kept of this kernel."""

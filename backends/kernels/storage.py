@@ -208,12 +208,12 @@ class Sparse:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Blocks of rows."""
+        """The blocks of rows that threads work on."""
         return row_blocks(self.rows.indptr)
 
     @cached_property
     def column_blocks(self) -> tuple[Block, ...]:
-        """Blocks of columns."""
+        """The blocks of columns that threads work on."""
         return row_blocks(self.by_columns.indptr)
 
     @cached_property

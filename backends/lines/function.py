@@ -19,13 +19,13 @@ from fwdsl.atoms.base import Array, Face, VectorFunction
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.lines.loops import line_prox
 from fwdsl.canon.chains import Chain
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which a mean may miss 0."""
 
 
-@frozen
+@light_dataclass
 class Along(VectorFunction):
     """The function of a block with those of its lines."""
 

@@ -1,4 +1,4 @@
-"""Kernels of lines."""
+"""The kernels of the proxes along lines."""
 
 from __future__ import annotations
 

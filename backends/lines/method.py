@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends import costs
 from fwdsl.backends.lines.state import LinesState
@@ -90,7 +90,7 @@ class LinesMethod(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The steps."""
+        """Import the steps."""
         from fwdsl.backends.lines.run import LinesRun
 
         cls.run, LinesRun.method = LinesRun, cls

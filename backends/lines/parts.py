@@ -9,14 +9,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
 from fwdsl.atoms.entries import EntrySum
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.lines.function import Along, uniform
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.chains import Places, picked
-from fwdsl.canon.form import Canonical, SumTerm
-from fwdsl.frozen import frozen
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import SumTerm
+from fwdsl.light_dataclass import light_dataclass
 
 
 def others(form: Canonical) -> list[SumTerm]:
@@ -48,7 +50,7 @@ def without_lines(problem: PreparedProblem) -> PreparedProblem:
     return found
 
 
-@frozen
+@light_dataclass
 class Multiples:
     """x -> c x_i, row by row; `at` is None where the rows are the entries."""
 
@@ -126,7 +128,7 @@ def _looked_at(form: Canonical) -> list[Multiples] | None:
     return found if quadratic and uniform(weights) else None
 
 
-@frozen
+@light_dataclass
 class Separable:
     """F as a sum over the entries of the one block."""
 

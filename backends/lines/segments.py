@@ -23,9 +23,9 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.backends.problem import LARGEST_COLUMNS, PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Block, SumTerm
 from fwdsl.canon.maps import LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.canon.parts import Block, SumTerm
+from fwdsl.light_dataclass import light_dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -52,7 +52,7 @@ def signature(problem: PreparedProblem, x: Array) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-@frozen
+@light_dataclass
 class Levels:
     """The face at x: S, the slopes of g and of the lines along its columns, the curvatures of g, and K S of each term."""
 

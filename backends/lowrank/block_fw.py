@@ -39,7 +39,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.costs import block_fw
 from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
-from fwdsl.backends.lowrank.factors import project_l1, thin_svd
+from fwdsl.backends.lowrank.factors import project_decreasing, thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.smooth import on_segment
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
@@ -169,7 +169,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         for _ in range(SUBSPACE_ITERATIONS):
             L, sigma, s.W = subspace_step(op, s.W)
         _count(problem, op.products)
-        kept = project_l1(np.maximum(sigma - problem.penalty / s.curvature, 0.0), problem.reach)
+        kept = project_decreasing(np.maximum(sigma - problem.penalty / s.curvature, 0.0), problem.reach)
         s.used = bool(kept[-1] > 1e-9 * kept[0])
         self._move(L, kept, s.W)
         s.iteration += 1

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import balanced, thin_svd

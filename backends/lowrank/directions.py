@@ -17,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.lowrank.factors import project_l1
-from fwdsl.frozen import frozen
+from fwdsl.backends.lowrank.factors import project_decreasing
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class ThinFactors:
     """X = P diag(s) Q' by its thin SVD, s > 0: its face holds P M Q', M positive semidefinite, tr M <= R."""
 
@@ -30,7 +30,7 @@ class ThinFactors:
     Q: Array
 
 
-@frozen
+@light_dataclass
 class Away:
     """Z = R P a a'Q' by a, minus the slope of the objective along X - Z, and the longest step."""
 
@@ -53,5 +53,5 @@ def away(face: ThinFactors, core: Array, along: float, radius: float, penalty: f
 def projected(M: Array, lower: float, radius: float) -> tuple[Array, float]:
     """(C, |C|_*): the singular values of M lowered by `lower` and projected on the l1 ball, the prox of lower |.|_* on the trace-norm ball."""
     A, s, Bt = np.linalg.svd(M, full_matrices=False)
-    kept = project_l1(np.maximum(s - lower, 0.0), radius)
+    kept = project_decreasing(np.maximum(s - lower, 0.0), radius)
     return np.asarray((A * kept) @ Bt), float(kept.sum())

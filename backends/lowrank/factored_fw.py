@@ -119,7 +119,7 @@ class FactoredFW(Method):
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:
-        """Sublinear."""
+        """A sublinear rate: the passes grow like 1 / tol."""
         found = form.factored
         assert found is not None
         return factored_fw(found, tol)

@@ -21,8 +21,8 @@ def balanced(P: Array, s: Array, Q: Array) -> Array:
     return np.vstack([P, Q]) * np.sqrt(s)
 
 
-def project_l1(v: Array, radius: float) -> Array:
-    """The projection of v >= 0, decreasing, on the l1 ball; NaN where v is not finite."""
+def project_decreasing(v: Array, radius: float) -> Array:
+    """The projection of v >= 0, decreasing as singular values are, on the l1 ball; NaN where v is not finite. It sorts nothing."""
     total = np.cumsum(v)
     if v.size == 0 or total[-1] <= radius:
         return v.copy()

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.completion import Completion

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
 

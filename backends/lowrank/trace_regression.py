@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.lowrank.factors import project_l1, thin_svd
+from fwdsl.backends.lowrank.factors import project_decreasing, thin_svd
 from fwdsl.backends.method import State
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.spectral.block import subspace_step
@@ -152,7 +152,7 @@ class TraceRegression:
         while True:
             for _ in range(inner):
                 U, sigma, W = subspace_step(counted, W)
-            kept = project_l1(np.maximum(sigma - lower, 0.0), self.radius)
+            kept = project_decreasing(np.maximum(sigma - lower, 0.0), self.radius)
             rank = int(np.count_nonzero(kept > 1e-9 * kept[0])) if kept[0] > 0.0 else 0
             if rank < W.shape[1] or W.shape[1] == least:
                 break
@@ -168,7 +168,7 @@ class TraceRegression:
         P, sigma, Q = thin_svd(U, V)
         if sigma.size == 0:
             return s
-        U, V = P * project_l1(sigma, self.radius), Q
+        U, V = P * project_decreasing(sigma, self.radius), Q
         AU = self.A.matmat(U)
         s.X = s.X_old = (U, V, AU, self.A.rmatmat(AU))
         s.W[:, : V.shape[1]] = V

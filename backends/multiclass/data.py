@@ -19,10 +19,10 @@ from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.multiclass.game import Game
 from fwdsl.backends.multiclass.loops import sampling
 from fwdsl.backends.products import product_of
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 
-@frozen
+@light_dataclass
 class Data:
     """X by rows and by columns for the kernels, the sizes of both, the largest entries of its columns, and their counts."""
 

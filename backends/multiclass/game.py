@@ -35,10 +35,11 @@ from fwdsl.backends.multiclass.loops import entropic
 from fwdsl.backends.multiclass.loops.entropic import exponentials
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
-from fwdsl.canon.arrange import Arrangement
+from fwdsl.backends.requirements import one_loss, one_variable
+from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.pairs import words_of
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX, SETS
 
 TINY = 1e-300
@@ -52,15 +53,11 @@ EVEN = 0.1
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     """The reasons why a problem is no such game of one loss of several classes and one variable in an l1 ball or a simplex or with `norm1`."""
-    found = [
-        f"`{term.text}`: it takes one `multiclass_hinge` or `softmax` loss and nothing else in the sum"
-        for term in arrangement.sums
-        if term.atom not in VECTOR_LOSSES or VECTOR_LOSSES[term.atom].boxed_dual
-    ]
-    if len(arrangement.sums) != 1 and not found:
-        found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
-    if len(arrangement.blocks) != 1:
-        found.append(f"it takes one variable, and the program has {', '.join(b.name for b in arrangement.blocks)}")
+
+    def is_taken(term: SumPlan) -> bool:
+        return term.atom in VECTOR_LOSSES and not VECTOR_LOSSES[term.atom].boxed_dual
+
+    found = one_loss(arrangement, is_taken, "`multiclass_hinge` or `softmax` loss") + one_variable(arrangement)
     for block in arrangement.blocks:
         if block.set is not None and not _is_taken(block.set):
             found.append(
@@ -108,7 +105,7 @@ def _penalty(g: Any) -> float:
     return 0.0 if coercive is None else float(coercive[0])
 
 
-@frozen
+@light_dataclass
 class Game:
     """The game of a problem that passed `reasons` and `value_reasons`.
 

@@ -233,7 +233,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
 
     @staticmethod
     def _forget(s: SublinearState) -> None:
-        """Empty sums."""
+        """Begin the sums for the means anew."""
         s.U_sum, s.V_sum = np.zeros_like(s.U), np.zeros_like(s.V)
         # the lazy sums are U_sum + A (U~ - c / U~): with A at 0 nothing is pending
         s.scale[1] = 0.0
@@ -289,7 +289,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
         # of one size whatever the step: folding compares scalings with their weighted sums
         weights = gammas / gammas[0] if self.horizon is not None else gammas / first_step(game, s.radius)
         uniform = draws(self.problem.seed, s.iteration).random((count, 5))
-        given = (
+        shared = (
             data.rows,
             data.columns,
             game.y,
@@ -303,7 +303,7 @@ class SublinearRun(GameRun[SublinearState | PartialState], of=Sublinear):
         primal_point = (s.U, s.U_sum, s.mass, s.weighted, s.blocks, s.scale)
         dual_point = (s.V, s.V_sum, s.groups, s.own, s.beta, s.B, s.error)
         loop = steps_kernel(data.sparse)
-        s.folds += loop(given, uniform, steps, s.radius, game.exact, primal_point, dual_point)
+        s.folds += loop(shared, uniform, steps, s.radius, game.exact, primal_point, dual_point)
         s.total += float(weights.sum())
         s.k += count
         data.counted.touched += round(count * data.touched)

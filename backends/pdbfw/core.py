@@ -29,7 +29,7 @@ from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import State
 from fwdsl.backends.pdbfw.block_step import top
 from fwdsl.backends.pdbfw.dual_step import SMALLEST, bregman, euclidean, mirror, theory_step
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 EPS = float(np.finfo(np.float64).eps)
 Rows = NDArray[np.intp]
@@ -60,7 +60,7 @@ LOOK_EVERY = 5
 """Steps of the paper's form between two bounds where eta < 1: a bound is then a projection of its own."""
 
 
-@frozen
+@light_dataclass
 class Projection:
     """A point of C near v: how many of its parts are used, by how much (curvature / 2) |x - v|^2 may miss its least value, and what to start
     the next projection from."""
@@ -129,7 +129,7 @@ class PDBFWState(State):
     short: int = 0  # steps that asked for momentum
 
 
-@frozen
+@light_dataclass
 class Settings:
     """The settings that follow from the options: `paper` where one of s, k, delta, eta was given; without `accelerate` momentum sets in by itself."""
 

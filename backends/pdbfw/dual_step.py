@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
 
 SMALLEST = 1e-290

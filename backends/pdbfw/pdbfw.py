@@ -20,8 +20,10 @@ from fwdsl.backends.pdbfw.core import Core, PDBFWState, Settings, Space
 from fwdsl.backends.pdbfw.product import matrix_reasons, matrix_value_reasons
 from fwdsl.backends.pdbfw.vector import VectorSpace
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import positive_ridges
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
 from fwdsl.words import SETS
 
 TRACE_BALLS = tuple(name for name, word in SETS.items() if word.trace_norm)
@@ -105,7 +107,7 @@ class PDBFW(Method):
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """A ridge that is not zero, and predictions that are rows of data times the variable."""
         (block,) = canonical.blocks
-        found = [] if block.g.curvature > 0.0 else [f"the `sum_squares` on {block.name} has coefficient 0"]
+        found = positive_ridges(canonical)
         of_map = matrix_value_reasons if _in_trace_ball(block) else value_reasons
         return (*found, *of_map(canonical))
 

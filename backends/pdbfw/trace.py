@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, MatrixLike
-from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.backends.lowrank.factors import project_decreasing
 from fwdsl.backends.pdbfw.core import Projection, Rows
 from fwdsl.backends.pdbfw.product import product_of
 from fwdsl.backends.problem import PreparedProblem
@@ -154,7 +154,7 @@ class TraceSpace:
 
     def _kept(self, sigma: Array, cap: int) -> Array:
         """The top `cap` values projected on the l1 ball, those that are left."""
-        kept = project_l1(sigma[:cap], self.radius)
+        kept = project_decreasing(sigma[:cap], self.radius)
         return np.asarray(kept[kept > 1e-9 * kept.max(initial=0.0)])
 
     @staticmethod

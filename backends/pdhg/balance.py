@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction, VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest, norm2
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.form import Block
+from fwdsl.canon.parts import Block
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5

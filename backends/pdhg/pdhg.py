@@ -109,7 +109,7 @@ class PDHG(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Nothing: every canonical function has a prox."""
+        """Every problem is taken: all canonical functions have a prox."""
         return ()
 
     @classmethod
@@ -330,7 +330,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
             s.bound = dual_value(problem, [scale * y for y in s.ys_hat], scale * s.kty_hat)
 
     def report(self) -> Report:
-        """The last measurement."""
+        """The report of the last measurement: steps between measurements do not change it."""
         s = self.state
         failure = "the iterates grew without bound: the program may be infeasible or unbounded" if s.diverged else ""
         phase = f"primal-dual, {s.restarts} restarts"

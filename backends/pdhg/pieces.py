@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector, prox_conjugate
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
@@ -24,7 +24,7 @@ NEARBY = 1e-7
 """The relative step of the differences that show which entries of a piecewise linear prox move."""
 
 
-@frozen
+@light_dataclass
 class AffinePiece:
     """Directions e_main - value e_pivot, one a column of B, `value` being 0 where they are coordinates, with their shares."""
 

@@ -30,7 +30,7 @@ from fwdsl.backends.pdhg.entries import Index, entries, reached, readable
 from fwdsl.backends.pdhg.pieces import AffinePiece, of_conjugate, of_prox
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.maps import LinearMap
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 STEPS = 30
 """Newton steps for one proximal step."""
@@ -43,7 +43,7 @@ SEARCHES = 20
 Steps = list[Array | float]
 
 
-@frozen
+@light_dataclass
 class Centre:
     """(x0, y0, s0), and K x0."""
 
@@ -53,7 +53,7 @@ class Centre:
     kx: list[Array]
 
 
-@frozen
+@light_dataclass
 class Trial:
     """A point x with K x; the arguments w and results y of the dual proxes there, the point p of the domain of g below x, and s."""
 
@@ -65,7 +65,7 @@ class Trial:
     s: Array
 
 
-@frozen
+@light_dataclass
 class LeapOutcome:
     """The outcome of a step: the last trial, Newton steps, whether phi is minimised, and the numbers that the systems touched."""
 

@@ -101,7 +101,7 @@ class Pivoting(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The systems."""
+        """Import the systems on the Gram matrix."""
         import_module("fwdsl.backends.pivoting.pivot")
 
     @classmethod

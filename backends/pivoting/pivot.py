@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.factors import by_triangle
 from fwdsl.backends.smooth.systems import Cholesky
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 Places = NDArray[np.int8]
 
@@ -52,7 +52,7 @@ ROUNDING = 1e-13
 EPS = float(np.finfo(np.float64).eps)
 
 
-@frozen
+@light_dataclass
 class Triangle:
     """The triangle T of a block of columns R_F = Q T, which solves T'T x = right."""
 
@@ -75,7 +75,7 @@ class Triangle:
         return by_triangle(self.factor, by_triangle(self.factor, right, transposed=True))
 
 
-@frozen
+@light_dataclass
 class Shortest:
     """The shortest s with M_F's = right, for columns M_F = Q T: s = Q T'^-1 right."""
 
@@ -95,7 +95,7 @@ class Shortest:
 Factor = Cholesky | Triangle
 
 
-@frozen
+@light_dataclass
 class Pivoted:
     """x, the places of its coordinates, the gradient Hx - c, and the factor of the block of H of those that move."""
 
@@ -106,7 +106,7 @@ class Pivoted:
     factor: Factor | None
 
 
-@frozen
+@light_dataclass
 class Quadratic:
     """x'Hx / 2 - c'x; `look` is asked before every factor. H = root'root, where the root is known; `noise` is what rounding makes of c."""
 

@@ -16,7 +16,7 @@ from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.signed_dual import SignedDual, best_shift
 from fwdsl.backends.smo.rows import GramRows
-from fwdsl.canon.expansion import Expansion
+from fwdsl.canon.form import Expansion
 
 
 class ExpansionProblem:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.columns import factor_and_matrix
 from fwdsl.backends.method import Estimate
@@ -14,7 +15,7 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import LeftMultiply
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
@@ -41,7 +42,7 @@ FACTORED_STEPS = 3.0
 """Newton steps that are left where conjugate gradients give way to a factor."""
 
 
-@frozen
+@light_dataclass
 class SystemChoice:
     """A system, and its predicted nanoseconds: once, and in each Newton step."""
 
@@ -51,14 +52,9 @@ class SystemChoice:
     products: float = 0.0
 
 
-def is_quadratic(canonical: Canonical) -> bool:
-    """True if all losses have constant second derivatives."""
-    return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
-
-
 def choose(canonical: Canonical) -> SystemChoice:
     """The system of least predicted time."""
-    steps = 1.0 if is_quadratic(canonical) else STEPS
+    steps = 1.0 if costs.is_quadratic(canonical) else STEPS
     return min([*_factored(canonical), _iterative(canonical)], key=lambda c: c.once + steps * c.step)
 
 
@@ -67,7 +63,7 @@ def factored_after(canonical: Canonical) -> tuple[str, int] | None:
 
     Conjugate gradients that have taken so many give way to it: together they cost at most twice what the better one does.
     """
-    steps = 1.0 if is_quadratic(canonical) else FACTORED_STEPS
+    steps = 1.0 if costs.is_quadratic(canonical) else FACTORED_STEPS
     cheapest = min(_factored(canonical), key=lambda c: c.once + steps * c.step, default=None)
     if cheapest is None:
         return None
@@ -138,7 +134,9 @@ def _iterative(canonical: Canonical) -> SystemChoice:
     rows = sum(t.map.rows for t in canonical.terms)
     most = 1.5 * min(canonical.size, rows)
     root = math.sqrt(costs.condition(canonical))
-    products = min(8.0 + 1.5 * root, 500.0, most) if is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
+    products = (
+        min(8.0 + 1.5 * root, 500.0, most) if costs.is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
+    )
     return SystemChoice("cg", 0.0, products * product, products)
 
 
@@ -168,7 +166,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few Newton steps, each with its system."""
     digits = max(1.0, -math.log10(tol)) / 6.0
     chosen = choose(canonical)
-    steps = 1.0 if is_quadratic(canonical) else STEPS - 1.0 + digits
+    steps = 1.0 if costs.is_quadratic(canonical) else STEPS - 1.0 + digits
     passes = 2.0 + 3.0 * steps
     extra = chosen.once + steps * chosen.step * (digits if chosen.kind == "cg" else 1.0)
     order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0}[chosen.kind]

@@ -28,6 +28,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.backends.costs import is_quadratic
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
@@ -105,7 +106,7 @@ class Newton(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The systems."""
+        """Import the linear systems of Newton steps."""
         import_module("fwdsl.backends.smooth.systems")
 
     @classmethod
@@ -146,7 +147,7 @@ class Newton(Method):
     @classmethod
     def is_unrivalled(cls, canonical: Canonical) -> bool:
         """True on a quadratic: no other method gets as far with as many products as conjugate gradients, and a factor ends it at once."""
-        return costs.is_quadratic(canonical)
+        return is_quadratic(canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -161,7 +162,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         super().__init__(problem)
         canonical = problem.canonical
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
-        self.quadratic = costs.is_quadratic(canonical)
+        self.quadratic = is_quadratic(canonical)
         kind = system or costs.choose(canonical).kind
         self.system = None if kind == "cg" else self._system(kind)
         # conjugate gradients that take long give way to a factor, unless they were asked for
@@ -188,7 +189,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> NewtonState:
-        """The point itself."""
+        """The state at x: there is nothing to move it into."""
         x, problem = x.copy(), self.problem
         zs = problem.forward(x)
         losses, ys = problem.losses_gradient(zs)

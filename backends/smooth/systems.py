@@ -25,7 +25,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 DAMPING = 1e-14
 """A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
@@ -35,7 +35,7 @@ Solve = Callable[[Array, Array, Array, Array], Array]
 """(the gradient, x, K x, y) -> d."""
 
 
-@frozen
+@light_dataclass
 class Cholesky:
     """A symmetric positive definite matrix, factored."""
 

@@ -46,8 +46,9 @@ from fwdsl.backends.svm import multiclass
 from fwdsl.backends.svm.loops import rows, sweeps
 from fwdsl.backends.svm.multiclass import MulticlassMachine
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
+from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.canon.parts import Block
 
 GROWTH = 8
 """The gap is evaluated when the work has grown by this part of it."""

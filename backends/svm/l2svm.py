@@ -36,17 +36,20 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.squared_hinge import SquaredHinge
 from fwdsl.backends import costs
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.requirements import one_loss, ridges_alone
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Block, Canonical
-from fwdsl.frozen import frozen
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_dataclass
 
 GAP_EVERY = 4
 """Steps between two bounds, which take about as long as the vector operations of a step."""
@@ -73,7 +76,7 @@ class L2SVMState(State):
     best_t: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the best D
 
 
-@frozen
+@light_dataclass
 class _View:
     """The problem in the notation above: `mu` has one number a coordinate of x, `free` is the intercept's place (-1: none), e = c y s."""
 
@@ -131,25 +134,13 @@ class L2SVMDual(Method):
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One squared hinge loss, a `sum_squares` on every variable but one scalar, and nothing else."""
         # the method is the dual of this one loss, by its formula
-        reasons = [
-            f"`{term.text}`: it takes one `squared_hinge` loss and nothing else in the sum"
-            for term in arrangement.sums
-            if term.kind != "loss" or term.atom != SquaredHinge.name
-        ]
-        if len(arrangement.sums) != 1 and not reasons:
-            reasons.append(f"it takes one `squared_hinge` loss, and the program has {len(arrangement.sums)}")
-        free = []
-        for block in arrangement.blocks:
-            if block.set is not None:
-                reasons.append(f"{block.name} is in {block.set}, and it takes no set")
-            elif block.norm is not None:
-                reasons.append(f"{block.name} has a {block.norm}, and it takes no norm")
-            elif not block.ridges and block.type.kind == "real":
-                free.append(block.name)
-            elif not block.ridges:
-                reasons.append(f"it needs a `sum_squares({block.name})`")
+        loss = "`squared_hinge` loss"
+        reasons = one_loss(arrangement, lambda t: t.kind == "loss" and t.atom == SquaredHinge.name, loss, loss)
+        free = [b for b in arrangement.blocks if b.set is None and b.norm is None and not b.ridges and b.type.is_scalar]
+        reasons += ridges_alone(b for b in arrangement.blocks if b not in free)
         if len(free) > 1:
-            reasons.append(f"it takes one intercept without a penalty, and the program has {', '.join(free)}")
+            names = ", ".join(b.name for b in free)
+            reasons.append(f"it takes one intercept without a penalty, and the program has {names}")
         return tuple(reasons)
 
     @classmethod

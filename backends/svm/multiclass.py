@@ -27,13 +27,14 @@ from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import CountedMap
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.products import product_of
+from fwdsl.backends.requirements import one_loss, ridges_alone, weighted_ridges
 from fwdsl.backends.svm.loops import rows as kernels
-from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Tile
-from fwdsl.frozen import frozen
+from fwdsl.light_dataclass import light_dataclass
 
 SPREAD = 4
 """Sparse data of which at least one number in so many is stored are kept dense too: their rows go through vector registers."""
@@ -44,26 +45,17 @@ LARGEST_SPREAD = 30_000_000
 
 def reasons(arrangement: Arrangement) -> tuple[str, ...]:
     """The reasons why a problem is no such machine: one of the two losses, and every variable with a `sum_squares` and nothing else."""
-    found = [
-        f"`{term.text}`: it takes one `multiclass_hinge` or `weston_watkins` loss and nothing else in the sum"
-        for term in arrangement.sums
-        if term.atom not in VECTOR_LOSSES or not VECTOR_LOSSES[term.atom].piecewise_linear
-    ]
-    if len(arrangement.sums) != 1 and not found:
-        found.append(f"it takes one loss, and the program has {len(arrangement.sums)}")
-    for block in arrangement.blocks:
-        if block.set is not None:
-            found.append(f"{block.name} is in {block.set}, and it takes no set")
-        elif block.norm is not None:
-            found.append(f"{block.name} has a {block.norm}, and it takes no norm")
-        elif not block.ridges:
-            found.append(f"it needs a `sum_squares({block.name})`")
-    return tuple(found)
+
+    def is_taken(term: SumPlan) -> bool:
+        return term.atom in VECTOR_LOSSES and VECTOR_LOSSES[term.atom].piecewise_linear
+
+    losses = "`multiclass_hinge` or `weston_watkins` loss"
+    return (*one_loss(arrangement, is_taken, losses), *ridges_alone(arrangement.blocks))
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     """A weight of 0 on a `sum_squares`."""
-    return tuple(f"the weight of `sum_squares({b.name})` is 0" for b in canonical.blocks if not b.g.curvature > 0.0)
+    return tuple(weighted_ridges(canonical.blocks))
 
 
 def row_reasons(canonical: Canonical) -> tuple[str, ...]:
@@ -85,7 +77,7 @@ def _intercept(m: LinearMap) -> float:
     return 1.0 if isinstance(m, Tile) else 0.0
 
 
-@frozen
+@light_dataclass
 class MulticlassMachine:
     """The problem by samples; `curvature` is c^2 |x_i|^2 / mu + t^2 / nu, `weston` which loss it is.
 

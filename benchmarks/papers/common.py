@@ -117,7 +117,8 @@ class Page(Report):
         figure = Figure(figsize=(1.5 + 3.4 * len(races), 2.7 * len(units)), layout="constrained")
         grid = figure.subplots(len(units), len(races), squeeze=False, sharey="col")
         for column, (title, race) in enumerate(races.items()):
-            draw_race(grid[:, column], race, against, units, styles, MOST_POINTS)
+            distance = race.distance if against == "distance" else None
+            draw_race(grid[:, column], race, units, styles, MOST_POINTS, distance)
             grid[0, column].set_title(title, fontsize="medium")
             if column:
                 for panel in grid[:, column]:

@@ -2,7 +2,7 @@
 
 Two families are enough for everything a program can say about numbers:
 
-* `LossFunction`: a separable function sum_j w_j l(z_j; b_j) of predictions z, with targets b and nonnegative weights w (`loss.py` has l);
+* `LossFunction` (`loss.py`): a separable function sum_j w_j l(z_j; b_j) of predictions z, with targets b and nonnegative weights w;
 * `VectorFunction`: a norm, a set (its indicator), or a pair of both with a joint prox, of one vector x.
 
 Each atom has *kernels*, undecorated functions over arrays and numbers using `math` only, which `fwdsl.backends.kernels` compiles,
@@ -14,28 +14,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..words import CONVEX, SETS, SetWord
+from .arrays import Array as Array
+from .arrays import MatrixLike as MatrixLike
 from .conic import Conic
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from .entries import Budget, EntrySum
-    from .loss import Loss
-    from .vectors.groups import Partition
-
-Array = NDArray[np.float64]
-
-MatrixLike: TypeAlias = "NDArray[Any] | csr_array"
-"""A matrix of data: a dense array, a memory map, a SciPy sparse matrix, or an object that stands for one by its products."""
+    from .groups import Partition
 
 Y = TypeVar("Y")
 
@@ -70,109 +63,6 @@ def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
     if name not in records:
         raise TypeError(f"the atom {cls.__name__} is of `{name}`, which is no such word of the language")
     return records[name]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LossFunction:
-    """z -> sum_j w_j l(z_j; b_j): a loss with its targets b, weights w (any outer coefficient and 1/n included) and parameters."""
-
-    loss: type[Loss]
-    b: Array
-    w: Array
-    p: Array
-
-    @property
-    def size(self) -> int:
-        """The number of predictions."""
-        return self.b.size
-
-    @property
-    def name(self) -> str:
-        return self.loss.name
-
-    def value(self, z: Array) -> float:
-        """The weighted sum, by the reference."""
-        parts = (self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p) for at in _blocks(self.size))
-        return float(sum(parts))
-
-    def gradient(self, z: Array) -> Array:
-        """(w_j l'(z_j)), by the reference."""
-        return self.w * self.loss.gradient_naive(z, self.b, self.p)
-
-    def conjugate(self, y: Array) -> float:
-        """sum_j w_j l*(y_j / w_j), by the reference; inf where y is outside the domain."""
-        return float(sum(self._conjugate(y[at], self.b[at], self.w[at]) for at in _blocks(self.size)))
-
-    def _conjugate(self, y: Array, b: Array, w: Array) -> float:
-        if not self._is_dual_free:
-            lo, hi = self._ends(w, b)
-            if (y < lo).any() or (y > hi).any():
-                return math.inf
-        if not self._weighs_all:
-            live = w > 0
-            y, w, b = y[live], w[live], b[live]
-        u = y / w
-        if not self._is_dual_free:
-            # y is in the domain, and so is y / w but for rounding
-            u = np.clip(u, *self.loss.dual_bounds_naive(b, self.p))
-        return float(w @ self.loss.conjugate_naive(u, b, self.p))
-
-    @cached_property
-    def _weighs_all(self) -> bool:
-        """True if no weight is 0."""
-        return bool((self.w > 0).all())
-
-    @property
-    def _is_dual_free(self) -> bool:
-        """True if the conjugate is finite everywhere, as that of a strongly convex loss is where all samples weigh."""
-        return self.loss.strong_convexity > 0.0 and self._weighs_all
-
-    def _ends(self, w: Array, b: Array) -> tuple[Array, Array]:
-        """The ends of the domain of the conjugate for some samples: those of the loss times the weights, 0 where nothing weighs."""
-        lo, hi = self.loss.dual_bounds_naive(b, self.p)
-        if self._weighs_all:
-            return w * lo, w * hi
-        with np.errstate(invalid="ignore"):
-            return np.where(w > 0, w * lo, 0.0), np.where(w > 0, w * hi, 0.0)
-
-    def prox(self, v: Array, t: float) -> Array:
-        """argmin_z t f(z) + |z - v|^2 / 2, by the reference."""
-        return self.loss.prox_naive(v, t * self.w, self.b, self.p)
-
-    def dual_bounds(self) -> tuple[Array, Array]:
-        """The box which is the closure of the domain of the conjugate."""
-        return self._ends(self.w, self.b)
-
-    def into_domain(self, y: Array) -> Array:
-        """y with each entry at the nearest point of the domain of the conjugate."""
-        if self._is_dual_free:
-            return y.copy()
-        out = np.empty(self.size)
-        for at in _blocks(self.size):
-            np.clip(y[at], *self._ends(self.w[at], self.b[at]), out=out[at])
-        return out
-
-    def infimum(self) -> float:
-        """The sum of the infima, -inf where one is."""
-        return float(sum(self.w[at] @ self.loss.infimum_naive(self.b[at], self.p) for at in _blocks(self.size)))
-
-    def conic(self) -> Conic | None:
-        """The conic form of the weighted sum; None where the loss has none."""
-        return None if self.loss.conic is None else self.loss.conic(self.b, self.w, self.p)
-
-    @property
-    def lipschitz(self) -> float:
-        """A Lipschitz constant of the gradient in z: max_j w_j sup l''; inf where there is none."""
-        beta = self.loss.smoothness
-        return math.inf if beta is None else beta * float(self.w.max(initial=0.0))
-
-
-def _blocks(size: int) -> Iterator[slice]:
-    """Samples that are looked at together: the references have many temporary vectors, of a block each."""
-    return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))
-
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import Array
+from .arrays import Array
 
 
 @dataclass(frozen=True)

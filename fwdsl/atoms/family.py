@@ -65,7 +65,7 @@ class Repeated(OfInner):
         return max((self.inner.rounding(b) for b in self._blocks(v)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
-        """Block by block."""
+        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.prox(b, t) for b in self._blocks(v)]) if self.count else v.copy()
 
     def conjugate(self, v: Array) -> float:
@@ -77,11 +77,11 @@ class Repeated(OfInner):
         return min((self.inner.dual_scale(b) for b in self._blocks(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:
-        """Block by block."""
+        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.dual_project(b) for b in self._blocks(v)]) if self.count else v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """Block by block."""
+        """The same method of the block's function, block by block."""
         pairs = zip(self._blocks(x), self._blocks(rest), strict=True)
         return np.concatenate([self.inner.normal_part(*pair) for pair in pairs]) if self.count else rest
 
@@ -96,7 +96,7 @@ class Repeated(OfInner):
         return np.tile(lo, self.count), np.tile(hi, self.count)
 
     def into_recession(self, d: Array) -> Array:
-        """Block by block."""
+        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.into_recession(b) for b in self._blocks(d)]) if self.count else d.copy()
 
     def face(self, x: Array) -> Face | None:
@@ -114,7 +114,7 @@ class Repeated(OfInner):
         return Face(free, normals, np.concatenate([f.slope for f in known]))
 
     def lmo(self, c: Array) -> Array | None:
-        """Block by block."""
+        """The same method of the block's function, block by block."""
         vertices = [self.inner.lmo(b) for b in self._blocks(c)]
         return None if any(v is None for v in vertices) else np.concatenate([v for v in vertices if v is not None])
 

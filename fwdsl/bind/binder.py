@@ -75,9 +75,9 @@ def bind(
     observed: list[RawEntries] = []
     for datum in collect(model, bindings, base, fixed, findings):
         # An index tells its number of classes only where nothing else does, so it comes last.
-        if datum.decl.type.kind == "index":
+        if datum.decl.type.is_index:
             later.append(datum)
-        elif datum.decl.type.kind == "entries":
+        elif datum.decl.type.is_entries:
             _observe(datum, observed, findings)
         else:
             attach_datum(datum, sizes, bound, findings)
@@ -177,7 +177,7 @@ def attach_datum(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findin
     except InvalidDatum as error:
         note_invalid(datum, error, findings)
         return
-    if decl.type.kind == "real":
+    if decl.type.is_scalar:
         if check_domain(decl.name, value, decl.type.domain, decl, datum.origin, findings):
             bound.values[decl.name] = value
             bound.stats[decl.name] = DataStats((), "scalar", "float64", 1, 8)
@@ -188,7 +188,7 @@ def attach_datum(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findin
         return
     if not claim_axes(datum, value, classes, sizes, findings):
         return
-    if decl.type.kind == "labels":
+    if decl.type.is_labels:
         stats = _plain_stats(value)
     elif isinstance(value, DataOperator):
         try:
@@ -287,14 +287,14 @@ def _check_promises(datum: RawDatum, value: MatrixLike, measured: Measured, find
     type_ = datum.decl.type
     if type_.domain == "nonnegative":
         check_nonnegative(datum, value, measured, findings)
-    kind = type_.element.kind if type_.element is not None else type_.kind
-    if kind not in ("symmetric", "psd"):
+    own = type_.element if type_.element is not None else type_
+    if not own.is_symmetric:
         return
-    for block in value if type_.kind == "family" else (value,):
+    for block in value if type_.is_family else (value,):
         if block.shape[0] != block.shape[1]:
             return  # a clash of dimensions, which is reported already
-        measured_block = measure(block) if type_.kind == "family" else measured
-        if check_symmetric(datum, block, measured_block, findings) and kind == "psd":
+        measured_block = measure(block) if type_.is_family else measured
+        if check_symmetric(datum, block, measured_block, findings) and own.is_psd:
             check_psd(datum, block, measured_block, findings)
 
 

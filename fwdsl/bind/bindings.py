@@ -278,10 +278,10 @@ def _read(
     roles = []
     for decl in job.serves:
         type_ = decl.type
-        shape = type_.shape if type_.kind == "labels" else type_.array_shape
+        shape = type_.shape if type_.is_labels else type_.array_shape
         # New data for an earlier fit need not show both signs.
-        kind = "labels" if type_.kind == "signs" and len(shape) == 1 and decl.name in labels else type_.kind
-        of = type_.element.kind if type_.kind == "entries" and type_.element is not None else ""
+        kind = "labels" if type_.is_signs and len(shape) == 1 and decl.name in labels else type_.kind
+        of = type_.element.kind if type_.is_entries and type_.element is not None else ""
         roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
     headers: dict[str, tuple[str, ...]] = {}
     arrays, diagnostics = read(job.spec, roles, headers)
@@ -300,13 +300,13 @@ def _read(
 
 def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
     """The names of a matrix's columns in an earlier fit."""
-    return tuple(labels.get(f"{decl.name}.columns", ())) if decl.type.kind != "entries" else ()
+    return tuple(labels.get(f"{decl.name}.columns", ())) if not decl.type.is_entries else ()
 
 
 def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
-    names = column_names(value) if decl.type.kind in ("matrix", "signs") and len(decl.type.shape) == 2 else ()
+    names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
     fitted = _fitted_columns(decl, labels)
     if not names or not fitted:
         return RawDatum(decl, value, origin, header=names)

@@ -146,7 +146,7 @@ def _innermost(constraint: ConstraintDecl, ref: SetRef, dims: Sizes) -> tuple[Se
 
 def _shape(type_: Type, dims: Sizes) -> tuple[int, ...]:
     """The sizes of an expression; for a family, those of one block."""
-    own = type_.element if type_.kind == "family" and type_.element is not None else type_
+    own = type_.element if type_.is_family and type_.element is not None else type_
     return tuple(evaluate_dim(d, dims) for d in own.array_shape)
 
 
@@ -192,7 +192,7 @@ def check_orders(model: Model, maps: Mapping[str, tuple[Any, ...]], findings: Fi
     first: dict[Any, tuple[DataDecl, tuple[Any, ...]]] = {}
     for decl in model.data:
         names = maps.get(f"{decl.name}.columns", ())
-        if not names or decl.type.kind == "entries":
+        if not names or decl.type.is_entries:
             continue
         dim = decl.type.shape[1]
         other, known = first.setdefault(dim, (decl, names))
@@ -220,7 +220,7 @@ def warn_scales(model: Model, stats: Mapping[str, DataStats], findings: Findings
     """Warn where the Euclidean norms of a matrix's columns differ by more than 1e4; columns of zeros do not count."""
     for decl in model.data:
         measured = stats.get(decl.name)
-        if decl.type.kind != "matrix" or measured is None or measured.column_norms is None:
+        if not decl.type.is_matrix or measured is None or measured.column_norms is None:
             continue
         norms = measured.column_norms
         most, least = float(norms.max(initial=0.0)), float(norms.min(initial=np.inf))

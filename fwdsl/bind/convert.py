@@ -22,35 +22,33 @@ from .values import is_sparse
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
-_MATRICES = ("matrix", "symmetric", "psd")
-
 
 def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
     """The array of a datum, and the label values behind its codes."""
     type_, raw = datum.decl.type, datum.raw
     if isinstance(raw, DataOperator):
         return refuse_types(datum.decl, raw), ()
-    if datum.labels is not None and type_.kind in ("signs", "labels"):
+    if datum.labels is not None and (type_.is_signs or type_.is_labels):
         return _as_fitted(datum, datum.labels), datum.labels
     if isinstance(raw, LabelSets):
-        if type_.kind != "signs" or len(type_.shape) != 2:
+        if not type_.is_signs or len(type_.shape) != 2:
             raise InvalidDatum("FW4505", "holds sets of labels", f"declare `{datum.decl.name}: signs[n, k]`")
         return raw.signs, tuple(raw.classes.tolist())
-    if type_.kind == "labels":
+    if type_.is_labels:
         codes, classes = labels(raw)
         if len(classes) == 1:
             hint = "give data of at least two classes; nothing can be learned from one"
             raise InvalidDatum("FW4525", f"holds one class only, `{classes[0]}`", hint)
         return codes, classes
-    if type_.kind == "signs":
+    if type_.is_signs:
         place = datum.place if datum.located else None
         return signs(raw, len(type_.shape), datum.decl.name, place)
-    if type_.kind == "real":
+    if type_.is_scalar:
         value = scalar(raw)
         if value is None:
             raise InvalidDatum("FW4512", "is no number", f"give one number, or declare `{datum.decl.name}: vector[n]`")
         return value, ()
-    if type_.kind in _MATRICES:
+    if type_.is_symmetric or type_.is_matrix:
         return numbers(raw), ()
     if len(type_.array_shape) == 1:
         return vector(raw), ()
@@ -66,7 +64,7 @@ def _as_fitted(datum: RawDatum, classes: tuple[Any, ...]) -> Any:
     """Labels of new data, coded as in an earlier fit."""
     type_, raw = datum.decl.type, datum.raw
     if not isinstance(raw, LabelSets):
-        return known_labels(raw, classes) if type_.kind == "labels" else known_signs(raw, classes, len(type_.shape))
+        return known_labels(raw, classes) if type_.is_labels else known_signs(raw, classes, len(type_.shape))
     at = known_labels(raw.classes, classes)
     signs_ = np.full((raw.signs.shape[0], len(classes)), -1.0)
     signs_[:, at] = raw.signs
@@ -75,8 +73,8 @@ def _as_fitted(datum: RawDatum, classes: tuple[Any, ...]) -> Any:
 
 def refuse_types(decl: DataDecl, A: DataOperator) -> DataOperator:
     """The operator, if its declaration promises nothing of its entries; else `InvalidDatum` (FW4528)."""
-    if decl.type.kind != "matrix" or decl.type.domain == "nonnegative":
-        promise = "in nonnegative" if decl.type.kind == "matrix" else decl.type.kind
+    if not decl.type.is_matrix or decl.type.domain == "nonnegative":
+        promise = "in nonnegative" if decl.type.is_matrix else decl.type.kind
         raise InvalidDatum(
             "FW4528",
             f"is an operator, whose entries are not known: `{promise}` cannot be checked",

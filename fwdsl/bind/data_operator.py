@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import DataError, misuse
-from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
+from ..light_dataclass import light_dataclass
 
 Array: TypeAlias = "np.ndarray"
 Function: TypeAlias = Callable[[Array], Any]
@@ -38,7 +38,7 @@ class ProductError(DataError):
         super().__init__((Diagnostic("FW4527", f"`fw.operator`: {found}", rule=rule, hint=hint),))
 
 
-@frozen
+@light_dataclass
 class NormBound:
     """The bound |A|_2 <= value, and its reason in a sentence."""
 
@@ -60,7 +60,7 @@ class OperatorSource:
     rmatvecs: int = 0
 
 
-@frozen
+@light_dataclass
 class DataOperator:
     """The real matrix c A, or c A' where `flipped`, by the products x -> A x and y -> A'y of `source`, in float64.
 
@@ -156,7 +156,7 @@ class DataOperator:
         return f"<operator of shape {self.shape[0]} x {self.shape[1]}>"
 
 
-@frozen
+@light_dataclass
 class EqualRows:
     """The substitute for |A| of an operator: it maps x >= 0 to |A|_2 |x|_2 in each entry.
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..check.shapes import format_type
-from ..frozen import frozen
 from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Dim, Model, Type, once_per_model
 from ..model.types import split_dim
 from .bindings import RawDatum
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
 
-@frozen
+@light_dataclass
 class _Claim:
     """One statement of a dimension's size: `what` it counts ("columns") and the `datum` that has it (None for `--dim`)."""
 
@@ -194,7 +194,7 @@ def _unbound(name: str, model: Model, findings: Findings) -> None:
 
 def _binder(name: str, model: Model) -> str:
     """The hint to declare the classes of a `labels`, where that would bind the dimension."""
-    plain = [d for d in model.data if d.type.kind == "labels" and len(d.type.shape) == 1]
+    plain = [d for d in model.data if d.type.is_labels and len(d.type.shape) == 1]
     if len(plain) != 1:
         return "declare data that has it, "
     decl: DataDecl = plain[0]
@@ -229,13 +229,13 @@ def claim_axes(
         )
         return False
     words = ("entries",) if len(dims) == 1 else ("rows", "columns") if len(dims) == 2 else ()
-    if decl.type.kind == "family":
+    if decl.type.is_family:
         words = ("blocks",)
     for axis, (dim, size) in enumerate(zip(dims, value.shape, strict=True)):
         what = words[axis] if axis < len(words) else f"entries along axis {axis}"
         if not sizes.claim(datum, dim, int(size), what, findings):
             return False
-    if decl.type.kind == "labels" and len(decl.type.shape) == 2:
+    if decl.type.is_labels and len(decl.type.shape) == 2:
         sizes.claim(datum, decl.type.shape[1], len(classes), "classes", findings)
     return True
 

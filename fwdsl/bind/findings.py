@@ -30,7 +30,7 @@ class Findings:
         place: Place | None = None,
         severity: Severity = "error",
     ) -> None:
-        """Note one finding."""
+        """Note one finding, with its place in the file where that is known."""
         self._note(Diagnostic(code, message, span, None, label, labels, rule, hint, None, place, severity))
 
     def adopt(self, diagnostics: tuple[Diagnostic, ...], span: Span, label: str = "") -> None:

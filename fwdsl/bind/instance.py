@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Expr, Model
 
 if TYPE_CHECKING:
     from .features import Features
 
 
-@frozen
+@light_dataclass
 class DataStats:
     """The measurements of one pass over a datum.
 
@@ -33,7 +33,7 @@ class DataStats:
     norm_statement: str = ""
 
 
-@frozen
+@light_dataclass
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
 

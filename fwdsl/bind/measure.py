@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
 from .instance import DataStats
@@ -23,7 +23,7 @@ _BLOCK = 1 << 17  # numbers in a block, which stays in cache
 _SMALL, _LARGE = 1e-140, 1e140
 
 
-@frozen
+@light_dataclass
 class Measured:
     """The result of the pass: statistics, whether all entries are finite, and the smallest stored entry."""
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..check.describe import dimensions
 from ..check.shapes import format_type
-from ..frozen import frozen
 from ..grammar.diagnostic import Diagnostic
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Dim, Model, Type, evaluate_dim
 from ..words import NUMBERS, SCALAR_TYPES
 
@@ -24,7 +24,7 @@ _OBSERVED = 0.1
 _PLAIN_CLASSES = 3
 
 
-@frozen
+@light_dataclass
 class Mock:
     """Random values: arrays by name, observed entries as (rows, columns, values), and a number for each parameter without a default."""
 
@@ -55,8 +55,8 @@ def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | N
         message = f"data of these sizes take {total / 1e9:,.1f} GB"
         return None, (Diagnostic("FW0023", message, rule=rule, hint="give smaller sizes"),)
     rng = np.random.default_rng(seed)
-    entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.kind == "entries"}
-    arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if d.type.kind != "entries"}
+    entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.is_entries}
+    arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if not d.type.is_entries}
     params = {p.name: NUMBERS[p.type.domain].example for p in model.params if p.default is None}
     return Mock(arrays, entries, params, sizes), ()
 
@@ -69,11 +69,11 @@ def sizes_needed(model: Model) -> list[str]:
 def _written_out(model: Model) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for decl in model.data:
-        if decl.literal is None or decl.type.kind == "entries":
+        if decl.literal is None or decl.type.is_entries:
             continue
         shape = np.shape(np.array(decl.literal, dtype=object))
         sizes |= {d: n for d, n in zip(decl.type.array_shape, shape, strict=False) if isinstance(d, str)}
-        if decl.type.kind == "labels" and len(decl.type.shape) == 2 and isinstance(decl.type.shape[1], str):
+        if decl.type.is_labels and len(decl.type.shape) == 2 and isinstance(decl.type.shape[1], str):
             sizes[decl.type.shape[1]] = len(set(np.array(decl.literal, dtype=object).tolist()))
     return sizes
 
@@ -95,12 +95,12 @@ def _examples() -> list[int]:
 
 def _too_few(decl: DataDecl, sizes: Mapping[str, int]) -> Diagnostic | None:
     """The error for data with too few entries for every value to occur."""
-    kind, type_ = decl.type.kind, decl.type
+    type_ = decl.type
     count = _numbers(decl, sizes)
     need = 1
-    if kind == "signs" or (kind == "entries" and type_.element is not None):
+    if type_.is_signs or (type_.is_entries and type_.element is not None):
         need = 2
-    elif kind == "labels" and len(type_.shape) == 2:
+    elif type_.is_labels and len(type_.shape) == 2:
         need = evaluate_dim(type_.shape[1], sizes)
     if count >= need:
         return None
@@ -114,7 +114,7 @@ def _too_few(decl: DataDecl, sizes: Mapping[str, int]) -> Diagnostic | None:
 
 def _numbers(decl: DataDecl, sizes: Mapping[str, int]) -> int:
     """The number of entries of a datum."""
-    if decl.type.kind == "entries":
+    if decl.type.is_entries:
         return _observations(decl, sizes)
     return math.prod(_shape(decl.type.array_shape, sizes))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..check.shapes import format_type
-from ..frozen import frozen
 from ..grammar.diagnostic import Place
+from ..light_dataclass import light_dataclass
 from ..model import Dim
 from ..readers.roles import Triplets
 from .bindings import DECLARED, RawDatum
@@ -27,7 +27,7 @@ _FORMS = "give `(rows, columns, values)`, a SciPy sparse matrix whose stored ent
 AXES = ("rows", "columns")
 
 
-@frozen
+@light_dataclass
 class RawEntries:
     """Triplets of one datum before sizes are known.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Dim, evaluate_dim
 from .data_operator import DataOperator
 
@@ -50,7 +50,7 @@ def as_csr(value: Any) -> Value:
 Array = Any
 
 
-@frozen
+@light_dataclass
 class Entries:
     """Observed entries: entry (rows[k], columns[k]) of a matrix of `shape` has the value values[k].
 

@@ -71,15 +71,15 @@ def assemble(
 
 
 def _flat(constraints: Iterable[object]) -> Iterable[Constraint]:
-    for given in constraints:
-        if isinstance(given, Constraint):
-            yield given
-        elif isinstance(given, list | tuple):
-            yield from _flat(given)
+    for item in constraints:
+        if isinstance(item, Constraint):
+            yield item
+        elif isinstance(item, list | tuple):
+            yield from _flat(item)
         else:
             raise misuse(
                 "FW0309",
-                f"a constraint is expected, not {describe_value(given)}",
+                f"a constraint is expected, not {describe_value(item)}",
                 hint="write for example fw.norm1(x) <= 5 or x.in_(fw.simplex(1))",
             )
 

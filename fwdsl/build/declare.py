@@ -87,19 +87,19 @@ def psd_type(d: Size) -> TypeSpec:
     return _type("psd", d)
 
 
-def data(name: str, *given: object, in_: SetExpression | None = None) -> Expression:
+def data(name: str, *items: object, in_: SetExpression | None = None) -> Expression:
     """Name or declare data: `fw.data("X", array)`, `fw.data("X", fw.matrix_type("n", "p"))`, or both, type first.
 
     An array without a declared type is a vector or matrix of its own size, or has the type that its loss needs of a target (`signs`,
     `labels`). `in_=fw.nonnegative` is a promise that binding checks.
     """
     identifier(name)
-    types = [g for g in given if isinstance(g, TypeSpec)]
-    values = [g for g in given if not isinstance(g, TypeSpec)]
-    if len(types) > 1 or len(values) > 1 or not given:
+    types = [g for g in items if isinstance(g, TypeSpec)]
+    values = [g for g in items if not isinstance(g, TypeSpec)]
+    if len(types) > 1 or len(values) > 1 or not items:
         raise misuse(
             "FW0309",
-            f"fw.data({name!r}, ...) takes an array, a type, or a type and an array, and got {len(given)} things",
+            f"fw.data({name!r}, ...) takes an array, a type, or a type and an array, and got {len(items)} things",
             hint=f'write fw.data("{name}", array) or fw.data("{name}", fw.matrix_type("n", "p"))',
         )
     # The uses of an array without a declared type tell what it may hold: labels may be text.

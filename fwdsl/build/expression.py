@@ -179,7 +179,7 @@ class Constraint(Stated):
 
     @property
     def node(self) -> tree.NamedRelation:
-        """The syntax tree."""
+        """The constraint as a node of the syntax tree."""
         return tree.NamedRelation(self.relation, None if self.name is None else tree.Ident(self.name))
 
     def __bool__(self) -> NoReturn:

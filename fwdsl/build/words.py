@@ -31,9 +31,9 @@ def _function(word: Word) -> Callable[..., Expression]:
     reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:
-        node, given = _call(word, args, keywords)
-        depth = 1 + max((e.depth for e in given), default=0)
-        inside = any(e.per_sample for e in given) and not reduces
+        node, operands = _call(word, args, keywords)
+        depth = 1 + max((e.depth for e in operands), default=0)
+        inside = any(e.per_sample for e in operands) and not reduces
         return Expression(node, depth, per_sample or inside)
 
     return _dressed(call, word, "Expression")
@@ -48,7 +48,7 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
 
 def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:
     """The call as written. The checker reports wrong arguments at their place in the printed program."""
-    given: list[Built] = []
+    operands: list[Built] = []
     roles: dict[str, UseKind] = {p.name: p.kind for p in word.parameters}
 
     def argument(key: str, value: object) -> tree.Expr:
@@ -57,13 +57,13 @@ def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> 
         if isinstance(value, bool | str) or (roles.get(key) == "index" and isinstance(value, list | tuple)):
             return literal(value)
         expression = operand(value, roles.get(key, ""))
-        given.append(expression)
+        operands.append(expression)
         return expression.node
 
     keys = [p.name for p in word.parameters] + [""] * len(args)
     positional = tuple(argument(key, value) for key, value in zip(keys, args, strict=False))
     named = tuple(tree.Keyword(tree.Ident(key), argument(key, value)) for key, value in keywords.items())
-    return tree.Call(tree.Ident(word.name), positional, named), given
+    return tree.Call(tree.Ident(word.name), positional, named), operands
 
 
 def _dressed(function: F, word: Word, returns: str) -> F:

@@ -13,13 +13,13 @@ import numpy as np
 from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Dim, Expr, evaluate_dim
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
-from .form import Block, Stacked
 from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
+from .parts import Block, Stacked
 
 LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""
@@ -46,7 +46,7 @@ class NotFinite(Exception):
         self.expr = expr
 
 
-@frozen
+@light_dataclass
 class AffineExpression:
     """sum over variables of maps[v] x_v + offset; all of it flat in C order, `shape` being the expression's own."""
 
@@ -130,9 +130,9 @@ class AffineReader:
     def _var(self, expr: Expr) -> AffineExpression:
         block = self.blocks[expr.name]
         m: LinearMap = Identity(block.size)
-        if expr.type.kind in ("symmetric", "psd"):
+        if expr.type.is_symmetric:
             m = Symmetrise(block.shape[0])
-        elif expr.type.element is not None and expr.type.element.kind in ("symmetric", "psd"):
+        elif expr.type.element is not None and expr.type.element.is_symmetric:
             m = Symmetrise(block.shape[1], block.shape[0])
         return AffineExpression({expr.name: m}, np.zeros(block.size), block.shape)
 

@@ -220,11 +220,11 @@ def _arrange_block(
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
     if norm is not None and CONVEX[norm].grouped:
         kept_norms = kept_norms[:1]
-    moved = [model.terms[i].text for ids in norms.values() for i in ids if i not in kept_norms]
-    moved += [model.constraints[i].text for ids in groups.values() for i in ids if i not in kept_sets]
-    if moved and (norm or set_):
+    in_sum = [model.terms[i].text for ids in norms.values() for i in ids if i not in kept_norms]
+    in_sum += [model.constraints[i].text for ids in groups.values() for i in ids if i not in kept_sets]
+    if in_sum and (norm or set_):
         kept = " with ".join(w for w in (norm, set_) if w)
-        facts.append(f"{name}: {kept} has a joint prox; no joint prox with {', '.join(moved)}, moved into the sum")
+        facts.append(f"{name}: {kept} has a joint prox; no joint prox with {', '.join(in_sum)}, moved into the sum")
     return BlockPlan(
         name,
         type_,
@@ -233,7 +233,7 @@ def _arrange_block(
         set_,
         kept_sets,
         tuple(ridges),
-        tuple(moved),
+        tuple(in_sum),
         name in implicit_maps(model),
     )
 

@@ -24,13 +24,14 @@ from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
-from .expansion import Expansion, expansion_of, unexpanded
+from .expansion import expansion_of, unexpanded
 from .factored import LARGEST_DENSE_FORM, factored_form
-from .form import Block, Canonical, Stacked, SumTerm
+from .form import Canonical, Expansion
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
 from .indicators import IndicatorReader, mapped
 from .pairs import build, has_given_bounds, innermost, key_of
+from .parts import Block, Stacked, SumTerm
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader
@@ -122,7 +123,7 @@ def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: 
 def _products_with_maps(model: Model) -> tuple[Expr, ...]:
     """The products of a feature map with variables."""
     nodes = (node for expr in expressions(model) for node in expr.walk())
-    return tuple(node for node in nodes if node.op == "matmul" and node.args[0].type.kind == "features")
+    return tuple(node for node in nodes if node.op == "matmul" and node.args[0].type.is_features)
 
 
 class _Builder:
@@ -164,7 +165,7 @@ class _Builder:
                 shape = (basis.rank, *shape[1:])
             size = math.prod(shape)
             g = self._block_function(plan, shape)
-            stop, symmetric = start + size, plan.type.kind in ("symmetric", "psd")
+            stop, symmetric = start + size, plan.type.is_symmetric
             blocks.append(
                 Block(plan.name, start, stop, shape, g, g.describe(), plan.in_sum, basis=basis, symmetric=symmetric)
             )
@@ -234,10 +235,10 @@ class _Builder:
                 raise NotFinite("a coefficient that is not finite", terms[i].argument)
         norm = self.sets.norm_spec(terms[plan.norms[0]], c) if plan.norms and c > 0.0 else None
         constraints = [self.model.constraints[i] for i in plan.sets]
-        inner = shape[1:] if plan.type.kind == "family" else shape
+        inner = shape[1:] if plan.type.is_family else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
         own = plan.type.element if plan.type.element is not None else plan.type
-        if set_ is not None and has_given_bounds(set_[0]) and own.kind in ("symmetric", "psd"):
+        if set_ is not None and has_given_bounds(set_[0]) and own.is_symmetric:
             # the spec is a box's, whatever the name of the bounds
             lo, hi = set_[1].values()
             set_ = set_[0], self.sets.symmetric_box(lo, hi, inner)
@@ -259,11 +260,11 @@ class _Builder:
                 bare = c.set.inner is None and c.argument.op == "var"
                 check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
         for variable in self.model.variables:
-            own = variable.type.element if variable.type.kind == "family" else variable.type
+            own = variable.type.element if variable.type.is_family else variable.type
             assert own is not None
             shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
             regions = [*self._sets_of(variable), *self._domains_of(variable)]
-            if own.kind in ("symmetric", "psd"):
+            if own.is_symmetric:
                 regions = [self._symmetric(r, shape) for r in regions]
                 for r in regions:
                     if has_given_bounds(r.key):
@@ -299,7 +300,7 @@ class _Builder:
 
     def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
         """A function that writes the entry at a flat place of a variable; of a family, that of any block."""
-        own = type_.element if type_.kind == "family" and type_.element is not None else type_
+        own = type_.element if type_.is_family and type_.element is not None else type_
         shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
 
         def name(j: int) -> str:
@@ -348,7 +349,7 @@ class _Builder:
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:
         """A group norm with groups that overlap or have no weight, added up over the blocks of a family."""
-        count = stacked.shape[0] if term.argument.type.kind == "family" else 1
+        count = stacked.shape[0] if term.argument.type.is_family else 1
         found = regrouped(self.sets.group_args(dict(term.options)), count, stacked.rows // max(1, count))
         if found is None:
             return None, stacked
@@ -366,13 +367,13 @@ class _Builder:
 
     def _factored(self, term: Term, root_of: str, stacked: Stacked) -> Stacked:
         """x'Px as |L x|^2 with P = L'L by the eigenvalues of P."""
-        given = dict(term.options)[root_of]
-        given_P = self.reader.constant(given)
+        matrix = dict(term.options)[root_of]
+        P = self.reader.constant(matrix)
         # what is computed for the form alone may have the place of another one in memory
-        factor = self.roots.get(id(given_P)) if given.op == "data" else None
+        factor = self.roots.get(id(P)) if matrix.op == "data" else None
         if factor is None:
-            factor = root_of_form(term, root_of, given, given_P)
-            self.roots[id(given_P)] = factor
+            factor = root_of_form(term, root_of, matrix, P)
+            self.roots[id(P)] = factor
         parts = tuple((b, compose(factor, m)) for b, m in stacked.parts)
         return Stacked(parts, factor.apply(stacked.offset), (factor.rows,))
 

@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
 from .matrix_maps import LeftMultiply, RightMultiply, Take
 
 if TYPE_CHECKING:
-    from .form import Canonical, SumTerm
+    from .parts import Block, SumTerm
 
 Places = NDArray[np.intp]
 
 
-@frozen
+@light_dataclass
 class Steps:
     """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
 
@@ -40,7 +40,7 @@ class Steps:
     hi: float
 
 
-@frozen
+@light_dataclass
 class Chain:
     """The lines of one block: edge e leads from entry `order[e]` to `order[e + 1]` (None: entries as they are), and from one line to the next
     where no term acts on it.
@@ -98,30 +98,30 @@ class Chain:
         return f"{' and '.join(kinds)} along {along}, {int(acts.sum()):,} steps in all, with one exact prox"
 
 
-def chains_of(canonical: Canonical) -> tuple[tuple[Chain, ...], str]:
+def chains_of(terms: Sequence[SumTerm], blocks: Sequence[Block]) -> tuple[tuple[Chain, ...], str]:
     """The chains of a problem whose other terms are smooth; none and why, where there is no exact prox along lines."""
     found: dict[int, list[tuple[int, Places, Places, Array, float, float]]] = {}
-    for k, term in enumerate(canonical.terms):
+    for k, term in enumerate(terms):
         if term.is_smooth:
             continue
         pairs = _pairs(term)
         if pairs is None:
             return (), f"`{term.text}` is not of the differences of neighbours of one variable"
         (block, _) = term.map.parts[0]
-        at = next(i for i, b in enumerate(canonical.blocks) if b is block)
+        at = next(i for i, b in enumerate(blocks) if b is block)
         found.setdefault(at, []).append((k, *pairs))
     chains = []
-    for at, terms in sorted(found.items()):
-        block = canonical.blocks[at]
+    for at, steps in sorted(found.items()):
+        block = blocks[at]
         # the prox of a function that is the same for every order keeps the order of entries, ties among them, along which functions of steps
         # have all their subgradients: the prox of the sum is then this prox after that of the steps
         if not block.g.permutable:
             return (), f"what else holds for {block.name} ({block.g.describe()}) tells its entries apart"
-        lengths = [np.abs(j - i) for _, i, j, *_ in terms]
+        lengths = [np.abs(j - i) for _, i, j, *_ in steps]
         apart = {int(d) for each in lengths for d in (each.min(), each.max())}
         if len(apart) != 1:
             return (), f"the differences of {block.name} are not along one direction"
-        chains.append(_chain(at, block.size, apart.pop(), terms))
+        chains.append(_chain(at, block.size, apart.pop(), steps))
     return tuple(chains), "" if chains else "no term is of the differences of neighbours"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..atoms.base import Array
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .data_maps import Matrix
 from .maps import Identity, LinearMap, bracket
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@frozen
+@light_dataclass
 class Scaled(LinearMap):
     """x -> c K x."""
 
@@ -58,7 +58,7 @@ def unscaled(m: LinearMap) -> tuple[float, LinearMap]:
     return (m.c * unscaled(m.inner)[0], unscaled(m.inner)[1]) if isinstance(m, Scaled) else (1.0, m)
 
 
-@frozen
+@light_dataclass
 class Compose(LinearMap):
     """x -> K (L x): never multiplied out."""
 
@@ -97,7 +97,7 @@ class Compose(LinearMap):
         return self.outer.describe(self.inner.describe(x))
 
 
-@frozen
+@light_dataclass
 class Add(LinearMap):
     """x -> K x + L x, for two ways in which one variable enters an expression."""
 
@@ -135,7 +135,7 @@ class Add(LinearMap):
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
 
 
-@frozen
+@light_dataclass
 class Adjoint(LinearMap):
     """y -> K' y."""
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .maps import LinearMap, as_sparse, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@frozen
+@light_dataclass
 class Matrix(LinearMap):
     """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied."""
 
@@ -61,7 +61,7 @@ BLOCK = 1 << 17
 """Numbers of a matrix whose sizes are taken at a time."""
 
 
-@frozen
+@light_dataclass
 class AbsoluteMatrix(LinearMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array
-from ..frozen import frozen
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..words import CONVEX, SETS
 from .pairs import build, words_of
 
@@ -39,7 +39,7 @@ class Empty(Exception):
         self.span = span
 
 
-@frozen
+@light_dataclass
 class Region:
     """One set of a variable: its key (`rows(simplex)`), its arguments as the atoms take them, its name in messages, and its place."""
 

@@ -15,18 +15,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Term, evaluate_dim
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
 from .data_matrix import DataMatrix
-from .forms import NO_EXPANSION, FormKind
 from .intercept import added, best_shift
+from .kinds import NO_EXPANSION, FormKind
 from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
 from .terms import bare_factor, loss_function
 
@@ -34,7 +35,7 @@ LARGEST_DENSE_FORM = 5_000_000
 """Numbers of a variable up to which the dense canonical form is built beside the factored one."""
 
 
-@frozen
+@light_dataclass
 class EntryMap:
     """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
 
@@ -57,7 +58,7 @@ class EntryMap:
         return X.at(self.rows, self.columns)
 
 
-@frozen
+@light_dataclass
 class ProductMap:
     """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
 
@@ -80,7 +81,7 @@ class ProductMap:
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
-@frozen
+@light_dataclass
 class FreeIntercept:
     """A free variable b that is added to the predictions times d: one number (`columns` is 1), or one for each of the columns."""
 
@@ -90,7 +91,7 @@ class FreeIntercept:
     is_vector: bool
 
 
-@frozen
+@light_dataclass
 class FactoredTerm:
     """The loss in the user's words: `origin` is its place among the objective's terms."""
 
@@ -100,7 +101,7 @@ class FactoredTerm:
     is_constraint: bool = False
 
 
-@frozen
+@light_dataclass
 class Factored:
     """The problem of this module's docstring, in the sense of minimisation (`sense` is -1 where the program maximises).
 
@@ -208,7 +209,7 @@ def has_trace_norm(block: BlockPlan, only: bool = False) -> bool:
 def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
     """The reasons why a program has no factored form, one sentence each, from names alone; empty where it has one."""
     losses = [s for s in arrangement.sums if s.kind == "loss"]
-    matrices = [b for b in arrangement.blocks if b.type.kind == "matrix"]
+    matrices = [b for b in arrangement.blocks if b.type.is_matrix]
     if len(matrices) != 1:
         if len(matrices) > 1:
             return ("there are several matrix variables, and one is needed",)
@@ -247,7 +248,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
     model, reader = instance.model, AffineReader(instance, {})
     if not all(model.terms[i].argument.is_constant for i in arrangement.linear):
         return None
-    (block,) = (b for b in arrangement.blocks if b.type.kind == "matrix")
+    (block,) = (b for b in arrangement.blocks if b.type.is_matrix)
     (plan,) = arrangement.sums
     n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
     sense = 1 if model.sense == "minimize" else -1

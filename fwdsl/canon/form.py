@@ -8,176 +8,35 @@ x is the concatenation of the blocks, one a variable. Each f_i is a `LossFunctio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array
 from ..atoms.conic import Conic
+from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..bind.instance import Instance
-from ..features.factor import GramFactor
-from ..frozen import frozen
+from ..features.gram import GramOperator
 from ..grammar.diagnostic import Diagnostic
-from ..grammar.source import Span
-from ..grammar.tree import NOWHERE
+from ..light_dataclass import light_dataclass
 from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
-from .forms import NO_EXPANSION, NO_VALUES, FormKind
-from .maps import LinearMap
+from .kinds import NO_EXPANSION, NO_VALUES, FormKind
 from .matrix_maps import LeftMultiply
+from .parts import Block, SumTerm
 
 if TYPE_CHECKING:
-    from .expansion import Expansion
     from .factored import Factored
 
-
-@frozen
-class Block:
-    """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
-
-    An `auxiliary` block is ours (the weights of a polytope's vertices) and is not reported. A variable over an implicit feature map is kept
-    in coordinates of the span of the samples' features: `basis` leads to its expansion coefficients and back.
-    """
-
-    name: str
-    start: int
-    stop: int
-    shape: tuple[int, ...]
-    g: VectorFunction
-    text: str = ""
-    in_sum: tuple[str, ...] = ()
-    auxiliary: bool = False
-    basis: GramFactor | None = None
-    symmetric: bool = False
-
-    def decoded(self, x: Array) -> Any:
-        """The variable as the user sees it: in its shape, over an implicit feature map its expansion coefficients, scalars as floats."""
-        if not self.shape:
-            return float(x[self.start])
-        value = x[self.slice].reshape(self.shape)
-        return self.basis.coefficients(value) if self.basis is not None else value.copy()
-
-    def encoded(self, value: object) -> Array:
-        """The flat numbers of a value that the user gives."""
-        array = np.asarray(value, dtype=np.float64)
-        return (self.basis.coordinates(array) if self.basis is not None else array).reshape(-1)
-
-    @property
-    def user_shape(self) -> tuple[int, ...]:
-        """The shape of the variable as the user sees it."""
-        return (self.basis.L.shape[0], *self.shape[1:]) if self.basis is not None else self.shape
-
-    @property
-    def size(self) -> int:
-        """The number of entries of the variable."""
-        return self.stop - self.start
-
-    @property
-    def slice(self) -> slice:
-        """The place of the variable in x."""
-        return slice(self.start, self.stop)
+LOW_RANK = 0.25
+"""The share of the samples that a small feature space has at most: methods that write its coordinates down are then as good."""
 
 
-@frozen
-class Stacked:
-    """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
-
-    parts: tuple[tuple[Block, LinearMap], ...]
-    offset: Array
-    shape: tuple[int, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """The number of values."""
-        return self.offset.size
-
-    @property
-    def nnz(self) -> int:
-        """Stored numbers that one application touches."""
-        return sum(m.nnz for _, m in self.parts)
-
-    def linear(self, x: Array) -> Array:
-        """K x without the offset, by the reference."""
-        return sum(self._images(x), np.zeros(self.rows))
-
-    def apply(self, x: Array) -> Array:
-        """K x + offset, by the reference."""
-        images = self._images(x)
-        return sum(images, next(images, 0.0)) + self.offset
-
-    def _images(self, x: Array) -> Iterator[Array]:
-        """K_B x_B of each block."""
-        return (m.apply(x[block.slice]) for block, m in self.parts)
-
-    def adjoint(self, y: Array, out: Array) -> None:
-        """Add K' y to `out` (of the length of x), by the reference."""
-        for block, m in self.parts:
-            out[block.slice] += m.adjoint(y)
-
-    def describe(self) -> str:
-        words = [m.describe(block.name) for block, m in self.parts]
-        if np.any(self.offset):
-            words.append("const")
-        return " + ".join(words) if words else "0"
-
-
-@frozen
-class Shift:
-    """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
-
-    A change s of this `shape` changes f's argument by -map(s): the right-hand sides of an `affine` set, a shift of vectors in a polytope.
-    """
-
-    map: LinearMap
-    shape: tuple[int, ...]
-
-
-@frozen
-class SumTerm:
-    """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
-
-    `turned` has the signs that went from the predictions as they are written into the labels: multipliers of these are turned * y.
-    """
-
-    f: LossFunction | VectorLossFunction | VectorFunction
-    map: Stacked
-    text: str
-    origin: int
-    is_constraint: bool = False
-    name: str = ""
-    span: Span = field(default=NOWHERE, compare=False)
-    side: Shift | None = None
-    turned: Array | None = None
-
-    @property
-    def is_smooth(self) -> bool:
-        """True if f_i is differentiable."""
-        return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
-
-    @property
-    def is_indicator(self) -> bool:
-        """True if f_i is the indicator of a set."""
-        return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
-
-    @property
-    def curvature(self) -> float:
-        """The largest second derivative of a loss, for guesses: 1 where it is not differentiable, 0 where there is no largest."""
-        assert isinstance(self.f, LossFunction | VectorLossFunction)
-        found = self.f.loss.smoothness or 1.0
-        return found if math.isfinite(found) else 0.0
-
-    @cached_property
-    def domain(self) -> VectorFunction | None:
-        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
-        return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None
-
-
-@frozen
+@light_dataclass
 class Canonical:
     """The canonical form of an instance, with what is needed to speak of it in the user's words.
 
@@ -290,7 +149,7 @@ class Canonical:
     @cached_property
     def chains(self) -> tuple[tuple[Chain, ...], str]:
         """The differences of neighbours that the terms are of, or why there is no exact prox along lines (`chains.chains_of`)."""
-        return chains_of(self)
+        return chains_of(self.terms, self.blocks)
 
     @property
     def dense(self) -> Canonical:
@@ -350,3 +209,108 @@ def _term(term: SumTerm) -> str:
         kind = "smooth" if term.is_smooth else "nonsmooth, with a prox"
         return f"{term.f.name}({term.map.describe()}; {shape}): {kind}"
     return f"{term.f.describe()} of {term.map.describe()} ({shape}): {'indicator' if term.is_indicator else 'norm'}"
+
+
+@light_dataclass
+class Offset:
+    """The intercept b of predictions: d times b is added to each, and q b to the objective."""
+
+    name: str
+    d: float
+    q: float
+
+
+@light_dataclass
+class Expansion:
+    """The problem that `expansion.py` states, in the sense of minimisation. A point is the vector of a and, behind it, b."""
+
+    instance: Instance
+    name: str
+    gram: GramOperator
+    c: float
+    mu: float
+    f: LossFunction
+    offset: Array
+    intercept: Offset | None
+    constant: float
+    sense: int
+    scale: float
+    term: SumTerm
+    make_dense: Callable[[], Canonical | None]
+    factored: ClassVar[None] = None
+    contradiction: ClassVar[None] = None
+
+    @cached_property
+    def dense(self) -> Canonical | None:
+        """The problem in coordinates of the span of the samples' features, for which K is factored; None where that takes too much memory."""
+        found = self.make_dense()
+        if found is not None:
+            object.__setattr__(found, "expansion", self)
+        return found
+
+    @property
+    def expansion(self) -> Expansion:
+        return self
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.f.size
+
+    @property
+    def size(self) -> int:
+        return self.n + (self.intercept is not None)
+
+    @property
+    def terms(self) -> tuple[SumTerm, ...]:
+        """The loss, whose slopes are the dual point."""
+        return (self.term,)
+
+    @property
+    def is_small_space(self) -> bool:
+        """True if the space of features is small beside the number of samples."""
+        return self.gram.dimension <= LOW_RANK * self.n
+
+    def why_not(self, kind: FormKind) -> tuple[str, ...]:
+        """There are no factors, and that of the Gram matrix may be too large."""
+        if kind == "dense" and self.__dict__.get("dense", self) is None:
+            return ("its Gram matrix has a factor that memory does not hold",)
+        return (NO_VALUES,) if kind == "factored" else ()
+
+    def at_hand(self, kind: FormKind) -> Expansion | Canonical | None:
+        """This form for its methods; for others the dense one, where it is there already."""
+        return self if kind == "expansion" else self.__dict__.get("dense")
+
+    def parts(self, x: Array) -> tuple[Array, float]:
+        """a and b, which is 0 where there is none."""
+        return x[: self.n], float(x[self.n]) if self.intercept is not None else 0.0
+
+    def joined(self, a: Array, b: float) -> Array:
+        """The point of a and b."""
+        return np.append(a, b) if self.intercept is not None else a
+
+    def split(self, x: Array) -> Mapping[str, object]:
+        """The expansion coefficients and the intercept by their names."""
+        a, b = self.parts(x)
+        return {self.name: a.copy(), **({self.intercept.name: b} if self.intercept is not None else {})}
+
+    def auxiliary(self, x: Array) -> Mapping[str, object]:
+        return {}
+
+    def dual_sizes(self, parts: Sequence[Any]) -> list[int]:
+        """A slope for each sample."""
+        return [self.n]
+
+    def __repr__(self) -> str:
+        n, free = self.n, self.intercept
+        b = "" if free is None else f" + {free.name}"
+        c = "" if self.c == 1.0 else f"{self.c:g} * "
+        lines = [
+            f"minimise over {self.name} by its {n:,} expansion coefficients" + (f", {free.name} in R" if free else ""),
+            f"  f  {self.f.name}({c}{self.gram.kernel.word.name} features @ {self.name}{b}; {n:,} rows)",
+            f"  g  {self.name}: {0.5 * self.mu:g} * sum_squares, by rows of the Gram matrix as they are needed",
+        ]
+        lines += [f"  q  {free.q:g} * {free.name}"] if free is not None and free.q else []
+        lines += [f"  c  {self.constant:g}"] if self.constant else []
+        lines += ["  (the negative of the program's objective, which is maximised)"] if self.sense < 0 else []
+        return "\n".join(lines)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..bind.instance import Instance
 from ..grammar.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from .expansion import Expansion
     from .factored import Factored
-    from .form import Canonical
-
-FormKind = Literal["dense", "factored", "expansion"]
-"""The forms that methods work on: every variable written down, one matrix as factors, one function as an expansion in its samples."""
-
-NO_EXPANSION = "its predictions are not those of one variable over an implicit feature map, with a `sum_squares` and perhaps an intercept"
-
-NO_VALUES = (
-    "the numbers bound leave no factored form: the data is neither dense nor sparse numbers, a constant stands beside"
-    " the predictions of a loss that is not of residuals, or nothing is bounded"
-)
+    from .form import Canonical, Expansion
+    from .kinds import FormKind
 
 
 class FormTerm(Protocol):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.vectors.groups import members
+from ..atoms.groups import members
 from ..bind.instance import Instance
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Expr
 from .matrix_maps import Take
 from .pairs import innermost
@@ -38,9 +38,9 @@ def same_groups(a: Given, b: Given) -> bool:
 def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
     """The terms and constraints that have a group of weight 0: it is not penalised or bounded, so the rest has no prox of the whole."""
     model = instance.model
-    given = [("term", i, term.options) for i, term in enumerate(model.terms)]
-    given += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
-    return frozenset((kind, i) for kind, i, args in given if _has_zero(instance, dict(args).get("weights")))
+    applied = [("term", i, term.options) for i, term in enumerate(model.terms)]
+    applied += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
+    return frozenset((kind, i) for kind, i, args in applied if _has_zero(instance, dict(args).get("weights")))
 
 
 def _has_zero(instance: Instance, weights: Expr | None) -> bool:
@@ -53,7 +53,7 @@ def _has_zero(instance: Instance, weights: Expr | None) -> bool:
         return False
 
 
-@frozen
+@light_dataclass
 class Regrouped:
     """Disjoint groups as the atoms take them, of `length` entries a line, and the map that takes these from `count` lines."""
 

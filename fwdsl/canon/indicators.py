@@ -8,23 +8,23 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.family import Repeated
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
 from .combined_maps import compose, scaled
 from .data_maps import Matrix
 from .emptiness import check_equations, check_halfspace
-from .form import Block, Shift, Stacked
 from .groups import overlapping, regrouped
 from .lines import SetLines, lines_of
 from .maps import Identity, LinearMap, Row
 from .matrix_maps import RightMultiply, Take
 from .pairs import build, innermost
+from .parts import Block, Shift, Stacked
 from .sets import SetReader
 
 
-@frozen
+@light_dataclass
 class Indicator:
     """0 where map(x) is in a set, else inf; `side` tells what its multiplier is of."""
 
@@ -62,7 +62,7 @@ class IndicatorReader:
             return Indicator(bounds(-math.inf if constraint.relation == "le" else 0.0, stacked.rows), stacked)
         type_, shape = constraint.argument.type, stacked.shape
         own = innermost(ref)
-        lines = lines_of(ref, type_.kind == "family", shape)
+        lines = lines_of(ref, type_.is_family, shape)
         word = SETS[own.name]
         if word.written_as in ("equations", "inequality"):
             return self._equations(constraint, own, lines, stacked)
@@ -72,7 +72,7 @@ class IndicatorReader:
             return self._groups(own, lines, stacked)
         if word.given_bounds and self.empty:
             return self._bounds_apart(own, lines, stacked)
-        inner = shape[1:] if type_.kind == "family" else shape
+        inner = shape[1:] if type_.is_family else shape
         spec = self.sets.set_spec(key, [constraint], math.prod(inner))
         return Indicator(self.sets.function(None, spec, type_, shape, [ref.span]), stacked)
 
@@ -80,7 +80,7 @@ class IndicatorReader:
         """The block of weights of a polytope's vertices: for each vector that is to be in it, a point of the simplex."""
         ref, argument = constraint.set, constraint.argument
         assert ref is not None
-        lines = lines_of(ref, argument.type.kind == "family", self.reader.shape(argument))
+        lines = lines_of(ref, argument.type.is_family, self.reader.shape(argument))
         count = int(self.reader.constant(dict(innermost(ref).args)["V"]).shape[0])
         g = build(None, (SIMPLEX, {"r": 1.0}), count)
         shape: tuple[int, ...] = (count,)
@@ -91,17 +91,17 @@ class IndicatorReader:
 
     def _equations(self, constraint: ConstraintDecl, own: SetRef, lines: SetLines, stacked: Stacked) -> Indicator:
         """A x = b, or a'x <= b, for each line."""
-        given = dict(own.args)
+        args = dict(own.args)
         A: MatrixLike
         equations = SETS[own.name].written_as == "equations"
         if equations:
-            lo, A, name = 0.0, self.reader.constant(given["A"]), given["A"].name or "A"
-            b = self.reader.vector(given["b"], A.shape[0])
+            lo, A, name = 0.0, self.reader.constant(args["A"]), args["A"].name or "A"
+            b = self.reader.vector(args["b"], A.shape[0])
             if not self.empty:
                 check_equations(A, b, constraint.text, own.span)
         else:
-            lo, A, name = -math.inf, self.reader.vector(given["a"], lines.length)[None, :], given["a"].name or "a"
-            b = self.reader.vector(given["b"], 1)
+            lo, A, name = -math.inf, self.reader.vector(args["a"], lines.length)[None, :], args["a"].name or "a"
+            b = self.reader.vector(args["b"], 1)
             if not self.empty:
                 check_halfspace(A[0], float(b[0]), constraint.text, own.span)
         outer: LinearMap

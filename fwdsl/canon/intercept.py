@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDS = 200

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import SetRef
 from ..words import SETS
 from .matrix_maps import Take
 
 
-@frozen
+@light_dataclass
 class SetLines:
     """`count` vectors of `length` entries, in an expression of this `shape`, by `frame` ("rows", "columns", "entries" or "").
 

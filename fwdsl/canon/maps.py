@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -96,7 +96,7 @@ class LinearMap(ABC):
         return 0
 
 
-@frozen
+@light_dataclass
 class Identity(LinearMap):
     """x -> x."""
 
@@ -123,7 +123,7 @@ class Identity(LinearMap):
         return x
 
 
-@frozen
+@light_dataclass
 class Row(LinearMap):
     """x -> <v, x>, a vector of one number."""
 
@@ -162,7 +162,7 @@ class Row(LinearMap):
         return self.v.size
 
 
-@frozen
+@light_dataclass
 class Column(LinearMap):
     """s -> s v: a scalar that meets a vector (an intercept: v = ones)."""
 
@@ -196,7 +196,7 @@ class Column(LinearMap):
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
-@frozen
+@light_dataclass
 class Diagonal(LinearMap):
     """x -> v * x entrywise."""
 
@@ -231,7 +231,7 @@ class Diagonal(LinearMap):
         return f"diag @ {bracket(x)}"
 
 
-@frozen
+@light_dataclass
 class Select(LinearMap):
     """x -> x[start:stop]."""
 

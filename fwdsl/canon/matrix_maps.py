@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from .data_maps import Matrix, is_written, stored
 from .maps import LinearMap, as_sparse, bracket, placed
 
@@ -42,7 +42,7 @@ def _identity(n: int) -> csr_array:
     return placed(np.arange(n), np.arange(n), 1.0, (n, n))
 
 
-@frozen
+@light_dataclass
 class LeftMultiply(LinearMap):
     """X -> A X for X of shape (d, k), or A' X where `transposed`."""
 
@@ -91,7 +91,7 @@ class LeftMultiply(LinearMap):
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
-@frozen
+@light_dataclass
 class RightMultiply(LinearMap):
     """X -> X B for X of shape (n, d) and B of shape (d, k)."""
 
@@ -132,7 +132,7 @@ class RightMultiply(LinearMap):
         return f"{bracket(x)} @ {self.name}"
 
 
-@frozen
+@light_dataclass
 class Take(LinearMap):
     """x -> x[index]: transposes, slices along two axes, a matrix's diagonal, the observed entries of a matrix.
 
@@ -176,7 +176,7 @@ def transpose(n: int, d: int) -> Take:
     return Take(np.arange(n * d).reshape(n, d).T.reshape(-1), n * d, "T")
 
 
-@frozen
+@light_dataclass
 class Tile(LinearMap):
     """v -> ones(n) v': a vector added to every row of a matrix (an intercept)."""
 
@@ -206,7 +206,7 @@ class Tile(LinearMap):
         return x
 
 
-@frozen
+@light_dataclass
 class Symmetrise(LinearMap):
     """X -> (X + X') / 2, for each of `count` blocks: how symmetric variables, kept in full, enter expressions, so that gradients stay symmetric."""
 
@@ -239,7 +239,7 @@ class Symmetrise(LinearMap):
         return x
 
 
-@frozen
+@light_dataclass
 class Quad(LinearMap):
     """X -> (u_i' X u_i)_i for the rows of U (n, d): never an outer product. Its adjoint is y -> U' diag(y) U."""
 
@@ -296,7 +296,7 @@ MANY_BLOCKS = 1_000
 """Blocks of a family from which on their data are kept a second time, as one matrix."""
 
 
-@frozen
+@light_dataclass
 class Gathered(LinearMap):
     """A map for each sample's own block of a family: z_i = part(i-th sample, F[task_i]).
 

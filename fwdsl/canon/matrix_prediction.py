@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..frozen import frozen
+from ..light_dataclass import light_dataclass
 from ..model import Expr
 
 Multipliers = tuple[tuple[str, Expr | None], ...]
 """The multipliers around an expression, from the outside in: ("neg", None), ("mul", k) or ("div", k), k a constant scalar."""
 
 
-@frozen
+@light_dataclass
 class MatrixPrediction:
     """k K X + d b + constants: `kind` is "entries" or "product", `data` the observed entries or the matrix to the left.
 
@@ -49,7 +49,7 @@ def matrix_prediction(expr: Expr, path: Multipliers = ()) -> MatrixPrediction | 
     else:
         return None
     variable, steps = _bare(inside)
-    if variable.op != "var" or variable.type.kind != "matrix":
+    if variable.op != "var" or not variable.type.is_matrix:
         return None
     return MatrixPrediction(kind, variable.name, data, (*path, *more, *steps))
 
@@ -60,7 +60,7 @@ def _sum(expr: Expr, path: Multipliers) -> MatrixPrediction | None:
     intercept = None
     if len(live) == 2:
         free = [(a, *_bare(a)) for a in live]
-        free = [(a, b, steps) for a, b, steps in free if b.op == "var" and b.type.kind in ("real", "vector")]
+        free = [(a, b, steps) for a, b, steps in free if b.op == "var" and (b.type.is_scalar or b.type.is_vector)]
         if len(free) != 1:
             return None
         term, b, steps = free[0]

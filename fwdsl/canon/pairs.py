@@ -52,7 +52,7 @@ def rank(key: str) -> tuple[int, str]:
 
 def kind_of(type_: Type) -> str:
     """ "vector" (scalars too), "matrix" or "family"."""
-    if type_.kind == "family":
+    if type_.is_family:
         return "family"
     return "vector" if len(type_.array_shape) < 2 else "matrix"
 
@@ -63,8 +63,8 @@ def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
     The block of a symmetric variable holds a whole matrix, of which every map takes the symmetric part. That is the same problem only where
     g is no smaller elsewhere among the matrices with this part, as it is where it does not tell a matrix from its transpose.
     """
-    own = type_.element if type_.kind == "family" and type_.element is not None else type_
-    if own.kind in ("symmetric", "psd"):
+    own = type_.element if type_.is_family and type_.element is not None else type_
+    if own.is_symmetric:
         fits = norm is None or CONVEX[norm].transposable
         if not (fits and (key is None or _is_transposable(key))):
             return False

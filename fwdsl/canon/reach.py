@@ -13,8 +13,8 @@ import numpy as np
 
 from ..atoms.base import Array
 from .emptiness import Empty
-from .form import Block, SumTerm
 from .maps import LinearMap
+from .parts import Block, SumTerm
 
 LARGEST = 200_000
 """Numbers of a map that is written out to be looked at."""

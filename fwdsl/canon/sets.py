@@ -47,7 +47,7 @@ class SetReader:
 
     def function(self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]) -> VectorFunction:
         """c * norm on a set for flat values of this type and shape."""
-        if type_.kind == "family":
+        if type_.is_family:
             assert type_.element is not None
             inner = self.function(norm, set_, type_.element, shape[1:], places)
             return Repeated(inner, shape[0])
@@ -58,16 +58,16 @@ class SetReader:
 
     def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
         """c times the norm of a term as the registries take it."""
-        given = dict(term.options)
+        options = dict(term.options)
         if not CONVEX[term.atom].grouped:
             return term.atom, c
-        return term.atom, c, self.group_args(given)
+        return term.atom, c, self.group_args(options)
 
-    def group_args(self, given: Mapping[str, Expr]) -> dict[str, object]:
+    def group_args(self, options: Mapping[str, Expr]) -> dict[str, object]:
         """The groups of a norm or a ball, and their weights where it has some."""
-        out = {"groups": self._groups(given["groups"])}
-        if "weights" in given:
-            out["weights"] = np.asarray(self.reader.constant(given["weights"]), dtype=np.float64)
+        out = {"groups": self._groups(options["groups"])}
+        if "weights" in options:
+            out["weights"] = np.asarray(self.reader.constant(options["weights"]), dtype=np.float64)
         return out
 
     def _groups(self, expr: Expr) -> Any:
@@ -102,14 +102,14 @@ class SetReader:
 
     def own_args(self, ref: SetRef) -> dict[str, object]:
         """The arguments of a set that is made of no other, a matrix among them dense."""
-        given = dict(ref.args)
+        args = dict(ref.args)
         out: dict[str, Any] = {}
-        for name, expr in given.items():
+        for name, expr in args.items():
             if name in ("groups", "weights"):
                 continue
             out[name] = self._argument(expr)
-        if "groups" in given:
-            out.update(self.group_args(given))
+        if "groups" in args:
+            out.update(self.group_args(args))
         out |= {p.name: int(out[p.name]) for p in SETS[ref.name].parameters if p.domain == "count"}
         ends = ref.word.ends or ()
         if ends and all(end in out for end in ends):
@@ -159,8 +159,8 @@ class SetReader:
         )
 
     def _box_bounds(self, ref: SetRef, size: int) -> tuple[Array, Array]:
-        given = {name: self.reader.vector(e, size) for name, e in ref.args}
-        return ref.word.bounds_of(given, lambda end: np.full(size, end), np.negative)
+        ends = {name: self.reader.vector(e, size) for name, e in ref.args}
+        return ref.word.bounds_of(ends, lambda end: np.full(size, end), np.negative)
 
 
 def stated(constraint: ConstraintDecl, size: int, reader: AffineReader) -> ConvexSet:

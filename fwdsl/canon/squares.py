@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..model import Expr, Model, Term
 from ..words import CONVEX
 from .data_maps import Matrix
 from .emptiness import ROUNDING
-from .form import Stacked, SumTerm
+from .parts import Stacked, SumTerm
 from .sets import BadArguments
 
 SQUARE_MISS = 1e-9
@@ -60,13 +61,13 @@ def completed_square(f: LossFunction, stacked: Stacked, q: Array) -> tuple[LossF
     return replace(f, b=f.b - h), left, -float(f.w @ (2.0 * (stacked.offset - f.b) * h + h * h))
 
 
-def root_of_form(term: Term, root_of: str, given: Expr, P: Any) -> Matrix:
+def root_of_form(term: Term, root_of: str, matrix: Expr, P: Any) -> Matrix:
     """L of P = L'L, from the eigenvalues of P. `BadArguments` where P has no root."""
     P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
-    if given.type.kind != "psd" and not np.array_equal(P, P.T):
+    if not matrix.type.is_psd and not np.array_equal(P, P.T):
         raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
     values, vectors = np.linalg.eigh(P)
-    if values.size and values[0] < -1e-10 * max(1.0, abs(float(values[-1]))):
+    if values.size and values[0] < -1e-10 * abs(float(values[-1])):
         raise BadArguments(
             f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
             term.span,

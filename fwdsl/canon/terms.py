@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..atoms.loss import Loss
+from ..atoms.base import Array
+from ..atoms.groups import members
+from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.vectors.common import norm2
-from ..atoms.vectors.groups import members
 from ..bind.features import implicit_maps
+from ..bind.instance import Instance
 from ..model import Expr, Term
 from ..words import CONVEX
 from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
-from .form import Canonical, Stacked
 from .maps import Column, Diagonal
 from .pairs import build
+from .parts import Block, Stacked
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -51,8 +52,8 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
 
 def _parameters(reader: AffineReader, term: Term, loss: type[Loss]) -> Array:
     """The parameters of a loss, by the term's options where it is the loss itself; the defaults else."""
-    given: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
-    return np.array([reader.scalar(given[o.name]) if o.name in given else o.default for o in loss.word.options])
+    options: Mapping[str, Expr] = dict(term.options) if term.kind == "loss" else {}
+    return np.array([reader.scalar(options[o.name]) if o.name in options else o.default for o in loss.word.options])
 
 
 def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, Stacked, Array] | None:
@@ -94,7 +95,7 @@ def value_at(reader: AffineReader, term: Term, z: Any) -> float:
         return c * float(np.reshape(z, -1)[0])
     if term.kind == "loss":
         return c * _loss(reader, term, z)
-    blocks: Any = z if term.argument.type.kind == "family" else (z,)  # a regulariser adds up over blocks
+    blocks: Any = z if term.argument.type.is_family else (z,)  # a regulariser adds up over blocks
     return c * sum(_function(reader, term, block) for block in blocks)
 
 
@@ -126,17 +127,17 @@ def _function(reader: AffineReader, term: Term, z: Any) -> float:
     return function_value(word.name, np.asarray(z), options)
 
 
-def term_values(canonical: Canonical, x: Array) -> dict[str, float]:
+def term_values(instance: Instance, blocks: Sequence[Block], x: Array) -> dict[str, float]:
     """The value of each term that a `let` names, coefficient included; terms of one name are added up."""
-    blocks = {b.name: b for b in canonical.blocks}
-    reader = AffineReader(canonical.instance, blocks)
-    for name, phi in implicit_maps(canonical.instance.model).items():
+    by_name = {b.name: b for b in blocks}
+    reader = AffineReader(instance, by_name)
+    for name, phi in implicit_maps(instance.model).items():
         # x has the coordinates of these variables, and not their expansion coefficients
-        basis = blocks[name].basis
+        basis = by_name[name].basis
         if basis is not None:
             reader.factors[id(reader.constant(phi))] = basis
     out: dict[str, float] = {}
-    for term in canonical.instance.model.terms:
+    for term in instance.model.terms:
         if term.name:
             out[term.name] = out.get(term.name, 0.0) + term_value(reader, term, x)
     return out

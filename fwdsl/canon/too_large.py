@@ -13,7 +13,7 @@ from ..model import Type, evaluate_dim
 from .affine import NotFinite, Unsupported
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored
-from .forms import NO_VALUES
+from .kinds import NO_VALUES
 from .sets import BadArguments
 
 
@@ -21,7 +21,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
     """FW5013 for variables that memory cannot hold, and for a matrix in a trace-norm ball or under a trace norm with more than 1e8 numbers,
     in a program without a factored form."""
     for block in arrangement.blocks:
-        if block.type.kind != "matrix" or not has_trace_norm(block):
+        if not block.type.is_matrix or not has_trace_norm(block):
             continue
         n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
         if math.prod((n, p)) <= LARGEST_WRITTEN:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ..atoms.base import Array
-from ..canon.expansion import Expansion
+from ..canon.form import Expansion
 from .point import ROUNDING
 from .verified import NO_BOUND, DualBound, Point, Verified
 

@@ -7,9 +7,11 @@ from collections.abc import Set
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.vectors.common import largest, norm2
-from ..canon.form import Canonical, SumTerm
+from ..canon.form import Canonical
+from ..canon.parts import SumTerm
 from .verified import Point
 
 LEAST_SHARE = 1e-6
@@ -78,8 +80,8 @@ def _left(term: SumTerm, z: Array, part: float, sums: Array) -> tuple[float, flo
         return 0.0, 0.0
     if isinstance(term.f, LossFunction) and math.isfinite(term.f.lipschitz):
         return float(np.abs(term.f.gradient(z)) @ sums), 0.0
-    moved = term.f.value(z + np.copysign(ROUNDING * sums, z))
-    return 0.0, max(moved - part, 0.0) if math.isfinite(moved) else 0.0
+    rounded = term.f.value(z + np.copysign(ROUNDING * sums, z))
+    return 0.0, max(rounded - part, 0.0) if math.isfinite(rounded) else 0.0
 
 
 def _worse(a: float, b: float) -> float:

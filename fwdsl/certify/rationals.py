@@ -22,7 +22,7 @@ NEARLY_WHOLE = 1e-6
 
 def exact_adjoint(canonical: Canonical, y: Iterable[Array]) -> Array | None:
     """K'y with no rounding but the last, from the entries of the maps as the references have them; None where there are too many."""
-    sums = _Sums(canonical.size)
+    sums = _ExactSums(canonical.size)
     for term, yi in zip(canonical.terms, y, strict=True):
         for j in np.flatnonzero(yi).tolist():
             row = np.zeros(canonical.size)
@@ -36,7 +36,7 @@ def exact_products(canonical: Canonical, d: Array) -> list[Array] | None:
     """K_i d of each term likewise."""
     found = []
     for term in canonical.terms:
-        sums = _Sums(term.map.rows)
+        sums = _ExactSums(term.map.rows)
         for block, m in term.map.parts:
             for j in np.flatnonzero(d[block.slice]).tolist():
                 if not sums.add(float(d[block.slice][j]), m.apply(_unit(block.size, j))):
@@ -62,7 +62,7 @@ def _unit(size: int, j: int) -> Array:
     return e
 
 
-class _Sums:
+class _ExactSums:
     """Sums of weighted vectors, an entry a rational number."""
 
     def __init__(self, size: int) -> None:

@@ -94,7 +94,7 @@ class Verified:
 
     @property
     def y(self) -> tuple[Array, ...]:
-        """The dual point."""
+        """The dual point that the bound was proven with."""
         return self.bound.y
 
     @cached_property

@@ -29,13 +29,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction, VectorFunction
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.matrices import dual_norm
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import largest, norm2
-from ..canon.form import Block, Canonical, SumTerm
+from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
+from ..canon.parts import Block, SumTerm
 from .certificate import CertificateKind
 from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
@@ -87,15 +89,9 @@ def evaluate_dual(
     `v` is -(q + K'y), where it is known.
     """
     y = tuple(yi for yi, _ in tidy)
-    total = canonical.constant
-    sizes = abs(canonical.constant)
-    for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
-        total, sizes = total - conjugate, sizes + abs(conjugate)
-        if term.map.offset.any():
-            total += float(term.map.offset @ yi)
-            sizes += float(np.abs(term.map.offset) @ np.abs(yi))
+    total, sizes = _of_terms(canonical, tidy)
     if not math.isfinite(total):
-        return DualBound(-math.inf, 0.0, "none", "the dual point is outside the domain of a conjugate")
+        return _no_bound("the dual point is outside the domain of a conjugate")
     if v is None:
         v = -canonical.q
         for term, yi in zip(canonical.terms, y, strict=True):
@@ -111,24 +107,12 @@ def evaluate_dual(
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
     statements, radius, cost, local, met = [known], None, 0.0, False, True
     for block in canonical.blocks:
-        vb = v[block.slice]
-        value = block.g.conjugate(vb)
-        if math.isfinite(value):
-            if value != 0.0 and not x[block.slice].any():
-                # at x = 0 nothing but rounding may keep D from P
-                vb = np.where(np.abs(vb) <= ROUNDING * block_sizes(canonical, block, y), 0.0, vb)
-                value = block.g.conjugate(vb)
-            total, sizes = total - value, sizes + abs(value)
+        value, settled = _of_block(canonical, block, v[block.slice], y, x, point)
+        total, sizes = total - value, sizes + abs(value)
+        if settled is None:
             continue
-        u = block.g.dual_project(vb)
-        if not math.isfinite(block.g.conjugate(u)):
-            u = u * block.g.dual_scale(u)
-        miss = vb - u
-        total, sizes = total - block.g.conjugate(u), sizes + abs(block.g.conjugate(u))
-        terms = block_sizes(canonical, block, y)
-        settled = _settle(canonical, block, miss, ROUNDING * terms + block.g.rounding(vb), terms, x, point)
         if settled.fails:
-            return DualBound(-math.inf, 0.0, "none", settled.statement)
+            return _no_bound(settled.statement)
         statements.append(settled.statement)
         total -= settled.taken
         local, met = local or settled.local, met and settled.met
@@ -137,9 +121,44 @@ def evaluate_dual(
             cost += settled.cost
     if not math.isfinite(total):
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
-        return DualBound(-math.inf, 0.0, "none", "the numbers of the dual point overflow")
+        return _no_bound("the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
     return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met)
+
+
+def _no_bound(statement: str) -> DualBound:
+    return DualBound(-math.inf, 0.0, "none", statement)
+
+
+def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tuple[float, float]:
+    """constant + sum_i <b_i, y_i> - f_i^*(y_i), and the sum of the sizes of its terms."""
+    total = canonical.constant
+    sizes = abs(canonical.constant)
+    for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
+        total, sizes = total - conjugate, sizes + abs(conjugate)
+        if term.map.offset.any():
+            total += float(term.map.offset @ yi)
+            sizes += float(np.abs(term.map.offset) @ np.abs(yi))
+    return total, sizes
+
+
+def _of_block(
+    canonical: Canonical, block: Block, vb: Array, y: Sequence[Array], x: Array, point: Point
+) -> tuple[float, _Settled | None]:
+    """g_B^*(v_B); where v_B is outside of its domain, the conjugate at a point of the domain nearby, and how the rest was settled."""
+    value = block.g.conjugate(vb)
+    if math.isfinite(value):
+        if value != 0.0 and not x[block.slice].any():
+            # at x = 0 nothing but rounding may keep D from P
+            vb = np.where(np.abs(vb) <= ROUNDING * block_sizes(canonical, block, y), 0.0, vb)
+            value = block.g.conjugate(vb)
+        return value, None
+    u = block.g.dual_project(vb)
+    if not math.isfinite(block.g.conjugate(u)):
+        u = u * block.g.dual_scale(u)
+    terms = block_sizes(canonical, block, y)
+    rounding = ROUNDING * terms + block.g.rounding(vb)
+    return block.g.conjugate(u), _settle(canonical, block, vb - u, rounding, terms, x, point)
 
 
 def _share_of_penalties(canonical: Canonical, v: Array) -> float:

@@ -93,7 +93,7 @@ def multiply(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
 def _kept_psd(a: Expr, b: Expr, type_: Type) -> Type:
     """A nonnegative multiple of a positive semidefinite matrix is one."""
     for scalar, other in ((a, b), (b, a)):
-        if shapes.is_scalar(scalar.type) and other.type.kind == "psd" and signs.is_nonnegative(scalar.sign):
+        if scalar.type.is_scalar and other.type.is_psd and signs.is_nonnegative(scalar.sign):
             return other.type
     return type_
 
@@ -103,7 +103,7 @@ def divide(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
     x, y = number(a), number(b)
     if x is not None and y:
         return const(x / y, span)
-    kept = a.type if a.type.kind == "psd" and shapes.is_scalar(b.type) and signs.is_nonnegative(b.sign) else type_
+    kept = a.type if a.type.is_psd and b.type.is_scalar and signs.is_nonnegative(b.sign) else type_
     return make("div", kept, (a, b), sign=signs.quotient(a.sign, b.sign), span=span)
 
 
@@ -119,15 +119,15 @@ def matmul(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
 
 def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
     """A constant scalar factor of a non-scalar expression, and the rest; (None, e) where there is no such factor."""
-    if shapes.is_scalar(e.type):
+    if e.type.is_scalar:
         return None, e
     if e.op == "neg":
         return const(-1.0, e.span), e.args[0]
     if e.op == "mul":
         for scalar, rest in (e.args, e.args[::-1]):
-            if shapes.is_scalar(scalar.type) and scalar.is_constant:
+            if scalar.type.is_scalar and scalar.is_constant:
                 return scalar, rest
-    if e.op == "div" and shapes.is_scalar(e.args[1].type) and not shapes.is_scalar(e.args[0].type):
+    if e.op == "div" and e.args[1].type.is_scalar and not e.args[0].type.is_scalar:
         return ratio(ONE, e.args[1]), e.args[0]
     return None, e
 

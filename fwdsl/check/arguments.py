@@ -139,7 +139,7 @@ def _fits(value: Expr, domain: Domain) -> bool:
         return False
     if domain == "boolean":
         return value.op == "boolean"
-    if not shapes.is_scalar(value.type):
+    if not value.type.is_scalar:
         return False
     number = algebra.number(value)
     if number is None:
@@ -160,7 +160,7 @@ def _sign_fits(value: Expr, domain: Domain) -> bool:
 
 
 def _could_fit(value: Expr, domain: Domain) -> bool:
-    scalar = shapes.is_scalar(value.type) and value.is_constant and algebra.number(value) is None
+    scalar = value.type.is_scalar and value.is_constant and algebra.number(value) is None
     return scalar and domain in ("positive", "nonnegative", "unit") and scalar_sign(value) in ("unknown", "nonnegative")
 
 

@@ -29,7 +29,7 @@ def sum_of(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Value | Non
 
 def _sum_type(ctx: Context, terms: Sequence[Expr], node: tree.Sum) -> Type | None:
     type_, widest = terms[0].type, node.terms[0]
-    if len(terms) > 1 and shapes.is_scalar(type_):
+    if len(terms) > 1 and type_.is_scalar:
         type_ = shapes.plain(type_)
     for term, part in zip(terms[1:], node.terms[1:], strict=True):
         joined = shapes.added(type_, term.type)
@@ -46,7 +46,7 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
     """Report `left + right` where the shapes do not fit."""
     hint = ""
     pair = (a, b) if len(a.array_shape) < len(b.array_shape) else (b, a)
-    if shapes.is_vector(pair[0]) and shapes.is_matrix(pair[1]):
+    if shapes.has_one_axis(pair[0]) and shapes.has_two_axes(pair[1]):
         hint = f"a vector with an entry for each column, `{pair[1].array_shape[1]}`, is added to every row"
     ctx.error(
         "FW2033",
@@ -135,7 +135,7 @@ def quotient(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr
         )
         return None
     if isinstance(a, Combination):
-        if shapes.is_scalar(b.type):
+        if b.type.is_scalar:
             return a.scaled(b, divide=True, span=span)
         inverse = algebra.divide(algebra.ONE, b, shapes.plain(b.type), right.span)
         return _weighted(ctx, inverse, a, right, left, span)
@@ -165,7 +165,7 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
     if not factor.is_constant:
         report_product(ctx, a, b, left, right, span)
         return None
-    if shapes.is_scalar(factor.type):
+    if factor.type.is_scalar:
         return sum_.scaled(factor, span=span)
     if sum_.samples is None or factor.type.array_shape != (sum_.samples,):
         what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
@@ -230,9 +230,9 @@ def _untransposed(e: Expr) -> Expr:
 def report_entrywise(ctx: Context, op: str, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr, span: Span) -> None:
     """Report `a * b` or `a / b` where neither is a scalar and the shapes differ."""
     hint = "use `@` for a matrix product" if op == "*" else ""
-    vector, matrix = (left, right) if shapes.is_vector(a.type) else (right, left)
-    if (shapes.is_vector(a.type) and shapes.is_matrix(b.type)) or (
-        shapes.is_matrix(a.type) and shapes.is_vector(b.type)
+    vector, matrix = (left, right) if shapes.has_one_axis(a.type) else (right, left)
+    if (shapes.has_one_axis(a.type) and shapes.has_two_axes(b.type)) or (
+        shapes.has_two_axes(a.type) and shapes.has_one_axis(b.type)
     ):
         v, m = ctx.text(vector), ctx.text(matrix)
         over = "1 / " if op == "/" else ""

@@ -10,6 +10,7 @@ from ..words import CONVEX, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
 from .context import Context
+from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, is_finite, wrong_kind
@@ -26,19 +27,19 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     prediction = affine(ctx, node, bound["prediction"])
     target = _target(ctx, node, bound["target"], signature, prediction)
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
-    given = tuple((n, v) for n, v in options if v is not None)
-    if prediction is None or target is None or len(given) < len(options):
+    known_options = tuple((n, v) for n, v in options if v is not None)
+    if prediction is None or target is None or len(known_options) < len(options):
         return None
     prediction = _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
-    body = AppliedAtom("loss", name, prediction, target, options=given, text=ctx.text(node), span=node.span)
+    body = AppliedAtom("loss", name, prediction, target, options=known_options, text=ctx.text(node), span=node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
 
 
 def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
     """A scalar prediction repeated for each sample of the target."""
-    if signature.scores or not shapes.is_scalar(prediction.type):
+    if signature.scores or not prediction.type.is_scalar:
         return prediction
     shape = _values_shape(target) or (1,)
     if len(shape) == 1:
@@ -49,7 +50,7 @@ def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
 
 def _values_shape(target: Expr) -> tuple[Dim, ...]:
     """The shape of a target's values. Observed entries are a vector of values."""
-    return (f"len({target.name})",) if target.type.kind == "entries" else target.type.array_shape
+    return (f"len({target.name})",) if target.type.is_entries else target.type.array_shape
 
 
 def _target(
@@ -84,13 +85,13 @@ def _swapped(ctx: Context, node: tree.Call, part: tree.Expr, prediction: Expr | 
 
 def _is_target(value: Expr, signature: LossWord) -> bool:
     if signature.target == "labels":
-        return value.type.kind == "labels"
+        return value.type.is_labels
     if signature.target == "signs":
-        observed = value.type.kind == "entries" and value.type.element is not None
-        return observed or value.type.kind == "signs" or value.op == "ones"
-    if value.type.kind == "entries":
+        observed = value.type.is_entries and value.type.element is not None
+        return observed or value.type.is_signs or value.op == "ones"
+    if value.type.is_entries:
         return value.type.element is None
-    return shapes.is_numeric(value.type) and value.type.kind != "family"
+    return shapes.is_numeric(value.type) and not value.type.is_family
 
 
 _TARGETS = {
@@ -109,13 +110,13 @@ def _gram_hint(ctx: Context, p: Expr, x: Expr) -> str:
 
 def _wrong_target(ctx: Context, node: tree.Call, part: tree.Expr, type_: Type, signature: LossWord) -> None:
     wanted, hint = _TARGETS[signature.target]
-    if type_.kind == "entries" and signature.target == "signs":
+    if type_.is_entries and signature.target == "signs":
         hint = f"declare `{ctx.text(part)}: entries[{', '.join(map(str, type_.shape))}] of signs`"
-    elif type_.kind == "labels" and signature.target == "signs":
+    elif type_.is_labels and signature.target == "signs":
         hint = "for two classes declare the target `signs[...]`; for more use `softmax` or `multiclass_hinge`"
-    elif type_.kind == "signs" and signature.target == "labels":
+    elif type_.is_signs and signature.target == "labels":
         hint = "for two classes use `logistic` or `hinge`; for more declare the target `labels[n, k]`"
-    elif shapes.is_scalar(type_) and signature.target == "signs":
+    elif type_.is_scalar and signature.target == "signs":
         hint = f"write `{node.func.name}(X @ w, y)` with `y: signs[...]`; for the same sign everywhere `ones(n)`"
     ctx.error(
         "FW2047",
@@ -134,7 +135,7 @@ def _fit(
     shape, wanted = prediction.type.array_shape, _values_shape(target)
     part = bound["prediction"]
     if signature.scores:
-        if len(shape) != 2 or prediction.type.kind == "family":
+        if len(shape) != 2 or prediction.type.is_family:
             wrong_kind(
                 ctx,
                 node,
@@ -145,7 +146,7 @@ def _fit(
             )
             return False
         fits = shape[: len(target.type.shape)] == target.type.shape
-    elif prediction.type.kind == "family" or len(shape) > 2:
+    elif prediction.type.is_family or len(shape) > 2:
         wrong_kind(ctx, node, part, prediction.type, "one value or one row for each sample")
         return False
     else:
@@ -194,7 +195,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
     """The further arguments of `group_norm` and `quad_form`."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
-        block = x.type.element if x.type.kind == "family" else None
+        block = x.type.element if x.type.is_family else None
         return group_arguments(ctx, node, bound, block or x.type)
     if "P" in bound:
         p = _quadratic(ctx, node, bound["P"], x)
@@ -204,7 +205,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
 
 def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
     """True if the function takes such an argument. On a family it adds up over the blocks."""
-    type_ = x.type.element if x.type.kind == "family" and x.type.element is not None else x.type
+    type_ = x.type.element if x.type.is_family and x.type.element is not None else x.type
     axes = len(type_.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
     if shape in signature.of:
@@ -241,7 +242,7 @@ def group_arguments(
         return None
     if weights is None:
         return (("groups", groups),)
-    count = groups.type.classes if groups.type.kind == "index" else groups.type.shape[0]
+    count = groups.type.classes if groups.type.is_index else groups.type.shape[0]
     if weights.type.array_shape != (count,):
         wrong_kind(ctx, node, bound["weights"], weights.type, f"a weight for each of `{count}` groups")
         return None
@@ -255,7 +256,7 @@ def _index(ctx: Context, node: tree.Call, part: tree.Expr, size: Dim) -> Expr | 
     value = ctx.infer(ctx, part)
     if value is None:
         return None
-    if isinstance(value, Expr) and value.type.kind == "index" and value.type.shape == (size,):
+    if isinstance(value, Expr) and value.type.is_index and value.type.shape == (size,):
         return value
     type_ = value.type if isinstance(value, Expr) else shapes.REAL
     wrong_kind(
@@ -288,7 +289,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
-    """The matrix of `quad_form`. Its declaration, or the numbers of a literal, prove that it is positive semidefinite."""
+    """The matrix of `quad_form`. Its declaration, or the numbers of literals that it is made of, prove that it is positive semidefinite."""
     p = constant(ctx, node, part)
     if p is None:
         return None
@@ -296,17 +297,17 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
     if p.type.array_shape != (d, d):
         wrong_kind(ctx, node, part, p.type, f"a {d} x {d} matrix for the {d} entries of `{ctx.text(x.span)}`")
         return None
-    if p.type.kind == "psd":
+    if p.type.is_psd:
         return p
     what = "is not known to be positive semidefinite"
     entry = ctx.entries.get(p.name) if p.op == "data" else None
-    values = p.value if p.op == "literal" else entry.literal if entry is not None else None
+    values = values_of(ctx, p)
     if isinstance(values, tuple):
         if not is_symmetric(values):
             what = "is not symmetric"
         elif is_psd(values):
             # A user may bind other values to data in place of their literal, so the canonical form checks them again.
-            return p if p.op == "data" else replace(p, type=Type("psd", (d,)))
+            return p if any(e.op == "data" for e in p.walk()) else replace(p, type=Type("psd", (d,)))
         else:
             what = f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"
     ctx.error(

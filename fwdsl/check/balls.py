@@ -20,7 +20,7 @@ def ball(
 ) -> ConstraintDecl | None:
     """The constraint `a <= b` (or `a == b`) where a norm or another convex function occurs; None after an error."""
     for value, node in ((a, left), (b, right)):
-        if isinstance(value, Expr) and not shapes.is_scalar(value.type):
+        if isinstance(value, Expr) and not value.type.is_scalar:
             ctx.error(
                 "FW2037",
                 f"`{ctx.text(node)}` is {shapes.describe_type(value.type)}, and the other side is one number",
@@ -163,7 +163,7 @@ def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand]
     if squared:
         r = algebra.root(r)
     x = body.argument
-    if x.type.kind == "family":
+    if x.type.is_family:
         _report_family(ctx, body, span)
         return None
     if not x.variables:
@@ -175,10 +175,10 @@ def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand]
 
 
 def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:
-    if shapes.is_scalar(x.type):
+    if x.type.is_scalar:
         return SetRef(BOX, (("lo", algebra.negate(r)), ("hi", r)), span=span)
     name = CONVEX[body.atom].ball
-    if shapes.is_matrix(x.type):
+    if shapes.has_two_axes(x.type):
         name = SETS[name].of_matrices or name
     return SetRef(name, (("r", r), *body.options), span=span)
 

@@ -86,7 +86,7 @@ def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     required = sum(p.required for p in parameters)
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
-    axes = len(first.type.array_shape) if isinstance(first, Expr) and first.type.kind != "family" else 3
+    axes = len(first.type.array_shape) if isinstance(first, Expr) and not first.type.is_family else 3
     return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
 
 

@@ -45,8 +45,8 @@ def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
     """The constraints that a variable's declaration states: by its type (`nonnegative`, `psd[d]`), and by the set after `in`."""
     made: Made = []
     block = variable.type.element if variable.type.element is not None else variable.type
-    if block.domain == "nonnegative" or block.kind == "psd":
-        ref = SetRef(NONNEGATIVE if block.kind == "real" else PSD, span=item.type.span)
+    if block.domain == "nonnegative" or block.is_psd:
+        ref = SetRef(NONNEGATIVE if block.is_scalar else PSD, span=item.type.span)
         made.append(ConstraintDecl("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))
     if item.member is not None:
         ref_in = set_ref(ctx, item.member, variable, item.name)
@@ -133,7 +133,7 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     if a.is_constant and b.is_constant:
         _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
         return None
-    scalar = shapes.is_scalar(a.type) or shapes.is_scalar(b.type)
+    scalar = a.type.is_scalar or b.type.is_scalar
     if not scalar and a.type.array_shape != b.type.array_shape:
         _report_shapes(ctx, left, a, right, b, span)
         return None
@@ -165,7 +165,7 @@ def _bounded_variable(e: Expr, bound: Expr) -> tuple[Expr, Expr, Expr | None] | 
         return None
     factor, x = _scaled_variable(live[0])
     fits = all(k.type.array_shape in ((), x.type.array_shape) for k in (bound, *constants))
-    if x.op != "var" or x.type.kind == "family" or not fits:
+    if x.op != "var" or x.type.is_family or not fits:
         return None
     if factor is not None and scalar_sign(factor) not in ("positive", "negative"):
         return None
@@ -173,7 +173,7 @@ def _bounded_variable(e: Expr, bound: Expr) -> tuple[Expr, Expr, Expr | None] | 
         bound = _difference(bound, k)
     if factor is None or algebra.number(bound) == 0.0:
         return x, bound, factor
-    if shapes.is_scalar(bound.type):
+    if bound.type.is_scalar:
         return x, algebra.ratio(bound, factor), factor
     return x, algebra.divide(bound, factor, shapes.plain(bound.type), bound.span), factor
 
@@ -182,10 +182,10 @@ def _scaled_variable(e: Expr) -> tuple[Expr | None, Expr]:
     """The constant factors of an expression, None where there are none, and what is left."""
     if e.op == "neg":
         factor, rest = algebra.const(-1.0), e.args[0]
-    elif e.op == "mul" and any(a.is_constant and shapes.is_scalar(a.type) for a in e.args):
-        first = e.args[0].is_constant and shapes.is_scalar(e.args[0].type)
+    elif e.op == "mul" and any(a.is_constant and a.type.is_scalar for a in e.args):
+        first = e.args[0].is_constant and e.args[0].type.is_scalar
         factor, rest = e.args if first else e.args[::-1]
-    elif e.op == "div" and shapes.is_scalar(e.args[1].type):
+    elif e.op == "div" and e.args[1].type.is_scalar:
         factor, rest = algebra.ratio(algebra.ONE, e.args[1]), e.args[0]
     else:
         return None, e
@@ -227,7 +227,7 @@ def _is_box(sides: list[Side]) -> bool:
     if isinstance(low, Combination) or isinstance(x, Combination) or isinstance(high, Combination):
         return False
     bounds = low.is_constant and high.is_constant and not x.is_constant
-    return bounds and len(x.type.array_shape) < 3 and x.type.kind != "family"
+    return bounds and len(x.type.array_shape) < 3 and not x.type.is_family
 
 
 def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> ConstraintDecl | None:
@@ -238,7 +238,7 @@ def _box(ctx: Context, low: Side, x: Side, high: Side, span: Span) -> Constraint
         if bound.type.array_shape not in ((), e.type.array_shape):
             _report_shapes(ctx, side, bound, x, e, span)
             return None
-    if shapes.is_symmetric(e.type):
+    if e.type.is_symmetric:
         text = ctx.text(x.node)
         ctx.error(
             "FW2070",
@@ -287,18 +287,18 @@ def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span:
 
     Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise.
     """
-    constant = [shapes.is_symmetric(e.type) and e.is_constant for e in (a, b)]
-    general = [shapes.is_matrix(e.type) and not shapes.is_symmetric(e.type) for e in (a, b)]
+    constant = [e.type.is_symmetric and e.is_constant for e in (a, b)]
+    general = [shapes.has_two_axes(e.type) and not e.type.is_symmetric for e in (a, b)]
     if (constant[0] and general[1]) or (constant[1] and general[0]):
         return True
-    if shapes.is_symmetric(a.type) or shapes.is_symmetric(b.type):
-        side, e = (left, a) if shapes.is_symmetric(a.type) and not a.is_constant else (right, b)
+    if a.type.is_symmetric or b.type.is_symmetric:
+        side, e = (left, a) if a.type.is_symmetric and not a.is_constant else (right, b)
         other, o = (right, b) if side is left else (left, a)
         _report_order(ctx, side, e, span, None if algebra.number(o) == 0.0 else other, below=side is left)
         return False
     for side, e, bound in ((left, a, b), (right, b, a)):
         bare = algebra.scale_of(e)[1] if e.op in ("mul", "div", "neg") else e
-        if bare.op == "var" and shapes.is_matrix(e.type) and algebra.number(bound) == 0.0:
+        if bare.op == "var" and shapes.has_two_axes(e.type) and algebra.number(bound) == 0.0:
             _report_order(ctx, side, e, span, None, below=side is left)
             return False
     return True
@@ -314,8 +314,8 @@ def _report_order(ctx: Context, side: Side, e: Expr, span: Span, other: Side | N
         text = f"-{text}" if not isinstance(side.node, tree.Sum) else f"-({text})"
     reading = _psd_reading(e, text)
     o = other.value if other is not None else None
-    plain = isinstance(o, Expr) and o.type.array_shape != () and not shapes.is_symmetric(o.type)
-    if other is not None and plain and shapes.is_symmetric(e.type):
+    plain = isinstance(o, Expr) and o.type.array_shape != () and not o.type.is_symmetric
+    if other is not None and plain and e.type.is_symmetric:
         reading = (
             f"or make `{ctx.text(other.node)}` symmetric and write `{text} in psd` for a positive semidefinite matrix"
         )
@@ -331,7 +331,7 @@ def _report_order(ctx: Context, side: Side, e: Expr, span: Span, other: Side | N
 
 def _psd_reading(e: Expr, text: str) -> str:
     rows, columns = e.type.array_shape[-2:]
-    if shapes.is_symmetric(e.type):
+    if e.type.is_symmetric:
         return f"`{text} in psd` for a positive semidefinite matrix"
     if rows == columns:
         return (

@@ -27,7 +27,7 @@ class DataItem:
 
 
 def data_item(ctx: Context, item: tree.Item) -> DataItem:
-    """Enter one datum."""
+    """Enter one declared datum: its type, its source or its literal."""
     name, type_ = item.name.name, resolve_type(ctx, item.type, "data")
     if type_ is not None and not TYPES[item.type.name.name].data:
         ctx.error(
@@ -46,7 +46,7 @@ def data_item(ctx: Context, item: tree.Item) -> DataItem:
     values = None
     if item.value is not None and type_ is not None:
         values = _literal(ctx, item, item.value, type_)
-        if values is not None and type_.kind not in ("labels", "index", "entries"):
+        if values is not None and not (type_.is_coded or type_.is_entries):
             sign = signs.sign_of_values(flat(values))
     value = None if type_ is None else Expr("data", type_, name=name, sign=sign, span=item.name.span)
     text = f"`{shapes.format_type(type_)}`" if type_ is not None else ""
@@ -68,7 +68,7 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
     if name == "nonnegative" and type_.kind in ("vector", "matrix", "tensor", "symmetric", "psd"):
         return replace(type_, domain="nonnegative")
     assert member is not None
-    if type_.kind == "real":
+    if type_.is_scalar:
         hint = f"write `data {item.name.name}: nonnegative`"
     elif name == "nonnegative":
         hint = "only vectors, matrices and tensors promise it"
@@ -89,13 +89,13 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
 
 def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nested | None:
     """The values of a literal, checked against the declared type."""
-    values = nested(ctx, node, strings=type_.kind == "labels")
+    values = nested(ctx, node, strings=type_.is_labels)
     if values is None:
         return None
     shape = shape_of(ctx, values, node)
     if shape is None:
         return None
-    expected = (None, 3) if type_.kind == "entries" else type_.array_shape
+    expected = (None, 3) if type_.is_entries else type_.array_shape
     if len(shape) != len(expected):
         _misfit(
             ctx,
@@ -105,7 +105,7 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
             f"has {_plural(len(shape), 'level')} of brackets, and `{shapes.format_type(type_)}` has {len(expected)}",
         )
         return None
-    if type_.kind == "entries":
+    if type_.is_entries:
         return _entries(ctx, item, node, type_, values, shape)
     for axis, (size, dim) in enumerate(zip(shape, expected, strict=True)):
         assert isinstance(size, int)
@@ -115,7 +115,7 @@ def _literal(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type) -> Nes
     if problem:
         _misfit(ctx, item, node, type_, problem)
         return None
-    if type_.kind == "labels" and len(type_.shape) == 2 and isinstance(values, tuple):
+    if type_.is_labels and len(type_.shape) == 2 and isinstance(values, tuple):
         classes, declared = len(set(values)), type_.shape[1]
         if isinstance(declared, int) and declared != classes:
             found = (
@@ -159,15 +159,15 @@ def _agree(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type, axis: in
 def _content(type_: Type, values: Nested) -> str:
     """The error of a literal's numbers for this type in words; empty where they fit."""
     numbers = list(flat(values))
-    if type_.kind == "signs" and len(set(numbers)) != 2 and not set(numbers) <= {-1.0, 1.0}:
+    if type_.is_signs and len(set(numbers)) != 2 and not set(numbers) <= {-1.0, 1.0}:
         return f"has {len(set(numbers))} distinct values, and `signs` have two"
-    if type_.kind == "index" and any(v < 0 or v != v // 1 for v in numbers):
+    if type_.is_index and any(v < 0 or v != v // 1 for v in numbers):
         return "has an entry that is not a position counted from 0"
-    if type_.kind == "index" and isinstance(type_.classes, int) and any(v >= type_.classes for v in numbers):
+    if type_.is_index and isinstance(type_.classes, int) and any(v >= type_.classes for v in numbers):
         return f"has an entry that is not below {type_.classes}"
-    if type_.kind in ("symmetric", "psd") and not is_symmetric(values):
+    if type_.is_symmetric and not is_symmetric(values):
         return "is not symmetric"
-    if type_.kind == "psd" and not is_psd(values):
+    if type_.is_psd and not is_psd(values):
         return f"is not positive semidefinite: its smallest eigenvalue is {smallest_eigenvalue(values):.6g}"
     if type_.domain == "nonnegative" and any(v < 0 for v in numbers):
         return "has a negative entry, and is promised nonnegative"
@@ -295,9 +295,9 @@ def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: BoundArg
     matrices = [t for t in types if len(t.array_shape) >= 2 and t.kind not in ("signs", "labels", "entries")]
     others = [t for t in types if t not in matrices]
     if serves == "entries":
-        fits = len(types) == 1 and types[0].kind == "entries"
+        fits = len(types) == 1 and types[0].is_entries
         return ("", "") if fits else ("it gives rows, columns and values", "declare one name `entries[n, p]`")
-    if any(t.kind == "entries" for t in types):
+    if any(t.is_entries for t in types):
         return "observed entries are read from `coo`", 'write `from coo("...")`'
     if serves == "one" and len(types) > 1:
         return "it gives one array", "give each name a `from` of its own"
@@ -312,7 +312,7 @@ def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: BoundArg
             "it gives one matrix and one target",
             "give each name a `from` of its own, or put the arrays in one `npz`",
         )
-    columns = [t for t in others if t.kind == "signs" and len(t.shape) == 2]
+    columns = [t for t in others if t.is_signs and len(t.shape) == 2]
     if name == "libsvm":
         several = "multilabel" in bound and literal(bound["multilabel"]) is True
         if others and several != bool(columns):

@@ -42,7 +42,7 @@ def declare(ctx: Context, node: tree.Declaration, out: Declared) -> None:
 
 def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
     type_ = resolve_type(ctx, item.type, "param")
-    if type_ is not None and type_.kind != "real":
+    if type_ is not None and not type_.is_scalar:
         ctx.error(
             "FW2022",
             f"parameter `{item.name.name}` is {shapes.describe_type(type_)}",
@@ -83,11 +83,7 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
     if value is None or type_ is None:
         return None
     name = item.name.name
-    if (
-        isinstance(value, Combination)
-        or not shapes.is_scalar(value.type)
-        or any(e.op in ("data", "var") for e in value.walk())
-    ):
+    if isinstance(value, Combination) or not value.type.is_scalar or any(e.op in ("data", "var") for e in value.walk()):
         ctx.error(
             "FW2029",
             f"the default of `{name}` is not a scalar of numbers, dimensions and parameters",
@@ -137,7 +133,7 @@ def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
     if ctx.declare(entry) and type_ is not None and value is not None:
         out.variables.append(VarDecl(name, type_, item.span))
         block = type_.element if type_.element is not None else type_
-        if item.member is not None or block.domain == "nonnegative" or block.kind == "psd":
+        if item.member is not None or block.domain == "nonnegative" or block.is_psd:
             out.members.append((item, value))
 
 
@@ -179,13 +175,13 @@ def declare_let(ctx: Context, node: tree.Let, out: Declared) -> None:
     if isinstance(value, Combination) and value.samples is None:
         value = value.named(name)
     kept = value
-    if isinstance(value, Expr) and shapes.is_scalar(value.type) and value.op != "var":
+    if isinstance(value, Expr) and value.type.is_scalar and value.op != "var":
         kept = replace(value)
         if not kept.is_constant:
             ctx.let_names[id(kept)] = name
     text = ""
     if isinstance(value, Expr):
-        implicit = value.type.kind == "features"
+        implicit = value.type.is_features
         text = shapes.describe_type(value.type) if implicit else f"`{shapes.format_type(value.type)}`"
     if ctx.declare(Entry(name, "let", node.name.span, kept, text)) and kept is not None:
         out.lets.append((name, kept))

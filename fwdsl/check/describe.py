@@ -49,7 +49,7 @@ def binders(name: str, model: Model) -> list[str]:
 
 def is_shown(name: str, model: Model) -> bool:
     """True if the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
-    return any(dim == name for d in model.data if d.type.kind != "entries" for dim, _ in _parts(d))
+    return any(dim == name for d in model.data if not d.type.is_entries for dim, _ in _parts(d))
 
 
 def _scaled(term: Term) -> str:
@@ -66,7 +66,7 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
     return {
         "name": decl.name,
         "type": format_type(decl.type),
-        "promise": decl.type.domain if decl.type.kind != "real" and decl.type.domain != "real" else None,
+        "promise": decl.type.domain if not decl.type.is_scalar and decl.type.domain != "real" else None,
         "source": None if decl.source is None else model.source.slice(decl.source.span),
         "path": path.value if isinstance(path, String) else None,
         "with": [name for name in decl.serves if name != decl.name],
@@ -88,12 +88,12 @@ def _dimension(name: str, model: Model) -> dict[str, object]:
 
 def _parts(decl: DataDecl) -> Iterator[tuple[Dim, str]]:
     """The dimensions that a datum binds, each with its words."""
-    kind, shape = decl.type.kind, decl.type.shape
-    if kind in ("symmetric", "psd"):
+    shape = decl.type.shape
+    if decl.type.is_symmetric:
         yield shape[0], f"size of {decl.name}"
     elif len(shape) == 1:
         yield shape[0], f"length of {decl.name}"
-    elif kind == "labels":
+    elif decl.type.is_labels:
         yield from ((shape[0], f"length of {decl.name}"), (shape[1], f"classes of {decl.name}"))
     else:
         words = ("rows", "columns") if len(shape) == 2 else tuple(f"axis {i}" for i in range(len(shape)))

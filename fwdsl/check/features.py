@@ -20,22 +20,22 @@ def feature_map(ctx: Context, node: tree.Call) -> Expr | None:
         return None
     data = constant(ctx, node, bound["X"])
     options = [(p.name, option(ctx, node.func.name, p, bound.get(p.name))) for p in signature.options]
-    given = tuple((n, v) for n, v in options if v is not None)
-    if data is None or len(given) < len(options):
+    known_options = tuple((n, v) for n, v in options if v is not None)
+    if data is None or len(known_options) < len(options):
         return None
-    if not shapes.is_matrix(data.type):
+    if not shapes.has_two_axes(data.type):
         wrong_kind(
             ctx, node, bound["X"], data.type, "a data matrix", "a feature map takes a `matrix[n, p]`, a row a sample"
         )
         return None
     rows, _ = data.type.array_shape
-    columns = _columns(signature, data, dict(given), f"dim({name or ctx.text(node)})")
+    columns = _columns(signature, data, dict(known_options), f"dim({name or ctx.text(node)})")
     if signature.implicit:
         ctx.implicit[columns] = ctx.text(node)
         type_ = Type("features", (rows, columns))
     else:
         type_ = shapes.of_shape((rows, columns))
-    return algebra.make("features", type_, (data,), name=node.func.name, options=given, span=node.span)
+    return algebra.make("features", type_, (data,), name=node.func.name, options=known_options, span=node.span)
 
 
 def _columns(signature: MapWord, data: Expr, options: dict[str, Expr], own: str) -> Dim:

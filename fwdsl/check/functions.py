@@ -50,7 +50,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
 def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
     """One summand under `mean` or `sum`. A summand that is one number counts once for each sample."""
     if isinstance(s.body, Expr):
-        vector = algebra.spread(s.body, samples) if shapes.is_scalar(s.body.type) else s.body
+        vector = algebra.spread(s.body, samples) if s.body.type.is_scalar else s.body
         return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
     if s.body.per_sample:
         text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.body.text})", s.span)
@@ -125,10 +125,10 @@ def _quad(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
         return None
     rows, square = u.type.array_shape, x.type.array_shape
     blockwise = x.op == "gather" and len(rows) == 2 and square == (rows[0], rows[1], rows[1])
-    if not shapes.is_matrix(u.type) or (square != (rows[1], rows[1]) and not blockwise):
+    if not shapes.has_two_axes(u.type) or (square != (rows[1], rows[1]) and not blockwise):
         _mismatch(ctx, node, bound["U"], u, bound["X"], x, "`U` is a matrix[n, d] and `X` a d x d matrix")
         return None
-    sign: Sign = "nonnegative" if x.type.kind == "psd" else signs.product(signs.product(u.sign, u.sign), x.sign)
+    sign: Sign = "nonnegative" if x.type.is_psd else signs.product(signs.product(u.sign, u.sign), x.sign)
     return algebra.make("quad", shapes.of_shape(rows[:1]), (u, x), sign=sign, span=node.span)
 
 
@@ -171,7 +171,7 @@ def _diag(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     if value is None:
         return None
     shape = value.type.array_shape
-    if shapes.is_vector(value.type):
+    if shapes.has_one_axis(value.type):
         off: Sign = signs.union((value.sign, "zero"))
         kind = "psd" if signs.is_nonnegative(value.sign) and value.is_constant else "symmetric"
         return algebra.make("diag", Type(kind, shape), (value,), sign=off, span=node.span)  # type: ignore[arg-type]
@@ -190,12 +190,12 @@ def _trace(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 def _diagonal_sign(matrix: Expr) -> Sign:
     if matrix.op == "eye":
         return "positive"
-    return "nonnegative" if matrix.type.kind == "psd" else matrix.sign
+    return "nonnegative" if matrix.type.is_psd else matrix.sign
 
 
 def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, takes: str) -> bool:
     shape = value.type.array_shape
-    if shapes.is_matrix(value.type) and shape[0] == shape[1]:
+    if shapes.has_two_axes(value.type) and shape[0] == shape[1]:
         return True
     wrong_kind(ctx, node, part, value.type, takes)
     return False

@@ -30,7 +30,7 @@ def index(ctx: Context, node: tree.Expr) -> Value | None:
         chosen = ctx.infer(ctx, first)
         if base is None or chosen is None:
             return None
-        if isinstance(chosen, Expr) and chosen.type.kind in ("entries", "index"):
+        if isinstance(chosen, Expr) and (chosen.type.is_entries or chosen.type.is_index):
             return _by_data(ctx, node, base, chosen)
         _no_position(ctx, first)
         return None
@@ -40,7 +40,7 @@ def index(ctx: Context, node: tree.Expr) -> Value | None:
     if isinstance(base, Combination):
         _not_affine(ctx, node)
         return None
-    if base.type.kind == "features":
+    if base.type.is_features:
         report_kernel_use(ctx, node.base, "is sliced")
         return None
     return _slice(ctx, node, base, tuple(i for i in items if i is not None))
@@ -62,8 +62,8 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
         _not_affine(ctx, node)
         return None
     what = node.items[0]
-    if chosen.type.kind == "entries":
-        if not shapes.is_matrix(base.type) or base.type.array_shape != chosen.type.shape:
+    if chosen.type.is_entries:
+        if not shapes.has_two_axes(base.type) or base.type.array_shape != chosen.type.shape:
             ctx.error(
                 "FW2042",
                 f"`{ctx.text(node.base)}` is {shapes.describe_type(base.type)}, and `{ctx.text(what)}` observes a matrix "
@@ -75,7 +75,7 @@ def _by_data(ctx: Context, node: tree.Index, base: Value, chosen: Expr) -> Value
             return None
         observed = shapes.of_shape((f"len({ctx.text(what)})",))
         return algebra.make("observe", observed, (base, chosen), sign=base.sign, span=node.span)
-    if base.type.kind != "family" or base.type.element is None or base.type.shape[0] != chosen.type.classes:
+    if not base.type.is_family or base.type.element is None or base.type.shape[0] != chosen.type.classes:
         ctx.error(
             "FW2042",
             f"`{ctx.text(what)}` addresses a family of `{chosen.type.classes}` blocks, and `{ctx.text(node.base)}` is "
@@ -177,7 +177,7 @@ def _resolved(item: Item, dim: Dim) -> Item | None:
 
 def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) -> Value | None:
     axes = base.type.array_shape
-    if (base.type.kind not in ("labels", "index") and not shapes.is_numeric(base.type)) or len(items) > len(axes):
+    if (not base.type.is_coded and not shapes.is_numeric(base.type)) or len(items) > len(axes):
         takes = f"takes at most {len(axes)} of them" if axes else "has no entries"
         ctx.error(
             "FW2040",
@@ -189,8 +189,8 @@ def _slice(ctx: Context, node: tree.Index, base: Expr, items: tuple[Item, ...]) 
         return None
     shape: list[Dim] = []
     resolved: list[Item] = []
-    for axis, (dim, given, part) in enumerate(zip(axes, items, node.items, strict=False)):
-        item = _resolved(given, dim)
+    for axis, (dim, written, part) in enumerate(zip(axes, items, node.items, strict=False)):
+        item = _resolved(written, dim)
         if item is not None and _is_unnamed(item):
             _no_size(ctx, part, dim) if isinstance(item, tuple) else _no_position(ctx, part)
             return None
@@ -241,10 +241,10 @@ def _length(dim: Dim, item: Item) -> Dim | None:
 
 
 def _slice_type(type_: Type, items: tuple[Item, ...], shape: tuple[Dim, ...]) -> Type:
-    if type_.kind == "family" and type_.element is not None and len(items) == 1:
+    if type_.is_family and type_.element is not None and len(items) == 1:
         return Type("family", shape[:1], element=type_.element) if isinstance(items[0], tuple) else type_.element
-    if type_.kind in ("labels", "index") and shape:
+    if type_.is_coded and shape:
         return Type(type_.kind, shape + type_.shape[1:], classes=type_.classes)
-    if type_.kind == "signs" and shape:
+    if type_.is_signs and shape:
         return Type("signs", shape)
     return shapes.of_shape(shape)

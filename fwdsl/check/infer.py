@@ -93,7 +93,7 @@ def operand_value(ctx: Context, node: tree.Expr) -> Value | None:
 
 
 def _not_numbers(ctx: Context, node: tree.Expr, type_: Type) -> None:
-    if type_.kind == "features":
+    if type_.is_features:
         report_kernel_use(ctx, node, "is computed with")
         return
     hints = {
@@ -150,7 +150,7 @@ def _factor(ctx: Context, node: tree.Expr, op: str) -> Value | None:
     if op != "@":
         return operand_value(ctx, node)
     value = infer(ctx, node)
-    if isinstance(value, Expr) and not shapes.is_numeric(value.type) and value.type.kind != "features":
+    if isinstance(value, Expr) and not shapes.is_numeric(value.type) and not value.type.is_features:
         _not_numbers(ctx, node, value.type)
         return None
     return value
@@ -179,7 +179,7 @@ def _transpose(ctx: Context, node: tree.Expr) -> Value | None:
             rule="Only a vector or a matrix has a transpose.",
         )
         return None
-    if len(value.type.array_shape) < 2 or shapes.is_symmetric(value.type):
+    if len(value.type.array_shape) < 2 or value.type.is_symmetric:
         return value
     if value.op == "transpose":
         return value.args[0]

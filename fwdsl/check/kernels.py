@@ -80,5 +80,5 @@ def _uses_in(name: str, e: Expr, span: Span) -> Iterator[Span]:
             continue
         if node.op == "var":
             yield span
-        elif not (node.op == "matmul" and node.args[0].type.kind == "features" and _is(name, node.args[1])):
+        elif not (node.op == "matmul" and node.args[0].type.is_features and _is(name, node.args[1])):
             stack.extend(node.args)

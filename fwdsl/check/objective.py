@@ -22,7 +22,7 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
     if value is None:
         return None
     if isinstance(value, Expr):
-        if not shapes.is_scalar(value.type):
+        if not value.type.is_scalar:
             _not_a_number(ctx, node, value)
             return None
         value = Combination((Summand(algebra.ONE, value, span=node.value.span),), span=node.value.span)
@@ -101,10 +101,10 @@ def _split(ctx: Context, s: Summand) -> Iterator[Summand]:
             stack.extend(replace(s, body=a, span=_span(a, s.span)) for a in reversed(e.args))
         elif e.op == "neg":
             stack.append(replace(s, coefficient=algebra.times(s.coefficient, algebra.const(-1.0)), body=e.args[0]))
-        elif e.op == "mul" and all(shapes.is_scalar(a.type) for a in e.args):
+        elif e.op == "mul" and all(a.type.is_scalar for a in e.args):
             scale, rest = e.args if e.args[0].is_constant else e.args[::-1]
             stack.append(replace(s, coefficient=algebra.times(s.coefficient, scale), body=rest))
-        elif e.op == "div" and all(shapes.is_scalar(a.type) for a in e.args):
+        elif e.op == "div" and all(a.type.is_scalar for a in e.args):
             stack.append(replace(s, coefficient=algebra.ratio(s.coefficient, e.args[1]), body=e.args[0]))
         else:
             yield s

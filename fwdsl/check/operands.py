@@ -31,7 +31,7 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
             hint="only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
         )
         return None
-    if value is not None and value.type.kind == "features":
+    if value is not None and value.type.is_features:
         report_kernel_use(ctx, part, f"stands in `{node.func.name}`")
         return None
     if value is not None and not shapes.is_numeric(value.type):

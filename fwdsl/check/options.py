@@ -36,14 +36,14 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
 
 def method_option(text: str) -> tuple[str, dict[str, object]] | None:
     """The name of a method and its options, from `NAME` or `NAME(option=value, ...)`; None for any other text."""
-    given = _method_options(text)
-    return (given["method"], given.get("method_options", {})) if given and "among" not in given else None
+    settings = _method_options(text)
+    return (settings["method"], settings.get("method_options", {})) if settings and "among" not in settings else None
 
 
 def method_list(text: str) -> tuple[str, ...] | None:
     """The names in `NAME, NAME, ...`, with or without the brackets of a list; None for any other text."""
-    given = _method_options(text if text.lstrip().startswith("[") else f"[{text}]")
-    return given.get("among", (given["method"],)) if given else None
+    settings = _method_options(text if text.lstrip().startswith("[") else f"[{text}]")
+    return settings.get("among", (settings["method"],)) if settings else None
 
 
 def _method_options(text: str) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def _method_options(text: str) -> dict[str, Any]:
 
     program, found = parse(f"solve method = {text}")
     ctx = Context(program.source, infer)
-    given: dict[str, Any] = dict(solve_options(ctx, [s for s in program.statements if isinstance(s, tree.Solve)]))
-    wrong = found or ctx.found or "method" not in given or set(given) - {"method", "method_options", "among"}
-    return {} if wrong else given
+    settings: dict[str, Any] = dict(solve_options(ctx, [s for s in program.statements if isinstance(s, tree.Solve)]))
+    wrong = found or ctx.found or "method" not in settings or set(settings) - {"method", "method_options", "among"}
+    return {} if wrong else settings
 
 
 _OTHER_WORDS = {

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products `a @ b`: their shapes, their signs, and messages where the shapes do not fit."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
     if not a.is_constant and not b.is_constant:
         report_product(ctx, a, b, left, right, span)
         return None
-    if b.type.kind == "features" or (a.type.kind == "features" and b.is_constant):
-        node, other = (right, left) if b.type.kind == "features" else (left, right)
+    if b.type.is_features or (a.type.is_features and b.is_constant):
+        node, other = (right, left) if b.type.is_features else (left, right)
         report_kernel_use(ctx, node, f"is multiplied by `{ctx.text(other)}`, which is not a variable on its right")
         return None
     for value, node in ((a, left), (b, right)):
         axes = len(value.type.array_shape)
-        if axes not in (1, 2) or value.type.kind == "family":
+        if axes not in (1, 2) or value.type.is_family:
             _report_operand(ctx, value, node)
             return None
     shape = shapes.matrix_product(a.type.array_shape, b.type.array_shape)
@@ -46,7 +46,7 @@ def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
 
 
 def _report_operand(ctx: Context, value: Expr, node: tree.Expr) -> None:
-    if shapes.is_scalar(value.type):
+    if value.type.is_scalar:
         ctx.error(
             "FW2031",
             f"`{ctx.text(node)}` is a number, and `@` is the product of vectors and matrices",

@@ -92,7 +92,7 @@ def _let_terms(value: Combination) -> tuple[Term, ...]:
 
 def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str, Span]]:
     """Every declared name, dimensions included, with its first place."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for statement in statements:
         if isinstance(statement, tree.Let):
             found = [(statement.name.name, statement.name.span)]
@@ -102,8 +102,8 @@ def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str,
         else:
             continue
         for name, span in found:
-            if name not in seen:
-                seen.add(name)
+            if name not in names:
+                names.add(name)
                 yield name, span
 
 
@@ -194,10 +194,10 @@ def _named(
             spans.setdefault(name, node.name.span)
     taken, out = {*spans, *ctx.entries}, []
     counts: dict[str, int] = {}
-    for position, (c, given) in enumerate(made, 1):
-        counts[given] = counts.get(given, 0) + 1
-        first = bool(given) and counts[given] == 1
-        name = given if first else f"{given}_{counts[given]}" if given else f"c{position}"
+    for position, (c, wanted) in enumerate(made, 1):
+        counts[wanted] = counts.get(wanted, 0) + 1
+        first = bool(wanted) and counts[wanted] == 1
+        name = wanted if first else f"{wanted}_{counts[wanted]}" if wanted else f"c{position}"
         while not first and name in taken:
             name += "_"
         taken.add(name)

@@ -20,7 +20,7 @@ _RADIUS_RULE = "A radius is a positive scalar."
 
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
     """The set that a program writes for an expression; None after an error. For a family it holds for each block."""
-    type_ = value.type.element if value.type.kind == "family" and value.type.element is not None else value.type
+    type_ = value.type.element if value.type.is_family and value.type.element is not None else value.type
     call = _as_call(ctx, node, type_)
     return None if call is None else _set(ctx, call, type_, at)
 
@@ -61,7 +61,7 @@ def _may_hold(sig: SetWord, type_: Type) -> bool:
     """True if a set contains arrays with this number of axes."""
     axes = len(type_.array_shape)
     if sig.of == "symmetric":
-        return shapes.is_symmetric(type_)
+        return type_.is_symmetric
     return {0: sig.scalar, 1: sig.of in ("vector", "entrywise")}.get(axes, sig.of != "vector")
 
 
@@ -108,10 +108,10 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.No
     """True if the set contains such expressions."""
     name, text = call.func.name, ctx.text(at)
     axes = len(type_.array_shape)
-    matrix = shapes.is_matrix(type_)
+    matrix = shapes.has_two_axes(type_)
     if (sig.of == "entrywise" and (axes or sig.scalar) and axes <= 2) or (sig.of == "vector" and axes == 1):
         return True
-    if (sig.of == "symmetric" and shapes.is_symmetric(type_)) or (sig.of == "matrix" and matrix):
+    if (sig.of == "symmetric" and type_.is_symmetric) or (sig.of == "matrix" and matrix):
         return True
     if sig.of == "square" and matrix and type_.array_shape[0] == type_.array_shape[1]:
         return True
@@ -160,7 +160,7 @@ _OF = {
 def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node) -> str:
     if not type_.array_shape:
         return "a number is bounded by comparisons: `-1 <= b <= 1`"
-    if sig.of == "symmetric" and shapes.is_matrix(type_):
+    if sig.of == "symmetric" and shapes.has_two_axes(type_):
         entry = ctx.entry_of(at)
         rows, columns = type_.array_shape
         return (
@@ -168,7 +168,7 @@ def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node) -> str:
             if entry and entry.kind == "var" and rows == columns
             else ""
         )
-    if sig.of == "matrix" and shapes.is_vector(type_):
+    if sig.of == "matrix" and shapes.has_one_axis(type_):
         return f"for a vector write `{sig.of_vectors}`" if sig.of_vectors else ""
     return ""
 
@@ -215,7 +215,7 @@ def radius(ctx: Context, call: tree.Call, node: tree.Expr) -> Expr | None:
     value = constant(ctx, call, node)
     if value is None:
         return None
-    if not shapes.is_scalar(value.type):
+    if not value.type.is_scalar:
         wrong_kind(ctx, call, node, value.type, "a number as its radius")
         return None
     return tidied(value) if check_radius(ctx, value, node) else None

@@ -26,14 +26,14 @@ _EXPECTED = {
 }
 
 
-def resolve_options(model: Model, **given: object) -> Options:
+def resolve_options(model: Model, **option_values: object) -> Options:
     """The program's `solve` options, overridden by the given ones that are not None. Unknown options belong to the named method.
 
     Raises `BuildError` for a value that an option cannot have, and for an unknown option where no method is named.
     """
     options = _declared(model)
-    known = {name: value for name, value in given.items() if name in _NAMES and value is not None}
-    extra = {name: _plain(value) for name, value in given.items() if name not in _NAMES}
+    known = {name: value for name, value in option_values.items() if name in _NAMES and value is not None}
+    extra = {name: _plain(value) for name, value in option_values.items() if name not in _NAMES}
     for name, value in known.items():
         if not _fits(name, value):
             raise misuse(
@@ -50,13 +50,13 @@ def resolve_options(model: Model, **given: object) -> Options:
     return replace(options, method_options={**options.method_options, **extra}) if extra else options
 
 
-def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, ...]]:
+def swept(model: Model, by_name: Mapping[str, object]) -> tuple[str, tuple[float, ...]]:
     """The one swept parameter among the arguments of `path`, and its values. Raises `BuildError` FW0313 where there is not exactly one."""
     params = [p.name for p in model.params]
-    names = [n for n in given if n in params]
+    names = [n for n in by_name if n in params]
     if len(names) == 1:
-        return names[0], swept_values(model, {names[0]: given[names[0]]}, "path")[names[0]]
-    unknown = [n for n in given if n not in params and n not in _NAMES]
+        return names[0], swept_values(model, {names[0]: by_name[names[0]]}, "path")[names[0]]
+    unknown = [n for n in by_name if n not in params and n not in _NAMES]
     close = get_close_matches(unknown[0], params, n=1) if unknown else []
     hint = (
         f"did you mean {close[0]}=?"
@@ -69,20 +69,20 @@ def swept(model: Model, given: Mapping[str, object]) -> tuple[str, tuple[float, 
     raise misuse("FW0313", f"path {found}", rule=_rule(model, "path"), hint=hint)
 
 
-def swept_values(model: Model, given: object, call: Literal["path", "grid"] = "grid") -> dict[str, tuple[float, ...]]:
+def swept_values(model: Model, values: object, call: Literal["path", "grid"] = "grid") -> dict[str, tuple[float, ...]]:
     """The values of each parameter of a grid. Raises `BuildError` FW0313 where a name is no parameter, or has no list of numbers."""
     params, rule = [p.name for p in model.params], _rule(model, call)
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(values, Mapping) or not values:
         hint = f'write problem.grid({{"{params[0] if params else "delta"}": [0.1, 1, 10]}})'
         raise misuse("FW0313", "grid is given no parameter", rule=rule, hint=hint)
-    for name in given:
+    for name in values:
         if name not in params:
             close = get_close_matches(str(name), params, n=1)
             hint = (
                 f"did you mean {close[0]!r}?" if close else "a grid is over parameters; other names are given to bind"
             )
             raise misuse("FW0313", f"{name!r} is no parameter of the program", rule=rule, hint=hint)
-    return {name: _numbers(name, value, rule) for name, value in given.items()}
+    return {name: _numbers(name, value, rule) for name, value in values.items()}
 
 
 def require_folds(folds: object, score: object) -> None:
@@ -119,9 +119,9 @@ def _declared(model: Model) -> Options:
     return Options(**declared)
 
 
-def _method(given: Any) -> dict[str, object]:
+def _method(method: Any) -> dict[str, object]:
     """The options that a method, or several to choose from, stand for."""
-    names = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    names = (method,) if isinstance(method, str) else tuple(dict.fromkeys(method))
     one = len(names) == 1
     return {"method": names[0] if one else "auto", "method_options": {}, "among": () if one else names}
 

@@ -9,7 +9,6 @@ from ..model import Dim, Type, shift_dim, split_dim
 REAL = Type("real")
 STRING = Type("string")
 BOOLEAN = Type("boolean")
-_SYMMETRIC = ("symmetric", "psd")
 _NUMERIC = ("real", "vector", "matrix", "tensor", "signs", "symmetric", "psd", "family")
 
 Shape = tuple[Dim, ...]
@@ -22,9 +21,9 @@ def of_shape(shape: Shape) -> Type:
 
 def plain(type_: Type) -> Type:
     """The type without its domain, promise or labels, as in a sum or a product."""
-    if type_.kind in _SYMMETRIC:
+    if type_.is_symmetric:
         return Type("symmetric", type_.shape)
-    if type_.kind == "family" and type_.element is not None:
+    if type_.is_family and type_.element is not None:
         return replace(type_, element=plain(type_.element), domain="real")
     return of_shape(type_.array_shape)
 
@@ -34,39 +33,29 @@ def is_numeric(type_: Type) -> bool:
     return type_.kind in _NUMERIC
 
 
-def is_scalar(type_: Type) -> bool:
-    """True if the type is one number."""
-    return type_.kind == "real"
-
-
-def is_symmetric(type_: Type) -> bool:
-    """True if the type promises a symmetric matrix."""
-    return type_.kind in _SYMMETRIC
-
-
-def is_matrix(type_: Type) -> bool:
+def has_two_axes(type_: Type) -> bool:
     """True if the type is an array of numbers with two axes."""
-    return is_numeric(type_) and type_.kind != "family" and len(type_.array_shape) == 2
+    return is_numeric(type_) and not type_.is_family and len(type_.array_shape) == 2
 
 
-def is_vector(type_: Type) -> bool:
+def has_one_axis(type_: Type) -> bool:
     """True if the type is an array of numbers with one axis."""
     return is_numeric(type_) and len(type_.array_shape) == 1
 
 
 def added(a: Type, b: Type) -> Type | None:
     """The type of a + b for equal shapes, for a scalar and any shape, and for a `vector[k]` and the rows of a `matrix[n, k]`."""
-    if is_scalar(a):
+    if a.is_scalar:
         return plain(b)
-    if is_scalar(b):
+    if b.is_scalar:
         return plain(a)
     left, right = a.array_shape, b.array_shape
     if left == right:
-        if a.kind == "psd" and b.kind == "psd":
+        if a.is_psd and b.is_psd:
             return a
-        if is_symmetric(a) and is_symmetric(b):
+        if a.is_symmetric and b.is_symmetric:
             return Type("symmetric", a.shape)
-        if a.kind == "family" and b.kind == "family" and a.element is not None and b.element is not None:
+        if a.is_family and b.is_family and a.element is not None and b.element is not None:
             element = added(a.element, b.element)
             return replace(a, element=element, domain="real")
         return of_shape(left)
@@ -79,13 +68,13 @@ def added(a: Type, b: Type) -> Type | None:
 
 def multiplied(a: Type, b: Type) -> Type | None:
     """The type of a * b, where one side is a scalar or the shapes are equal."""
-    if is_scalar(a):
+    if a.is_scalar:
         return plain(b)
-    if is_scalar(b):
+    if b.is_scalar:
         return plain(a)
     if a.array_shape != b.array_shape:
         return None
-    return Type("symmetric", a.shape) if is_symmetric(a) and is_symmetric(b) else of_shape(a.array_shape)
+    return Type("symmetric", a.shape) if a.is_symmetric and b.is_symmetric else of_shape(a.array_shape)
 
 
 def matrix_product(left: Shape, right: Shape) -> Shape | None:
@@ -97,9 +86,9 @@ def matrix_product(left: Shape, right: Shape) -> Shape | None:
 
 def transposed(type_: Type) -> Type | None:
     """The type of `a.T`. A vector stays a vector, as in NumPy."""
-    if type_.kind in _SYMMETRIC:
+    if type_.is_symmetric:
         return type_
-    return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and type_.kind != "family" else None
+    return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and not type_.is_family else None
 
 
 def sliced(dim: Dim, start: Dim | None, stop: Dim | None) -> Dim | None:
@@ -133,15 +122,15 @@ def _place(position: int | None, dim: int, otherwise: int) -> int:
 
 def format_type(type_: Type) -> str:
     """A type as a program writes it, with its promise or a scalar's domain."""
-    if type_.kind == "real":
+    if type_.is_scalar:
         return type_.domain
-    if type_.kind == "family" and type_.element is not None:
+    if type_.is_family and type_.element is not None:
         return f"family[{type_.shape[0]}] of {format_type(type_.element)}"
     dims = f"[{', '.join(map(str, type_.shape))}]" if type_.shape else ""
     text = type_.kind + dims
-    if type_.kind == "index" and type_.classes is not None:
+    if type_.is_index and type_.classes is not None:
         text += f" of {type_.classes}"
-    if type_.kind == "entries" and type_.element is not None:
+    if type_.is_entries and type_.element is not None:
         text += f" of {type_.element.kind}"
     return text if type_.domain == "real" else f"{text} in {type_.domain}"
 
@@ -152,9 +141,9 @@ def describe_type(type_: Type) -> str:
         return "a quoted text" if type_.kind == "string" else "true or false"
     if type_.kind == "list":
         return "a list of groups"
-    if type_.kind == "features":
+    if type_.is_features:
         return "an implicit feature map"
-    if type_.kind == "real":
+    if type_.is_scalar:
         return "a number"
     text = format_type(replace(type_, domain="real"))
     if type_.kind in ("signs", "labels", "entries"):

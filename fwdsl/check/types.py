@@ -56,11 +56,7 @@ def _columns(ctx: Context, node: tree.Call) -> Dim | None:
     value = ctx.infer(ctx, part)
     if value is None:
         return None
-    if (
-        isinstance(value, Expr)
-        and value.is_constant
-        and (value.type.kind == "features" or shapes.is_matrix(value.type))
-    ):
+    if isinstance(value, Expr) and value.is_constant and (value.type.is_features or shapes.has_two_axes(value.type)):
         return value.type.array_shape[1]
     ctx.error(
         "FW2020",
@@ -137,8 +133,8 @@ def _wrong_of(ctx: Context, node: tree.TypeExpr, signature: TypeWord, message: s
 
 def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeWord) -> bool:
     """True if the number of dimensions is right."""
-    given = len(node.dims)
-    if given >= 2 if signature.dims is None else given in signature.dims:
+    count = len(node.dims)
+    if count >= 2 if signature.dims is None else count in signature.dims:
         return True
     if signature.dims is None:
         takes = "two dimensions or more"
@@ -150,7 +146,7 @@ def _counts(ctx: Context, node: tree.TypeExpr, signature: TypeWord) -> bool:
         )
     ctx.error(
         "FW2018",
-        f"`{node.name.name}` has {takes}, and {given or 'none'} {'is' if given == 1 else 'are'} given",
+        f"`{node.name.name}` has {takes}, and {count or 'none'} {'is' if count == 1 else 'are'} given",
         node.span,
         rule="A type is written with its dimensions in square brackets.",
         hint=f"write `{signature.example}`",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-#: The message of a command that Ctrl-C or SIGTERM ended before it had a point to give.
-NO_RESULT = "interrupted: there is no result\n"
+from .no_result import NO_RESULT
+
 try:
     from .signals import Held, Terminated, let_go
 except KeyboardInterrupt:

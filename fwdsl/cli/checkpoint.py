@@ -71,7 +71,7 @@ def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Option
     return state, replace(options, method=method, method_options=state.options)
 
 
-def _written(method: str, given: Mapping[str, object]) -> str:
+def _written(method: str, method_options: Mapping[str, object]) -> str:
     """`NAME` or `NAME(option=value)`, as `--method` takes it."""
-    words = ", ".join(f"{k}={json.dumps(v)}" for k, v in given.items())
+    words = ", ".join(f"{k}={json.dumps(v)}" for k, v in method_options.items())
     return f"{method}({words})" if words else method

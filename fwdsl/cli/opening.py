@@ -69,10 +69,10 @@ def bindings_of(known: argparse.Namespace) -> Bindings:
     return Bindings(data={}, sources=sources, params=params, dims=dims)
 
 
-def opened(name: str, output: Output, given: Bindings | None = None, named: bool = False) -> Session:
+def opened(name: str, output: Output, bindings: Bindings | None = None, named: bool = False) -> Session:
     """The session of a program, compiled; an error in its text exits 2."""
     output.program = program_text(name)
-    session = Session(output.program, display_name(name), folder_of(name), Printing(output, named), given)
+    session = Session(output.program, display_name(name), folder_of(name), Printing(output, named), bindings)
     session.compile()
     return session
 
@@ -80,12 +80,12 @@ def opened(name: str, output: Output, given: Bindings | None = None, named: bool
 def opened_to_solve(
     name: str,
     known: argparse.Namespace,
-    given: Bindings,
+    bindings: Bindings,
     output: Output,
     outputs: Outputs = MappingProxyType({}),
 ) -> Session:
     """The session of a program with the command line's options. Stops where a file to write is also read."""
-    session = opened(name, output, given, known.method is not None)
+    session = opened(name, output, bindings, known.method is not None)
     keep_apart(outputs, inputs_of(session, name))
     session.options = options_for(session.compile(), known)
     return session
@@ -102,23 +102,23 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
     return [*program, *((f"the data of `{names}`", path) for names, path in every)]
 
 
-def at_hand(model: Model, given: Bindings, absent: Sequence[Diagnostic]) -> bool:
+def at_hand(model: Model, bindings: Bindings, absent: Sequence[Diagnostic]) -> bool:
     """True if every datum and parameter can have a value; true also where the command line gives data, so that what it
     lacks is reported."""
-    if given.sources:
+    if bindings.sources:
         return True
     return (
         not absent
-        and all(param.default is not None or param.name in given.params for param in model.params)
+        and all(param.default is not None or param.name in bindings.params for param in model.params)
         and all(datum.literal is not None or datum.source is not None for datum in model.data)
     )
 
 
-def absent_sources(model: Model, given: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
+def absent_sources(model: Model, bindings: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
     """The program's own sources that are not there, as warnings; none where the command line gives data."""
     from ..bind.bindings import spec_of
 
-    sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not given.sources}
+    sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not bindings.sources}
     found: list[Diagnostic] = []
     for source in sources.values():
         findings = FileFindings(spec_of(source, folder).path)
@@ -137,9 +137,9 @@ def options_for(model: Model, known: argparse.Namespace) -> Options:
     """The program's `solve` options, overridden by those of the command line."""
     from ..check.settings import resolve_options
 
-    given = {name: getattr(known, name) for name in SOLVE_OPTIONS}
-    method, own = given.pop("method") or (None, {})
-    options = resolve_options(model, **given, method=method)
+    option_values = {name: getattr(known, name) for name in SOLVE_OPTIONS}
+    method, own = option_values.pop("method") or (None, {})
+    options = resolve_options(model, **option_values, method=method)
     return replace(options, method_options=own) if own else options
 
 
@@ -151,7 +151,7 @@ def solve(
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,
 ) -> Solution:
-    """Solve, with progress."""
+    """Solve the session's program, and show progress while it runs."""
     from .progress import reporting
 
     # so that what they find is told before the first line of progress

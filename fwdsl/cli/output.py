@@ -10,7 +10,7 @@ from typing import Literal
 from ..diagnostics import render_text, to_json
 from ..grammar.diagnostic import Diagnostic
 from ..results.json_form import dumps
-from . import NO_RESULT
+from .no_result import NO_RESULT
 from .terminal import style_of
 
 Mode = Literal["text", "json", "stream"]

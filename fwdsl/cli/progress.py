@@ -44,7 +44,7 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
 
 
 def _silent(progress: Progress) -> None:
-    """Nothing is shown."""
+    """Show no progress."""
 
 
 def announcer(output: Output) -> Callable[[str], None]:

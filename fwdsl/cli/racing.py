@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..studies.race import Entrant, levels_of
-from ..studies.race_table import GUTTER, LEFT, cells, conditions, notes, table_text
+from ..studies.entrant import Entrant
+from ..studies.race import levels_of
+from ..studies.race_table import GUTTER, LEFT, cells, conditions, notes
 from .output import Output
 from .progress import Throttle, announcer, progress_line
 from .terminal import style_of
@@ -38,7 +39,7 @@ def watching(output: Output, options: Options, count: int) -> Iterator[tuple[OnP
 
 
 def _silent(_name: str, _progress: Progress) -> None:
-    """Nothing is shown."""
+    """Show no progress."""
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def show_table(race: Race, output: Output) -> None:
         return
     how = style_of(sys.stdout)
     if not how.terminal:
-        output.text(table_text(race) + "\n")
+        output.text(repr(race) + "\n")
         return
     from rich.console import Console
 
@@ -75,7 +76,12 @@ def show_table(race: Race, output: Output) -> None:
     width = max(how.width, sum(max(map(len, column)) + GUTTER for column in zip(*table, strict=True)))
     console = Console(file=sys.stdout, no_color=not how.color, highlight=False, width=width, height=PLAIN_HEIGHT)
     console.print(_table(race.entrants, race.levels))
-    for line in ("", *notes(race), *([""] if notes(race) else []), conditions(race.options)):
+    for line in (
+        "",
+        *notes(race, race.waiting),
+        *([""] if notes(race, race.waiting) else []),
+        conditions(race.options),
+    ):
         console.print(line, markup=False, soft_wrap=True)
 
 

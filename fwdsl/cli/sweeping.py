@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from ..grammar.diagnostic import Diagnostic
-from ..studies.plot import plot_folds, plot_grid, require_plot
+from ..studies.plot import require_plot
 from .arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, choice, whole
 from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from .opening import bindings_of, opened_to_solve
@@ -34,7 +34,7 @@ def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
     swept, known.set = split_sets(known.set, command)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     outputs = {"--out": known.out, "--plot": known.plot}
     require_outputs(outputs)
     if known.plot is not None:
@@ -42,7 +42,7 @@ def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence
     from ..studies.grid import at_point, points_of
 
     names, points = tuple(swept), points_of(swept)
-    at = [at_point(given, names, point) for point in points]
+    at = [at_point(bindings, names, point) for point in points]
     first = opened_to_solve(name, known, at[0], output, outputs)
     for there in at:
         first.bound_to(there).check_bindings()
@@ -110,7 +110,7 @@ def _solved(
         grid = solve_over(names, points, zip(points, sessions, strict=True), solve)
     codes = {OF_STATUS[s.status] for s in grid}
     code = next(c for c in _WORST_FIRST if c in codes)
-    unsaved = _written({known.plot: lambda: plot_grid(known.plot, grid), known.out: lambda: save_grid(known.out, grid)})
+    unsaved = _written({known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)})
     output.report(unsaved)
     output.finish({"status": next(s.status for s in grid if OF_STATUS[s.status] == code), **_json(grid)})
     return USAGE if unsaved else code
@@ -133,7 +133,7 @@ def _folded(
 
         found = cross_validate(first, names, points, known.folds, known.score, solve)
     unsaved = _written(
-        {known.plot: lambda: plot_folds(known.plot, found), known.out: lambda: _save(known.out, found, solved[0])}
+        {known.plot: lambda: found.plot(known.plot), known.out: lambda: _save(known.out, found, solved[0])}
     )
     output.report(unsaved)
     _tell(found, output)

@@ -42,8 +42,8 @@ def feature_map(name: str, options: Mapping[str, object]) -> FeatureMap:
     word = FEATURE_MAPS.get(name)
     if word is None:
         raise ValueError(f"`{name}` is no feature map")
-    given = {**{p.name: p.default for p in word.options if not p.required}, **options}
-    return MAPS[name](**{p.name: _AS_NUMBER.get(p.domain, float)(given[p.name]) for p in word.options})
+    values = {**{p.name: p.default for p in word.options if not p.required}, **options}
+    return MAPS[name](**{p.name: _AS_NUMBER.get(p.domain, float)(values[p.name]) for p in word.options})
 
 
 def fit(name: str, X: MatrixLike, options: Mapping[str, object]) -> Fitted:

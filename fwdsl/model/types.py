@@ -70,10 +70,68 @@ class Type:
     @property
     def array_shape(self) -> tuple[Dim, ...]:
         """The shape of the array: (d, d) for `symmetric[d]`, (T, ...) for a family, (n,) for labels and an index."""
-        if self.kind in ("symmetric", "psd"):
+        if self.is_symmetric:
             return self.shape * 2
-        if self.kind == "family" and self.element is not None:
+        if self.is_family and self.element is not None:
             return self.shape + self.element.array_shape
-        if self.kind in ("labels", "index"):
-            return self.shape[:1]
-        return self.shape
+        return self.shape[:1] if self.is_coded else self.shape
+
+    @property
+    def is_scalar(self) -> bool:
+        """True if it is one number."""
+        return self.kind == "real"
+
+    @property
+    def is_vector(self) -> bool:
+        """True if it is declared a vector."""
+        return self.kind == "vector"
+
+    @property
+    def is_matrix(self) -> bool:
+        """True if it is declared a matrix, and promises no symmetry."""
+        return self.kind == "matrix"
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True if it promises a symmetric matrix, positive semidefinite or not."""
+        return self.kind in ("symmetric", "psd")
+
+    @property
+    def is_psd(self) -> bool:
+        """True if it promises a positive semidefinite matrix."""
+        return self.kind == "psd"
+
+    @property
+    def is_signs(self) -> bool:
+        """True if it is of -1 and 1."""
+        return self.kind == "signs"
+
+    @property
+    def is_labels(self) -> bool:
+        """True if it is of classes."""
+        return self.kind == "labels"
+
+    @property
+    def is_index(self) -> bool:
+        """True if it is of positions below `classes`."""
+        return self.kind == "index"
+
+    @property
+    def is_coded(self) -> bool:
+        """True if its values stand for things by their numbers: classes, or positions."""
+        return self.kind in ("labels", "index")
+
+    @property
+    def is_entries(self) -> bool:
+        """True if it is of observed entries of a matrix."""
+        return self.kind == "entries"
+
+    @property
+    def is_family(self) -> bool:
+        """True if it is of blocks of one type."""
+        return self.kind == "family"
+
+    @property
+    def is_features(self) -> bool:
+        """True if it is a feature map over data."""
+        return self.kind == "features"

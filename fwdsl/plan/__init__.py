@@ -1,5 +1,7 @@
 """The planner: the method, its parameters, and every other method with the reason."""
 
-from .plan import Candidate, Plan, make_plan
+from .make import make_plan
+from .plan import Plan
+from .weigh import Candidate
 
 __all__ = ["Candidate", "Plan", "make_plan"]

@@ -6,7 +6,8 @@ import math
 
 from ..atoms.base import VectorFunction
 from ..canon.arrange import Arrangement, BlockPlan
-from ..canon.forms import Form, FormKind
+from ..canon.forms import Form
+from ..canon.kinds import FormKind
 from ..canon.pairs import is_compact, words_of
 from ..words import CONVEX
 

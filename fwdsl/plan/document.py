@@ -51,8 +51,8 @@ def explain_method(name: str, width: int = 100) -> str | None:
         f"Source: {method.source}.{_left(method)} `fwdsl plan FILE` says whether it applies.",
     ]
     for key, option in method.options.items():
-        given = "" if option.default is None else f", {option.example()} unless given"
-        parts.append(f"{key}: {option.describe()}{given}\n{indent(option.meaning, '    ')}")
+        default = "" if option.default is None else f", {option.example()} unless given"
+        parts.append(f"{key}: {option.describe()}{default}\n{indent(option.meaning, '    ')}")
     lines = [
         fill(line, max(width, 40), subsequent_indent="    " * line.startswith(" "))
         for part in parts

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import mul
 
-from ..atoms.base import LossFunction, VectorFunction
+from ..atoms.base import VectorFunction
+from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
 from ..backends.costs import condition
 from ..backends.method import Estimate

@@ -10,7 +10,8 @@ import numpy as np
 from ..backends.method import Estimate, Method
 from ..backends.registry import METHODS
 from ..canon.arrange import Arrangement, arrange
-from ..canon.forms import Form, FormKind
+from ..canon.forms import Form
+from ..canon.kinds import FormKind
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .fitted import LEAST_FACTOR, corrected, features

@@ -78,17 +78,17 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
             rule="Each name is served once.",
             hint=f"write `{twice}` once",
         )
-    given, path = _split_format(path)
-    if given and given not in SOURCES:
-        return _no_such_format(text, given, path)
+    format_name, path = _split_format(path)
+    if format_name and format_name not in SOURCES:
+        return _no_such_format(text, format_name, path)
     options: dict[str, object] = {}
     with_key = _NPZ_KEY.match(path)
-    if with_key and given in ("", "npz"):
-        given, path = "npz", with_key["path"]
+    if with_key and format_name in ("", "npz"):
+        format_name, path = "npz", with_key["path"]
         options["key"] = with_key["key"]
     if not path:
         return Diagnostic("FW0103", f"`--data {text}` names no file", rule=_DATA_RULE, hint=_DATA_HINT)
-    return names, SourceSpec(given or infer_format(path) or "", path, options, inferred=not given)
+    return names, SourceSpec(format_name or infer_format(path) or "", path, options, inferred=not format_name)
 
 
 def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
@@ -170,12 +170,12 @@ def _bad_name(option: str, text: str, name: str) -> Diagnostic:
     )
 
 
-def _no_such_format(text: str, given: str, path: str) -> Diagnostic:
-    close = get_close_matches(given.lower(), SOURCES, n=1)
+def _no_such_format(text: str, format_name: str, path: str) -> Diagnostic:
+    close = get_close_matches(format_name.lower(), SOURCES, n=1)
     meant = f"did you mean `{close[0]}:{path}`? " if close else ""
     return Diagnostic(
         "FW0104",
-        f"`{given}` in `--data {text}` is not a format",
+        f"`{format_name}` in `--data {text}` is not a format",
         rule=f"The formats are {', '.join(SOURCES)}.",
-        hint=f"{meant}a file's name that has a colon is written with its folder, as in `./{given}:{path}`",
+        hint=f"{meant}a file's name that has a colon is written with its folder, as in `./{format_name}:{path}`",
     )

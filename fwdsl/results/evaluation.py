@@ -20,8 +20,8 @@ from ..bind.instance import Instance
 from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
 from ..canon.factored import LARGEST_DENSE_FORM
-from ..canon.form import Block
 from ..canon.on_factors import value_on_factors
+from ..canon.parts import Block
 from ..canon.terms import value_at
 from ..check.shapes import format_type
 from ..errors import DataError, PlanError, RunError
@@ -75,19 +75,21 @@ class Evaluated:
 
 
 @np.errstate(all="ignore")  # values at the ends of the range overflow, and are told as infinite
-def evaluate(fit: Fit, names: Sequence[str], given: Bindings, base: Path) -> Evaluated:
+def evaluate(fit: Fit, names: Sequence[str], new_bindings: Bindings, base: Path) -> Evaluated:
     """The named `let`s and terms (`termK` for the K-th) of a program at a fit, on the data given.
 
     Without names: the objective, the `let`s that are numbers or have variables, and the error rates. Data that are not given
     are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
     FW0204 for a name that is none, `DataError` where data are missing or do not fit.
     """
-    renamed, sizes = with_row_names(fit.model, {*given.data, *(n for names_, _ in given.sources for n in names_)})
+    renamed, sizes = with_row_names(
+        fit.model, {*new_bindings.data, *(n for names_, _ in new_bindings.sources for n in names_)}
+    )
     if sizes:
         features = None if fit.features is None else FeaturesByCount(fit.features, sizes)
         fit = replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
     parts = _chosen(fit.model, names)
-    instance, warnings = _with_new_data(fit, _data_of(parts.values()), given, base)
+    instance, warnings = _with_new_data(fit, _data_of(parts.values()), new_bindings, base)
     at = _FitPoint(fit, instance)
     try:
         values = {name: at.value(part) for name, part in parts.items()}
@@ -122,7 +124,7 @@ def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
 
 
 def _has_value(part: Part) -> bool:
-    return isinstance(part, tuple) or part.type.kind != "features"
+    return isinstance(part, tuple) or not part.type.is_features
 
 
 def _is_data(part: Part) -> bool:
@@ -157,20 +159,24 @@ def _expressions(term: Term) -> list[Expr]:
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
-def _with_new_data(fit: Fit, needed: set[str], given: Bindings, base: Path) -> tuple[Instance, tuple[Diagnostic, ...]]:
+def _with_new_data(
+    fit: Fit, needed: set[str], new_bindings: Bindings, base: Path
+) -> tuple[Instance, tuple[Diagnostic, ...]]:
     """The program's instance on the data given, with the fit's data for the rest, and warnings of entries left out."""
     model = fit.model
-    wrong = [d for d in check_bindings(model, given) if d.severity == "error"]
+    wrong = [d for d in check_bindings(model, new_bindings) if d.severity == "error"]
     if wrong:
         raise DataError(wrong)
-    new = set(given.data) | {n for names, _ in given.sources for n in names}
+    new = set(new_bindings.data) | {n for names, _ in new_bindings.sources for n in names}
     kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
     unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
     params = {p.name for p in model.params}
-    settings = {n: v for n, v in given.data.items() if n in params}
-    bindings = unread.merge(replace(given, params={**given.params, **settings}, data=_without(given.data, params)))
+    settings = {n: v for n, v in new_bindings.data.items() if n in params}
+    bindings = unread.merge(
+        replace(new_bindings, params={**new_bindings.params, **settings}, data=_without(new_bindings.data, params))
+    )
     # Without terms: feature maps keep the statistics of the fit, and are computed where something names them.
     bare = replace(model, data=read, dims=(), terms=(), constraints=(), lets=())
     instance, found = bind(bare, bindings, base)

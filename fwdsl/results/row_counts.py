@@ -19,7 +19,7 @@ def with_row_names(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
     Integers that are dimensions of variables stay: those do not change. A program built from arrays has nothing but integers.
     """
     fixed = {d for v in model.variables for d in _dims(v.type)}
-    rows = {d.type.shape[0] for d in model.data if d.name in new and d.type.shape and d.type.kind != "entries"}
+    rows = {d.type.shape[0] for d in model.data if d.name in new and d.type.shape and not d.type.is_entries}
     sizes = sorted(d for d in rows - fixed if isinstance(d, int))
     taken = {str(d) for d in model.dims} | {str(d) for data in model.data for d in _dims(data.type)}
     free = (name for name in ("n", *(f"n{i}" for i in range(1, len(sizes) + len(taken) + 2))) if name not in taken)

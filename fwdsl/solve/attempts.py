@@ -12,7 +12,8 @@ from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.problem import PreparedProblem
-from ..canon.form import Block, Canonical
+from ..canon.form import Canonical
+from ..canon.parts import Block
 from ..certify.point import evaluate_point
 from ..certify.verified import Verified
 from ..certify.verify import verify
@@ -51,13 +52,13 @@ def attempts(
     raw, mends, point = ys, needs_repair(canonical), None
     near = _into_constraints(problem, x, scale, stop)
     if near is not None:
-        moved = evaluate_point(canonical, near)
-        if moved.infeasibility <= MET:
+        nearby = evaluate_point(canonical, near)
+        if nearby.infeasibility <= MET:
             # it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
-            x, point = near, moved
+            x, point = near, nearby
         else:
             ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
-            yield near, verify(canonical, near, ys, moved)
+            yield near, verify(canonical, near, ys, nearby)
     as_given = verified = verify(canonical, x, raw, point)
     if raw is None or not mends or verified.bound.met:
         yield x, verified

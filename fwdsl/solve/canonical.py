@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..backends.method import Report
+from ..atoms.base import Array
+from ..atoms.loss import LossFunction
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.terms import term_values
@@ -17,14 +17,14 @@ from ..model.options import Options
 from ..results.solution import Solution
 from .attempts import attempts
 from .duals import constraint_duals
-from .forms import Start, default_threads
-from .start import flaw, realigned, refused, values_of
+from .forms import AsWritten, Start, default_threads
+from .start import dual_point_of, origin_of, realigned, require_fit, values_of
 
 FAR = 30.0
 """A margin at which a loss with a minimiser has its minimum; the slope of the logistic loss is 1e-13 there, far from 0."""
 
 
-class SolvableCanonical:
+class SolvableCanonical(AsWritten):
     """A `Canonical` that can be solved (`fwdsl.solve.forms.Solvable`)."""
 
     def __init__(self, form: Canonical, options: Options) -> None:
@@ -35,36 +35,21 @@ class SolvableCanonical:
         """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
-        if given is None:
+        if start is None:
             return Start(np.zeros(self.form.size), None, "zero")
-        if not isinstance(given, Solution):
-            values = values_of(given)
-            self._check(values, known_only=True)
-            return Start(self.form.join(values), None, f"given values of {', '.join(values)}")
-        variables = realigned(given, self.form.instance)
-        self._check(variables, known_only=False)
-        ys = given.record.get("dual_point") if variables is given.variables else None
-        fits = ys is not None and [y.size for y in ys] == self.form.dual_sizes(ys)
-        origin = f"a solution by {given.method} with objective {given.objective:.6g}"
-        sizes = {b.name: b.user_shape for b in self.form.blocks if b.auxiliary}
-        weights = {n: w for n, w in given.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
-        return Start(self.form.join({**variables, **weights}), list(ys) if fits and ys is not None else None, origin)
-
-    def _check(self, values: Mapping[str, object], known_only: bool) -> None:
-        """Names that are variables (of a solution: at least one), shapes that fit, numbers that are finite."""
-        shapes = {b.name: b.user_shape for b in self.form.blocks if not b.auxiliary}
-        wrong = []
-        for name, value in values.items():
-            if name not in shapes:
-                if known_only or not any(n in shapes for n in values):
-                    names = ", ".join(f"`{n}`" for n in shapes)
-                    wrong.append(f"there is no variable `{name}`; the program has {names}")
-            elif found := flaw(name, value, shapes[name]):
-                wrong.append(found)
-        if wrong:
-            raise refused(wrong)
+        form = self.form
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
+        shapes = {b.name: b.user_shape for b in form.blocks if not b.auxiliary}
+        require_fit(values, shapes, known_only=not isinstance(start, Solution))
+        if not isinstance(start, Solution):
+            return Start(form.join(values), None, origin_of(start))
+        sizes = {b.name: b.user_shape for b in form.blocks if b.auxiliary}
+        weights = {n: w for n, w in start.record.get("weights", {}).items() if sizes.get(n) == np.shape(w)}
+        ys = dual_point_of(start, values)
+        fits = ys is not None and form.dual_sizes(ys) == [y.size for y in ys]
+        return Start(form.join({**values, **weights}), ys if fits else None, origin_of(start))
 
     def verify(
         self,
@@ -82,19 +67,13 @@ class SolvableCanonical:
         """P(x) and what x violates, without a dual point."""
         return x, verify(self.form, x, None)
 
-    def restart(self, at: Start) -> Start:
-        return at
-
-    def report(self, report: Report) -> Report:
-        return report
-
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
         """The multipliers of the terms and blocks that hold the constraints."""
         return constraint_duals(self.form, x, ys)
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of terms by their own formulas."""
-        return term_values(self.form, x)
+        return term_values(self.form.instance, self.form.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """A warning for data that x separates."""

@@ -102,7 +102,7 @@ def drive(
     off. With a `watch` the limit of time, and all times that it notes, are those of the method: the clock starts with it and stops while the
     verifier or a callback has its turn. A `turn` ends when its passes are over.
     """
-    method, given = METHODS[plan.method], dict(plan.method_options)
+    method, method_options = METHODS[plan.method], dict(plan.method_options)
     over = _supervisor(task, problem, method, options, control or Control(), on_progress, watch, resume, turn)
     journal, live = over.journal, turn.lane.run if turn is not None else None
     checkpoint: Checkpoint | None = None
@@ -111,9 +111,9 @@ def drive(
             with over.control.breakable():
                 with over.asked(over.must_not_start):
                     over.iteration = 0 if resume is None else resume.iteration
-                    run = live or _begun(method, problem, given, at, resume)
+                    run = live or _begun(method, problem, method_options, at, resume)
                 over.run, over.iteration, journal.passes = run, run.state.iteration, over.passes
-                checkpoint = Checkpoint(method.name, given, run.state, journal)
+                checkpoint = Checkpoint(method.name, method_options, run.state, journal)
                 status, reason = _loop(over, run, checkpoint, on_state)
             report = run.report()
         except (BrokenOff, Stopped, np.linalg.LinAlgError) as error:
@@ -124,7 +124,7 @@ def drive(
             checkpoint = None
         if checkpoint is not None:
             # what is verified because a limit is reached is no part of a run that goes on
-            checkpoint = Checkpoint(method.name, given, checkpoint.state, journal.copied())
+            checkpoint = Checkpoint(method.name, method_options, checkpoint.state, journal.copied())
             status, reason = _verified_at_last(over, status, reason, at.x)
     over.tell(report, last=True)
     return _outcome(over, status, reason, checkpoint)
@@ -153,13 +153,13 @@ def _supervisor(
 
 
 def _begun(
-    method: type[Method], problem: Any, given: Mapping[str, object], at: Start, resume: Checkpoint | None
+    method: type[Method], problem: Any, method_options: Mapping[str, object], at: Start, resume: Checkpoint | None
 ) -> Run[Any, Any]:
     """The run from a start or a saved state. Raises `LinAlgError` where the numbers are out of range."""
     try:
         if resume is not None:
-            return method.resume(problem, given, resume.state)
-        return method.start(problem, given, at.x, at.ys)
+            return method.resume(problem, method_options, resume.state)
+        return method.start(problem, method_options, at.x, at.ys)
     except ArithmeticError as error:
         raise np.linalg.LinAlgError(OUT_OF_RANGE) from error
 

@@ -13,7 +13,8 @@ from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
 from ..canon.affine import AffineReader
-from ..canon.form import Block, Canonical
+from ..canon.form import Canonical
+from ..canon.parts import Block
 from ..canon.sets import part_of_bounds, stated
 from ..model import ConstraintDecl
 from ..words import SETS, SetWord
@@ -84,7 +85,7 @@ def _is_the_set(constraint: ConstraintDecl, block: Block) -> bool:
 def _has_radius(constraint: ConstraintDecl) -> bool:
     """True if the multiplier is one number, of a radius. A family has an array instead, a normal for each block."""
     word = _word(constraint)
-    return word is not None and word.scaled and constraint.argument.type.kind != "family"
+    return word is not None and word.scaled and not constraint.argument.type.is_family
 
 
 def _radius_dual(on: ConvexSet, normal: Array) -> float:

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..backends.method import Report
 from ..backends.smo.problem import ExpansionProblem
 from ..canon.affine import AffineReader
-from ..canon.expansion import Expansion
+from ..canon.form import Expansion
 from ..canon.terms import bare_factor, value_at
 from ..certify.expansion import verify_expansion
 from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
-from .forms import Start, default_threads
-from .start import flaw, realigned, refused, values_of
+from .forms import AsWritten, Start, default_threads
+from .start import dual_point_of, origin_of, realigned, require_fit, values_of
 
 
-class SolvableExpansion:
+class SolvableExpansion(AsWritten):
     """An `Expansion` that can be solved (`fwdsl.solve.forms.Solvable`)."""
 
     def __init__(self, form: Expansion, options: Options) -> None:
@@ -32,32 +31,21 @@ class SolvableExpansion:
         """The dual in the notation of its methods."""
         return ExpansionProblem(self.form, self._options.threads or default_threads())
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
         form = self.form
-        if given is None:
+        if start is None:
             return Start(np.zeros(form.size), None, "zero")
-        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
-        shapes: dict[str, tuple[int, ...]] = {form.name: (form.n,)}
-        if form.intercept is not None:
-            shapes[form.intercept.name] = ()
-        known = [n for n in values if n in shapes]
-        unknown = [n for n in values if n not in shapes]
-        names = ", ".join(f"`{n}`" for n in shapes)
-        wrong = [found for n in known if (found := flaw(n, values[n], shapes[n]))]
-        if unknown and not (isinstance(given, Solution) and known):
-            wrong += [f"there is no variable `{n}`; the program has {names}" for n in unknown]
-        if wrong:
-            raise refused(wrong)
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
+        intercept: dict[str, tuple[int, ...]] = {} if form.intercept is None else {form.intercept.name: ()}
+        require_fit(values, {form.name: (form.n,), **intercept}, known_only=not isinstance(start, Solution))
         a = np.asarray(values.get(form.name, np.zeros(form.n)), dtype=np.float64)
         b = float(values.get(form.intercept.name, 0.0)) if form.intercept is not None else 0.0
         x = form.joined(a, b)
-        if not isinstance(given, Solution):
-            return Start(x, None, f"given values of {', '.join(values)}")
-        ys = given.record.get("dual_point")
-        fits = ys is not None and values is given.variables and [y.size for y in ys] == [form.n]
-        origin = f"a solution by {given.method} with objective {given.objective:.6g}"
-        return Start(x, list(ys) if fits and ys is not None else None, origin)
+        ys = dual_point_of(start, values)
+        return Start(
+            x, ys if ys is not None and form.dual_sizes(ys) == [y.size for y in ys] else None, origin_of(start)
+        )
 
     def verify(
         self,
@@ -75,14 +63,8 @@ class SolvableExpansion:
         """P at x as it is."""
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
-    def restart(self, at: Start) -> Start:
-        return at
-
-    def report(self, report: Report) -> Report:
-        return report
-
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """Nothing: there are no constraints."""
+        """No multipliers, as the form has no constraints."""
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:
@@ -119,7 +101,3 @@ class SolvableExpansion:
             if form.intercept is not None and block.name == form.intercept.name:
                 total += float(m.apply(np.array([b]))[0])
         return total
-
-    def warnings(self, x: Array) -> tuple[str, ...]:
-        """No warnings: a ridge bounds the function."""
-        return ()

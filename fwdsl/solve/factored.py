@@ -9,7 +9,6 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
-from ..backends.method import Report
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.terms import bare_factor
@@ -18,11 +17,11 @@ from ..certify.verified import Verified
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX
-from .forms import Start, default_threads
-from .start import flaw, realigned, refused, values_of
+from .forms import AsWritten, Start, default_threads
+from .start import flaw, origin_of, realigned, refused, values_of
 
 
-class SolvableFactored:
+class SolvableFactored(AsWritten):
     """A `Factored` that can be solved (`fwdsl.solve.forms.Solvable`) once: bounds by chance count the attempts of a run."""
 
     def __init__(self, form: Factored, options: Options) -> None:
@@ -35,14 +34,14 @@ class SolvableFactored:
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """A point of rank 0, or the factors of a value."""
         form = self.form
-        if given is None:
+        if start is None:
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
-        values = realigned(given, form.instance) if isinstance(given, Solution) else values_of(given)
+        values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         known = (form.name, *([form.intercept.name] if form.intercept is not None else []))
-        wrong = [] if isinstance(given, Solution) else [n for n in values if n not in known]
+        wrong = [] if isinstance(start, Solution) else [n for n in values if n not in known]
         if wrong or form.name not in values:
             name = (wrong or list(values) or ["nothing"])[0]
             raise refused([f"there is no variable `{name}`; the program has `{form.name}`"])
@@ -58,9 +57,7 @@ class SolvableFactored:
             raise refused([found])
         if not isinstance(value, LowRank):
             value = LowRank.of(np.asarray(value, dtype=np.float64))
-        if isinstance(given, Solution):
-            return Start(value, None, f"a solution by {given.method} with objective {given.objective:.6g}")
-        return Start(value, None, f"given values of {', '.join(values)}")
+        return Start(value, None, origin_of(start))
 
     def verify(
         self,
@@ -83,12 +80,6 @@ class SolvableFactored:
         self._attempts += 1
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
-
-    def restart(self, at: Start) -> Start:
-        return at
-
-    def report(self, report: Report) -> Report:
-        return report
 
     def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
@@ -121,7 +112,3 @@ class SolvableFactored:
                 value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
             out[term.name] = out.get(term.name, 0.0) + value
         return out
-
-    def warnings(self, x: LowRank) -> tuple[str, ...]:
-        """No warnings: a trace norm bounds the matrix."""
-        return ()

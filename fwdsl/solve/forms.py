@@ -60,7 +60,7 @@ class Solvable(Protocol):
     def prepare(self) -> Prepared:
         """The form on kernels, threads and devices, for the methods; whoever asks closes it."""
 
-    def start(self, given: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
         """The point that a solution or values by name stand for, zero without. Raises `DataError` FW0203 for values that do not fit."""
 
     def verify(
@@ -89,6 +89,20 @@ class Solvable(Protocol):
 
     def warnings(self, x: Any) -> tuple[str, ...]:
         """Warnings that only the answer can show, a sentence each."""
+
+
+class AsWritten:
+    """The part of `Solvable` that is the same for forms of the program as it is written: points and reports are what they are."""
+
+    def restart(self, at: Start) -> Start:
+        return at
+
+    def report(self, report: Report) -> Report:
+        return report
+
+    def warnings(self, x: Any) -> tuple[str, ...]:
+        """No warnings."""
+        return ()
 
 
 def default_threads() -> int:

@@ -14,7 +14,8 @@ from ..atoms.base import Array
 from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
 from ..backends.rays import dual_rays, idle_direction, primal_rays
-from ..certify.rays import Ray, infeasible, unbounded
+from ..certify.farkas import infeasible
+from ..certify.rays import Ray, unbounded
 from ..results.status import Status
 from .journal import Best
 

@@ -174,7 +174,7 @@ class Relay:
 
     @cached_property
     def lanes(self) -> list[Lane]:
-        """All lanes."""
+        """The lane that runs, and those that may take over."""
         begin = time.perf_counter()
         found = [self._first, *self.others()]
         self.predicting = time.perf_counter() - begin

@@ -31,10 +31,10 @@ class SolvableRewritten:
         """The equivalent program on kernels."""
         return self._inner.prepare()
 
-    def start(self, given: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
         """The point of the program as it is written, led to the equivalent one."""
-        at = self._outer.start(given)
-        if given is None:
+        at = self._outer.start(start)
+        if start is None:
             return self._inner.start(None)
         return self.restart(Start(at.x, at.ys, at.origin))
 
@@ -71,7 +71,7 @@ class SolvableRewritten:
 
     def terms(self, x: Array) -> dict[str, float]:
         """The values of the terms as they are written."""
-        return term_values(self.form.outer, x)
+        return term_values(self.form.outer.instance, self.form.outer.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
         """Warnings about the program as it is written."""

@@ -14,7 +14,8 @@ import numpy as np
 from ..backends.kernels.compile import compile_seconds
 from ..backends.kernels.pool import serial_blas
 from ..backends.registry import METHODS
-from ..canon.forms import Form, FormKind
+from ..canon.forms import Form
+from ..canon.kinds import FormKind
 from ..canon.rewrites import Rewritten
 from ..model.options import Options
 from ..plan import Plan

@@ -15,7 +15,7 @@ from ..readers.frames import match
 from ..results.solution import Solution
 
 if TYPE_CHECKING:
-    from ..atoms.base import MatrixLike
+    from ..atoms.base import Array, MatrixLike
 
 
 def values_of(start: object) -> Mapping[str, Any]:
@@ -36,6 +36,36 @@ def flaw(name: str, value: object, shape: tuple[int, ...]) -> str:
     if array.dtype.kind not in "fiub" or not np.all(np.isfinite(array)):
         return f"the value of `{name}` to start from is not made of finite numbers"
     return ""
+
+
+def require_fit(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], known_only: bool) -> None:
+    """Raise `DataError` FW0203 for names that are no variables, shapes that do not fit, and numbers that are not finite.
+
+    Unless `known_only`, as of a solution, other names beside that of a variable are left alone.
+    """
+    wrong = []
+    for name, value in values.items():
+        if name not in shapes:
+            if known_only or not any(n in shapes for n in values):
+                names = ", ".join(f"`{n}`" for n in shapes)
+                wrong.append(f"there is no variable `{name}`; the program has {names}")
+        elif found := flaw(name, value, shapes[name]):
+            wrong.append(found)
+    if wrong:
+        raise refused(wrong)
+
+
+def origin_of(start: Solution | Mapping[str, Any]) -> str:
+    """The origin of a start, in words."""
+    if isinstance(start, Solution):
+        return f"a solution by {start.method} with objective {start.objective:.6g}"
+    return f"given values of {', '.join(start)}"
+
+
+def dual_point_of(start: Solution | Mapping[str, Any], values: Mapping[str, Any]) -> list[Array] | None:
+    """The dual point of a solution whose `values` stand as they did; None else."""
+    ys = start.record.get("dual_point") if isinstance(start, Solution) and values is start.variables else None
+    return None if ys is None else list(ys)
 
 
 def refused(messages: Sequence[str]) -> DataError:
@@ -65,7 +95,7 @@ def _moves(old: Instance, new: Instance) -> dict[Any, list[int]]:
     moves: dict[Any, list[int]] = {}
     for decl in new.model.data:
         now, before = (i.maps.get(f"{decl.name}.columns", ()) for i in (new, old))
-        if decl.type.kind != "entries" and now != before and sorted(now) == sorted(before):
+        if not decl.type.is_entries and now != before and sorted(now) == sorted(before):
             moves[decl.type.shape[1]] = list(match(now, before).positions)
     return moves
 

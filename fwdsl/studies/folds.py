@@ -100,7 +100,8 @@ class CrossValidation:
         from .plot import plot_folds, require_plot
 
         require_plot(name)
-        plot_folds(name, self)
+        score = f"{'loss' if self.score == 'loss' else 'error rate'} by {self.folds} folds"
+        plot_folds(name, self.parameters, self.points, self.mean, self.standard_error, self.chosen, score)
 
     def to_json(self) -> dict[str, object]:
         """Everything but the solution as plain data."""

@@ -49,7 +49,7 @@ class SolutionGrid:
         from .plot import plot_grid, require_plot
 
         require_plot(name)
-        plot_grid(name, self)
+        plot_grid(name, self.parameters, self.points, self.solutions)
 
 
 class SolutionPath(SolutionGrid):
@@ -71,9 +71,9 @@ def points_of(values: Mapping[str, Sequence[float]]) -> tuple[Point, ...]:
     return tuple(product(*values.values()))
 
 
-def at_point(given: Bindings, parameters: Sequence[str], point: Point) -> Bindings:
+def at_point(bindings: Bindings, parameters: Sequence[str], point: Point) -> Bindings:
     """The bindings with the parameters of a point."""
-    return given.merge(Bindings(params=dict(zip(parameters, point, strict=True))))
+    return bindings.merge(Bindings(params=dict(zip(parameters, point, strict=True))))
 
 
 def solve_over(

@@ -30,11 +30,11 @@ class RaceLane:
     reason: str = ""
 
 
-def race_options(model: Model, **given: object) -> Options:
+def race_options(model: Model, **option_values: object) -> Options:
     """The program's options with those given, for each method: `SECONDS` and one thread by default. The program's `method` is ignored."""
-    given = {name: value for name, value in given.items() if value is not None}
-    told = {*dict(model.options), *given}
-    options = replace(resolve_options(model, **given), method="auto", method_options={}, among=())
+    option_values = {name: value for name, value in option_values.items() if value is not None}
+    told = {*dict(model.options), *option_values}
+    options = replace(resolve_options(model, **option_values), method="auto", method_options={}, among=())
     time = options.time if "time" in told else SECONDS
     return replace(options, time=time, threads=options.threads if "threads" in told else 1)
 
@@ -82,11 +82,11 @@ def _lane(text: str, session: Session) -> RaceLane:
     return RaceLane(plan.method if method == "auto" else " ".join(text.split()), plan)
 
 
-def _no_names(given: object) -> FwError:
+def _no_names(methods: object) -> FwError:
     what = (
-        f"{given!r} is no list of methods"
-        if isinstance(given, str) and given.isidentifier()
-        else f"{given!r} names no method"
+        f"{methods!r} is no list of methods"
+        if isinstance(methods, str) and methods.isidentifier()
+        else f"{methods!r} names no method"
     )
     rule = "A race takes a list of names of methods, or of `NAME(option=value)`."
     return misuse("FW0310", what, rule=rule, hint='write race(["apg", "frank_wolfe"])')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,8 @@ from ..grammar.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from ..results.solution import Solution
     from ..solve.watch import Moment
-    from .folds import CrossValidation
-    from .grid import SolutionGrid
+    from .entrant import Entrant
     from .points import Point
-    from .race import Race
 
 
 LARGEST_PLOTTED = 200
@@ -66,7 +64,7 @@ def plot_gap(name: str, solution: Solution) -> None:
     _save(figure, name)
 
 
-def plot_grid(name: str, grid: SolutionGrid) -> None:
+def plot_grid(name: str, parameters: Sequence[str], points: Sequence[Point], solutions: Sequence[Solution]) -> None:
     """Draw a grid against its last parameter into a file; `OSError` where that fails.
 
     Of one parameter: objective and coefficients. Of several: objective and nonzero entries, a curve for each value of the others.
@@ -77,34 +75,45 @@ def plot_grid(name: str, grid: SolutionGrid) -> None:
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     objective, other = figure.subplots(1, 2)
-    _curves(objective, grid.parameters, grid.points, [s.objective for s in grid])
+    _curves(objective, parameters, points, [s.objective for s in solutions])
     objective.set_ylabel("objective")
-    if len(grid.parameters) > 1:
-        _curves(other, grid.parameters, grid.points, [sum(support(s).values()) for s in grid])
+    if len(parameters) > 1:
+        _curves(other, parameters, points, [sum(support(s).values()) for s in solutions])
         other.set_ylabel("nonzero entries")
         _legend(figure)
     else:
-        for variable in grid[0].variables:
-            entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in grid])
-            other.plot([value for (value,) in grid.points], entries, linewidth=0.8)
+        for variable in solutions[0].variables:
+            entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in solutions])
+            other.plot([value for (value,) in points], entries, linewidth=0.8)
         other.set_ylabel("variables")
     for axes in (objective, other):
-        _finish(axes, grid.parameters, grid.points)
+        _finish(axes, parameters, points)
     _save(figure, name)
 
 
-def plot_folds(name: str, found: CrossValidation) -> None:
-    """Draw the mean scores of a cross-validation with their standard errors against its last parameter; `OSError` where that fails."""
+def plot_folds(
+    name: str,
+    parameters: Sequence[str],
+    points: Sequence[Point],
+    mean: Any,
+    standard_error: Any,
+    chosen: Sequence[int | None],
+    score: str,
+) -> None:
+    """Draw the mean scores of a cross-validation with their standard errors against its last parameter; `OSError` where that fails.
+
+    `chosen` are the positions of the best point and of the one within a standard error of it; `score` labels the axis.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), layout="constrained")
     axes = figure.subplots()
-    _curves(axes, found.parameters, found.points, found.mean, found.standard_error)
-    for i, label, style in zip(found.chosen, ("best", "one standard error"), ("--", ":"), strict=True):
+    _curves(axes, parameters, points, mean, standard_error)
+    for i, label, style in zip(chosen, ("best", "one standard error"), ("--", ":"), strict=True):
         if i is not None:
-            axes.axvline(found.points[i][-1], color="gray", linestyle=style, linewidth=1, label=label)
-    axes.set_ylabel(f"{'loss' if found.score == 'loss' else 'error rate'} by {found.folds} folds")
-    _finish(axes, found.parameters, found.points)
+            axes.axvline(points[i][-1], color="gray", linestyle=style, linewidth=1, label=label)
+    axes.set_ylabel(score)
+    _finish(axes, parameters, points)
     _legend(figure)
     _save(figure, name)
 
@@ -147,12 +156,12 @@ def _legend(figure: Any) -> None:
         figure.legend(*zip(*named, strict=True), loc="outside right upper", fontsize="small")
 
 
-def plot_race(name: str, race: Race) -> None:
+def plot_race(name: str, entrants: Sequence[Entrant]) -> None:
     """Draw the certified gaps of a race against time and data passes, on logarithmic scales, into a file; `OSError` where that fails."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.6), layout="constrained")
-    draw_race(figure.subplots(1, 2, sharey=True), race)
+    draw_race(figure.subplots(1, 2, sharey=True), entrants)
     figure.axes[1].set_ylabel("")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize="small")
     _save(figure, name)
@@ -160,28 +169,29 @@ def plot_race(name: str, race: Race) -> None:
 
 def draw_race(
     axes: Any,
-    race: Race,
-    against: str = "gap",
+    entrants: Iterable[Entrant],
     units: Sequence[str] = ("seconds", "passes"),
     styles: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     most: int = 200,
+    distance: Callable[[Moment], float] | None = None,
 ) -> None:
     """Draw a race into as many axes as there are units; a curve holds its gap until the next moment, of which `most` are shown.
 
-    `against` is "gap" or "distance" (`Race.distance`); `styles` has matplotlib's properties of a line by the entrant's name.
+    The height is the certified gap, or the `distance` of a moment from the optimum (`Race.distance`); `styles` has matplotlib's properties of a line
+    by the entrant's name.
     """
-    shown = [e for e in race if any(math.isfinite(m.relative_gap) for m in e.moments)]
+    shown = [e for e in entrants if any(math.isfinite(m.relative_gap) for m in e.moments)]
     for panel, unit in zip(axes, units, strict=True):
         least = min((getattr(m, unit) for e in shown for m in e.moments if getattr(m, unit) > 0), default=1.0)
         for e in shown:
-            points = [(max(getattr(m, unit), least), _height(race, m, against)) for m in e.moments]
+            points = [(max(getattr(m, unit), least), _height(m, distance)) for m in e.moments]
             points = [(x, gap) for x, gap in points if math.isfinite(gap)]
             points = points[:: -(-len(points) // most)] + points[-1:]
             properties = {"linewidth": 1.3, **styles.get(e.name, {})}
             panel.plot(*zip(*points, strict=True), drawstyle="steps-post", label=e.name, **properties)
             panel.plot(*points[-1], marker=".", color=panel.lines[-1].get_color())
         panel.set(xscale="log", yscale="log", xlabel="data passes" if unit == "passes" else unit)
-        panel.set_ylabel("certified relative gap" if against == "gap" else "distance from the best bound")
+        panel.set_ylabel("certified relative gap" if distance is None else "distance from the best bound")
         panel.minorticks_off()
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_formatter(
@@ -195,9 +205,8 @@ def _save(figure: Any, name: str) -> None:
     write_atomically(name, lambda stream: figure.savefig(stream, format=suffix))
 
 
-def _height(race: Race, moment: Moment, against: str) -> float:
-    gap = moment.relative_gap if against == "gap" else race.distance(moment)
-    return max(gap, SMALLEST_PLOTTED)
+def _height(moment: Moment, distance: Callable[[Moment], float] | None) -> float:
+    return max(moment.relative_gap if distance is None else distance(moment), SMALLEST_PLOTTED)
 
 
 def _numbers(value: Any) -> Any:

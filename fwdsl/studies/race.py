@@ -12,9 +12,9 @@ verified so far ("What an answer promises" in docs/language.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..certify.certificate import relative
 from ..errors import FwError
@@ -23,6 +23,7 @@ from ..results.solution import Progress, Solution
 from ..results.status import Status
 from ..session import Session
 from ..solve.watch import LEVELS, Moment, Watch
+from .entrant import Entrant
 from .lanes import RaceLane
 
 if TYPE_CHECKING:
@@ -35,55 +36,8 @@ WARM_UP = 0.5
 TRUSTED = ("exact", "rigorous", "probabilistic")
 """Bounds that hold for every point, whichever it came with."""
 
-Standing = Status | Literal["does not apply", "failed"]
-Unit = Literal["seconds", "passes"]
-
 #: (name of the entrant, its progress) -> False to end the race.
 OnProgress = Callable[[str, Progress], bool | None]
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """The part of one method in a race.
-
-    `moments` are what was certified and when, the last one at its end; seconds and passes are the method's own, `verify_seconds` what the verifier
-    took beside them. `status` is that of its solution, "failed" where it raised an error, or "does not apply"; `reason` says why it ended.
-    """
-
-    name: str
-    method: str
-    status: Standing
-    reason: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    moments: tuple[Moment, ...] = ()
-    iterations: int = 0
-    verify_seconds: float = 0.0
-    solution: Solution | None = field(default=None, repr=False)
-
-    @property
-    def ran(self) -> bool:
-        """True if there is anything to show."""
-        return bool(self.moments)
-
-    @property
-    def relative_gap(self) -> float:
-        """The least gap certified; inf where there is none."""
-        return self.moments[-1].relative_gap if self.moments else math.inf
-
-    @property
-    def seconds(self) -> float:
-        """The seconds it ran, without the verifier."""
-        return self.moments[-1].seconds if self.moments else math.nan
-
-    @property
-    def passes(self) -> float:
-        """The passes over the data, without the verifier's."""
-        return self.moments[-1].passes if self.moments else math.nan
-
-    def to(self, level: float, unit: Unit = "seconds") -> float:
-        """Seconds or passes until the certified relative gap was at most `level`; inf where it never was."""
-        first = next((m for m in self.moments if m.relative_gap <= level), None)
-        return math.inf if first is None else float(getattr(first, unit))
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +71,7 @@ class Race:
     def __repr__(self) -> str:
         from .race_table import table_text
 
-        return table_text(self)
+        return table_text(self.entrants, self.levels, self.options, self.waiting)
 
     @property
     def status(self) -> Status:
@@ -178,7 +132,7 @@ class Race:
         from .plot import plot_race, require_plot
 
         require_plot(name)
-        plot_race(name, self)
+        plot_race(name, self.entrants)
 
 
 def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, object]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.options import Options
 
 if TYPE_CHECKING:
-    from .race import Entrant, Race, Unit
+    from .entrant import Entrant, Unit
 
 FIXED = ("method", "status", "gap", "iterations", "passes", "seconds")
 GUTTER = 2
@@ -37,7 +37,7 @@ def row(e: Entrant, levels: Sequence[float]) -> list[str]:
     return [*fixed, *done, *(number_text(e.to(level, unit)) for unit in units for level in levels)]
 
 
-def cells(entrants: Sequence[Entrant], levels: Sequence[float], width: float = math.inf) -> list[list[str]]:
+def cells(entrants: Iterable[Entrant], levels: Sequence[float], width: float = math.inf) -> list[list[str]]:
     """Head and lines of the table without those that do not apply; within a width the columns that matter least are left out."""
     lines = [header(levels), *(row(e, levels) for e in entrants if e.status != "does not apply")]
     passes = [len(FIXED) + len(levels) + i for i in range(len(levels))]
@@ -51,21 +51,21 @@ def cells(entrants: Sequence[Entrant], levels: Sequence[float], width: float = m
     return [[line[i] for i in kept] for line in lines]
 
 
-def table_text(race: Race) -> str:
+def table_text(entrants: Sequence[Entrant], levels: Sequence[float], options: Options, waiting: Sequence[str]) -> str:
     """The table in plain text, and under it why methods ended before the tolerance or did not run."""
-    table = cells(race.entrants, race.levels)
+    table, short = cells(entrants, levels), notes(entrants, waiting)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     gap = " " * GUTTER
     lines = [gap.join(_aligned(line, widths)).rstrip() for line in table]
-    return "\n".join([*lines, *([""] if notes(race) else []), *notes(race), "", conditions(race.options)])
+    return "\n".join([*lines, *([""] if short else []), *short, "", conditions(options)])
 
 
-def notes(race: Race) -> list[str]:
+def notes(entrants: Iterable[Entrant], waiting: Sequence[str]) -> list[str]:
     """A line for each entrant that did not reach the tolerance, with the reason, and one for those that never ran; long ones are cut."""
-    short = [e for e in race if e.status != "optimal" and e.reason not in ("", e.status)]
+    short = [e for e in entrants if e.status != "optimal" and e.reason not in ("", e.status)]
     width = max((len(e.name) for e in short), default=0)
     told = (f"{e.name:<{width}}  {_WORDS.get(e.status, e.status)}: {e.reason}" for e in short)
-    left = [f"interrupted before {', '.join(race.waiting)} ran"] if race.waiting else []
+    left = [f"interrupted before {', '.join(waiting)} ran"] if waiting else []
     return [line if len(line) <= LONGEST else f"{line[: LONGEST - 4].rsplit(' ', 1)[0]} ..." for line in (*told, *left)]
 
 

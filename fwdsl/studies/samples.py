@@ -75,7 +75,7 @@ def _rows(term: Term) -> Dim | None:
     if not shape:
         return None
     observed = any(e.op == "observe" for e in used) and str(shape[0]).startswith("len(")
-    return shape[0] if observed or any(t.shape[:1] == shape[:1] and t.kind != "entries" for t in types) else None
+    return shape[0] if observed or any(t.shape[:1] == shape[:1] and not t.is_entries for t in types) else None
 
 
 def _with_rows(model: Model, dim: Dim) -> tuple[DataDecl, ...]:
@@ -84,7 +84,7 @@ def _with_rows(model: Model, dim: Dim) -> tuple[DataDecl, ...]:
         return tuple(d for d in model.data if f"len({d.name})" == dim)
     found = []
     for decl in model.data:
-        if dim in decl.type.array_shape[1:] or (dim in decl.type.shape and decl.type.kind == "entries"):
+        if dim in decl.type.array_shape[1:] or (dim in decl.type.shape and decl.type.is_entries):
             raise _refusal(
                 model, f"`{decl.name}` has the samples' dimension `{dim}` elsewhere than in its rows", decl.span
             )
@@ -126,36 +126,36 @@ def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
                 )
             ]
         )
-    if decl.type.kind == "entries":
+    if decl.type.is_entries:
         return value.rows[rows], value.columns[rows], value.values[rows]
     return value[rows]
 
 
-def part_of(samples: Samples, instance: Instance, rows: Any, given: Bindings) -> Bindings:
-    """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those that are `given`."""
+def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings) -> Bindings:
+    """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those of `bindings`."""
     named = {d.name for d in samples.data}
     others = {d.name: d for d in samples.model.data if d.name not in named}
     whole = {n: _whole(d, instance.values[n]) for n, d in others.items()}
     params = {p.name for p in samples.model.params}
     sizes = {n: size for n, size in instance.dims.items() if n != samples.dim and "(" not in n}
     return Bindings(
-        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in given.data.items() if n in params}},
-        params=given.params,
+        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in bindings.data.items() if n in params}},
+        params=bindings.params,
         dims=sizes,
         labels={d.name: codes for d in samples.model.data if (codes := _codes(instance, d))},
     )
 
 
 def _whole(decl: DataDecl, value: Any) -> Any:
-    return (value.rows, value.columns, value.values) if decl.type.kind == "entries" else value
+    return (value.rows, value.columns, value.values) if decl.type.is_entries else value
 
 
 def _codes(instance: Instance, decl: DataDecl) -> tuple[float, ...]:
     """The numbers that stand for classes, so that a part without one of them is read as the whole is."""
-    kind = decl.type.element.kind if decl.type.kind == "entries" and decl.type.element else decl.type.kind
-    if kind == "labels":
+    own = decl.type.element if decl.type.is_entries and decl.type.element else decl.type
+    if own.is_labels:
         return tuple(range(len(instance.maps[decl.name])))
-    return (-1.0, 1.0) if kind == "signs" else ()
+    return (-1.0, 1.0) if own.is_signs else ()
 
 
 def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[Any]:
@@ -173,7 +173,7 @@ def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[An
         )
         raise RunError([found if total >= 10 else replace(found, hint=f"give a number from 2 to {total}")])
     order = np.random.default_rng(seed).permutation(total)
-    classes = [d for d in samples.data if d.type.kind in ("signs", "labels") and len(d.type.array_shape) == 1]
+    classes = [d for d in samples.data if (d.type.is_signs or d.type.is_labels) and len(d.type.array_shape) == 1]
     if classes:
         order = order[np.argsort(instance.values[classes[0].name][order], kind="stable")]
     return [np.sort(order[i::count]) for i in range(count)]
@@ -182,4 +182,4 @@ def deal(samples: Samples, instance: Instance, count: int, seed: int) -> list[An
 def sample_count(samples: Samples, instance: Instance) -> int:
     """The number of samples of an instance."""
     value = instance.values[samples.data[0].name]
-    return len(value) if samples.data[0].type.kind == "entries" else int(value.shape[0])
+    return len(value) if samples.data[0].type.is_entries else int(value.shape[0])

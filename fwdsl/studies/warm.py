@@ -20,9 +20,6 @@ STEPS, MOMENT = 100, 1.0
 SIZES = (60, 12, 4)
 """The sizes of a program's dimensions in random data, in its own order; the last one serves the others too."""
 
-SPARSE = ("libsvm", "mtx")
-"""The formats whose matrices are read as sparse ones."""
-
 
 @dataclass(frozen=True)
 class Warmed:
@@ -85,7 +82,7 @@ def mocked(
     hidden = {n: made.dims[n] for n in dimensions(model) if n in made.dims and not is_shown(n, model)}
     values: dict[str, Any] = {**made.arrays, **made.entries, **made.params, **dict(params or {}), **hidden}
     quiet = session.solved_with(session.options, Raising())
-    sessions = [quiet.bound_to(given) for given in _layouts(model, session.base, values)]
+    sessions = [quiet.bound_to(layout) for layout in _layouts(model, session.base, values)]
     for one in sessions:
         one.bind()
     return sessions
@@ -97,9 +94,11 @@ def _layouts(model: Model, base: Path, values: Mapping[str, Any]) -> Iterator[di
     from scipy.sparse import csr_array
 
     from ..bind.bindings import spec_of
+    from ..words import SOURCES
 
-    matrices = [d for d in model.data if d.type.kind == "matrix" and d.name in values]
-    sparse = {d.name for d in matrices if d.source is not None and spec_of(d.source, base).format in SPARSE}
+    matrices = [d for d in model.data if d.type.is_matrix and d.name in values]
+    formats = {d.name: spec_of(d.source, base).format for d in matrices if d.source is not None}
+    sparse = {name for name, format_ in formats.items() if format_ in SOURCES and SOURCES[format_].sparse}
     own = {name: csr_array(values[name]) for name in sparse}
     yield {**values, **own}
     free = [d.name for d in matrices if d.source is None]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..atoms.base import Array, LossFunction
-from ..atoms.loss import Loss
+from ..atoms.base import Array
+from ..atoms.loss import Loss, LossFunction
 from ..backends.kernels import kernel
 from .compare import Where, close, require
 from .forms import least, translated_loss

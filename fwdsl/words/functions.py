@@ -232,7 +232,7 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="quad_form",
-            formula="x' P x with P positive semidefinite: a literal, data with such a literal, or data of type psd[d].",
+            formula="x' P x with P positive semidefinite: literals, data with literals, sums and multiples of these, or data of type psd[d].",
             parameters=(*_X, Parameter("P", kind="psd")),
             what="quadratic form with a positive semidefinite matrix",
             of=("vector",),

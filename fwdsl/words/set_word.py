@@ -74,14 +74,14 @@ class SetWord(Word):
         """True if its bounds are parameters of their own, which may be infinite, differ from entry to entry, and cross."""
         return self.bounds and any(p.shape == "bound" for p in self.parameters)
 
-    def bounds_of(self, given: Mapping[str, V], number: Callable[[float], V], negated: Callable[[V], V]) -> tuple[V, V]:
-        """The ends, with the arguments that are `given` in the place of parameters: `number` makes such a value of a number."""
+    def bounds_of(self, args: Mapping[str, V], number: Callable[[float], V], negated: Callable[[V], V]) -> tuple[V, V]:
+        """The ends, with `args` in the place of parameters: `number` makes such a value of a number."""
         assert self.ends is not None
 
         def value(end: End) -> V:
             if not isinstance(end, str):
                 return number(end)
-            return negated(given[end[1:]]) if end.startswith("-") else given[end]
+            return negated(args[end[1:]]) if end.startswith("-") else args[end]
 
         return value(self.ends[0]), value(self.ends[1])
 

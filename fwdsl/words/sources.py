@@ -20,6 +20,8 @@ class SourceWord:
     parameters: tuple[Parameter, ...]
     serves: Literal["table", "one", "many", "entries"]
     meaning: str = ""
+    #: Its matrices are read as sparse ones.
+    sparse: bool = False
 
 
 def _base(meaning: str) -> Parameter:
@@ -41,6 +43,7 @@ SOURCES: dict[str, SourceWord] = {
             _base("the first index, 1 unless 0 is given"),
         ),
         "table",
+        sparse=True,
     ),
     "csv": SourceWord(
         ("csv_table", "read_csv"),
@@ -60,7 +63,7 @@ SOURCES: dict[str, SourceWord] = {
         (_PATH, Parameter("key", "string", optional=True, meaning="the declared name unless given")),
         "many",
     ),
-    "mtx": SourceWord(("mtx", "read_mtx"), (".mtx",), (_PATH,), "one"),
+    "mtx": SourceWord(("mtx", "read_mtx"), (".mtx",), (_PATH,), "one", sparse=True),
     "parquet": SourceWord(
         ("parquet", "read_parquet"),
         (".parquet", ".pq"),

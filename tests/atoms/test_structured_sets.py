@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from fwdsl.atoms.groups import is_partition
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import build
-from fwdsl.atoms.vectors.groups import is_partition
 from fwdsl.atoms.vectors.ksupport_ball import ksupport_norm
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.functions import FastVector

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fwdsl.backends.baselines import common, conditional, scgs
+from fwdsl.backends.baselines import common, scgs
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
@@ -140,7 +140,7 @@ class Clock:
 
 @pytest.mark.parametrize("name", ["scgs", "storc"])
 def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, vertex, slopes = Clock(), conditional.vertex, []
+    clock, vertex, slopes = Clock(), PreparedProblem.vertex, []
 
     def slow(problem: PreparedProblem, c: Any) -> Any:
         clock.now += 1.0
@@ -149,7 +149,7 @@ def test_a_limit_of_time_ends_an_inner_problem(name: str, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "kernel_seconds", lambda: 0.0)
-    monkeypatch.setattr(conditional, "vertex", slow)
+    monkeypatch.setattr(PreparedProblem, "vertex", slow)
     # an inner problem that would take all the turns it may
     inner = scgs.conditional_gradient
     monkeypatch.setattr(

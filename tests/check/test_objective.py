@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import fwdsl as fw
 from fwdsl.check import format_term, format_typed
 from fwdsl.words import CONVEX, LOSSES
 
@@ -221,8 +223,64 @@ def test_a_literal_of_data_that_is_not_positive_semidefinite_is_refused(literal:
     assert not found.hint
 
 
-def test_what_is_made_of_a_literal_is_not_the_literal():
-    assert codes("data S: matrix[2, 2] = [[2, 1], [1, 2]]\n" + FORM.replace("S)", "-S)")) == ["FW3017"]
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        "0.5 * S",
+        "S / 4",
+        "S + eye(2)",
+        "N + N.T + 3 * ones(2, 2)",
+        "N + [[0, -3], [1, 0]]",
+        "S - 0.9 * eye(2)",
+        "diag([2, 1]) - 0.5 * eye(2)",
+        "-(-S)",
+        "-(diag(v) - S - zeros(2, 2))",
+    ],
+)
+def test_what_is_made_of_literals_is_evaluated(matrix: str):
+    data = "data S: matrix[2, 2] = [[2, 1], [1, 2]]\ndata N: matrix[2, 2] = [[1, 2], [-2, 1]]\ndata v: vector[2] = [1, 0.5]\n"
+    accepted(data + FORM.replace("S)", f"{matrix})"))
+
+
+def test_a_dimension_of_a_literal_is_known():
+    of_d = FORM.replace("vector[2]", "vector[d]").replace("S)", "S - 0.5 * eye(d))")
+    accepted(f"data S: matrix[d, d] = [[2, 1], [1, 2]]\n{of_d}")
+    assert codes(f"data S: matrix[d, d] = [[2, 1], [1, 2]]\n{of_d.replace('0.5', '1.5')}") == ["FW3017"]
+    assert codes(f"data S: matrix[d, d]\n{of_d}") == ["FW3017"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "what"),
+    [
+        ("-S", "positive semidefinite: its smallest eigenvalue is -3"),
+        ("S - 1.5 * eye(2)", "positive semidefinite: its smallest eigenvalue is -0.5"),
+        ("diag([1, 2]) - [[0, 1], [0, 0]]", "symmetric"),
+        ("S + T", "known to be positive semidefinite"),
+        ("S / 0", None),
+    ],
+)
+def test_what_is_made_of_literals_and_is_not_positive_semidefinite_is_refused(matrix: str, what: str | None):
+    data = "data S: matrix[2, 2] = [[2, 1], [1, 2]]\ndata T: matrix[2, 2]\n"
+    found = only(data + FORM.replace("S)", f"{matrix})"))
+    assert what is None or (found.code, found.message) == (
+        "FW3017",
+        f"the matrix `{matrix}` of `quad_form` is not {what}",
+    )
+
+
+def test_data_bound_in_place_of_the_literals_are_judged_again():
+    program = fw.parse("data S: matrix[2, 2] = [[2, 1], [1, 2]]\n" + FORM.replace("S)", "S - 0.5 * eye(2))"))
+    # the minimum of x'Px + sum(x), P = [[1.5, 1], [1, 1.5]], is -1'P^-1 1 / 4
+    assert program.solve(tol=1e-8).objective == pytest.approx(-0.2, abs=1e-7)
+    with pytest.raises(fw.FwError, match="not positive semidefinite"):
+        program.bind(S=np.array([[2.0, 1.9], [1.9, 2.0]])).solve()
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-13])
+def test_data_bound_in_place_of_a_literal_are_judged_in_any_unit(unit: float):
+    program = fw.parse(f"data S: matrix[2, 2] = [[2, 1], [1, 2]]\n{FORM}")
+    with pytest.raises(fw.FwError, match="not positive semidefinite"):
+        program.bind(S=unit * np.array([[1.0, 2.0], [2.0, 1.0]])).solve()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.dspdc.links import places_of
 from fwdsl.backends.dspdc.steps import steps_of
 from fwdsl.backends.finite_sum import draws

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic, MatrixEntries
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.vector_loss import VectorLossFunction

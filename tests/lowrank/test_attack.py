@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels import Pool
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment

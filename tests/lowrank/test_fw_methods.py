@@ -15,7 +15,7 @@ from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.lowrank.block_fw import BlockFW
 from fwdsl.backends.lowrank.directions import ThinFactors, away
 from fwdsl.backends.lowrank.factored_fw import FactoredFW
-from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.backends.lowrank.factors import project_decreasing
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.canon import Canonical
 
@@ -83,7 +83,7 @@ def nuclear(X: np.ndarray) -> float:
 
 def svt(M: np.ndarray, lower: float, radius: float) -> np.ndarray:
     U, s, Vt = np.linalg.svd(M, full_matrices=False)
-    return (U * project_l1(np.maximum(s - lower, 0.0), radius)) @ Vt
+    return (U * project_decreasing(np.maximum(s - lower, 0.0), radius)) @ Vt
 
 
 def towards(d: Dense, X: np.ndarray, step: float | None = None) -> np.ndarray:
@@ -200,7 +200,7 @@ def test_block_fw_step_by_step(name: str, rule: str) -> None:
         M = X - d.gradient(X) / curvature
         for _ in range(2):
             U, s, W = subspace(M, W)
-        kept = project_l1(np.maximum(s - d.m / curvature, 0.0), 20.0)
+        kept = project_decreasing(np.maximum(s - d.m / curvature, 0.0), 20.0)
         D = (U * kept) @ W.T - X
         change = kept.sum() - nuclear(X)
         X = X + d.along(X, D, change, 1.0) * D
@@ -338,6 +338,6 @@ def test_neither_is_chosen_where_the_accelerated_method_applies() -> None:
 
 def test_a_small_ball_among_large_values() -> None:
     """Beside 1e20 a radius of 1 is rounding, and the projection is all the same on the ball."""
-    assert np.array_equal(project_l1(np.array([1e20, 1e19, 1.0]), 1.0), [1.0, 0.0, 0.0])
-    assert project_l1(np.array([1e17, 1e17]), 3.0) == pytest.approx([1.5, 1.5])
-    assert np.isnan(project_l1(np.array([np.nan, 1.0]), 1.0)).all()
+    assert np.array_equal(project_decreasing(np.array([1e20, 1e19, 1.0]), 1.0), [1.0, 0.0, 0.0])
+    assert project_decreasing(np.array([1e17, 1e17]), 3.0) == pytest.approx([1.5, 1.5])
+    assert np.isnan(project_decreasing(np.array([np.nan, 1.0]), 1.0)).all()

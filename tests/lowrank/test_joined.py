@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.atoms.base import Array, LossFunction
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.lowrank import joined
 from fwdsl.backends.lowrank.completion import Completion

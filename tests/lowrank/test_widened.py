@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment

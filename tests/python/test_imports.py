@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 HEAVY = ("numpy", "scipy", "numba", "lark", "rich", "cvxpy", "threadpoolctl")
@@ -66,3 +68,13 @@ sol = fw.minimize(fw.sum_squares(x - [1.0, 2.0, 3.0]), fw.norm1(x) <= 2).solve(m
 assert sol.status == "optimal" and sol.plan is not None and repr(sol), sol
 """
     assert "cvxpy" not in loaded_by(code, root)
+
+
+def test_no_imports_go_in_circles() -> None:
+    # `lint-imports` compares siblings alone: a package and what is in it may import each other there
+    graph = grimp.build_graph("fwdsl", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) & graph.modules for name in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        raise AssertionError(" <- ".join(error.args[1])) from None

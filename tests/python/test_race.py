@@ -118,7 +118,7 @@ def test_limits_are_the_methods_own(problem: fw.Problem) -> None:
     race = problem.race(["frank_wolfe"], tol=1e-14, max_iter=7)
     (entrant,) = race
     assert race.status == entrant.status == "tolerance_not_reached" and entrant.iterations == 7
-    assert notes(race) == ["frank_wolfe  not reached: the limit of 7 iterations"]
+    assert notes(race, race.waiting) == ["frank_wolfe  not reached: the limit of 7 iterations"]
     assert math.isfinite(entrant.relative_gap)
 
 
@@ -165,7 +165,7 @@ def test_a_callback_sees_who_runs_and_ends_the_race(problem: fw.Problem) -> None
     assert race.interrupted and race.status == "interrupted"
     assert race["apg"].status == "optimal" and race["frank_wolfe"].status == "interrupted"
     assert "pdhg" not in seen and len(race) == 2
-    assert race.waiting == ("pdhg",) and notes(race)[-1] == "interrupted before pdhg ran"
+    assert race.waiting == ("pdhg",) and notes(race, race.waiting)[-1] == "interrupted before pdhg ran"
 
 
 def test_an_error_of_the_callback_is_the_callers(problem: fw.Problem) -> None:

@@ -19,7 +19,7 @@ from fwdsl.backends.smo.free_set import newton_step
 from fwdsl.backends.smo.problem import ExpansionProblem
 from fwdsl.backends.smo.rows import GramRows
 from fwdsl.backends.smo.smo import INNER, SMO, SMORun
-from fwdsl.canon.expansion import Expansion
+from fwdsl.canon.form import Expansion
 from fwdsl.certify.expansion import dual_point, verify_expansion
 from fwdsl.features.gram import GramOperator, Rbf
 from fwdsl.model.options import Options

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.certify.farkas import infeasible
 from fwdsl.certify.point import evaluate_point
-from fwdsl.certify.rays import infeasible, unbounded
+from fwdsl.certify.rays import unbounded
 from fwdsl.certify.verified import DualBound, Point, Verified
 from fwdsl.certify.verify import verify
 from fwdsl.solve.journal import Best

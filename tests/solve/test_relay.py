@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fwdsl.backends.method import Estimate
-from fwdsl.plan.plan import Candidate
+from fwdsl.plan import Candidate
 from fwdsl.solve import relay
 from fwdsl.solve.journal import Best, Journal
 from fwdsl.solve.relay import Lane, Relay, counted, lanes_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fwdsl.atoms.base import LossFunction
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.squared import Squared
 from fwdsl.backends.lowrank.completion import Completion

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fwdsl.backends.lowrank.factors import project_l1
+from fwdsl.backends.lowrank.factors import project_decreasing
 from fwdsl.backends.lowrank.trace_regression import TraceRegression
 
 from .certificates import frank_wolfe_gap
@@ -84,7 +84,7 @@ def test_deterministic() -> None:
 def test_projection_of_singular_values() -> None:
     v = np.array([5.0, 3.0, 1.0, 0.5])
     for radius in (0.1, 2.0, 4.0, 9.0, 20.0):
-        p = project_l1(v, radius)
+        p = project_decreasing(v, radius)
         assert p.sum() == pytest.approx(min(radius, v.sum()))
         # optimality: <v - p, q - p> <= 0 at the vertices of the ball
         assert np.all((v - p) * radius - (v - p) @ p <= 1e-12)

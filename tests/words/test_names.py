@@ -15,7 +15,7 @@ from fwdsl.atoms.vector_loss import VectorLoss
 from fwdsl.atoms.vectors import JOINTS, NORMS
 from fwdsl.atoms.vectors import SETS as SET_CLASSES
 from fwdsl.grammar import declarations
-from fwdsl.words import CONVEX, LOSSES, SETS, SOURCES, TYPES
+from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = ("fwdsl/words/", "fwdsl/atoms/", "fwdsl/oracle/")
@@ -28,6 +28,44 @@ NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 ALLOWED = {
     "grammar/marks.py": (5, "`||x||_1` of mathematics is mended to a word, and the grammar knows no records"),
     "grammar/phrases.py": (1, "`[0, 1]` of mathematics is mended to a word, and the grammar knows no records"),
+}
+
+#: The names of the other kinds of words. Many are names of other things too (`sum` of an operation, `nonnegative` of a sign), so only
+#: comparisons of what is called a name, a kind, a role or a format are counted.
+OTHERS = {*TYPES, *FUNCTIONS, *SOLVE_OPTIONS, *SOURCES, *FEATURE_MAPS}
+NAMED = ("kind", "name", "id", "role", "format", "format_name")
+
+#: How many of these names a file may compare with, and why. `Type` has a property for each kind that is asked for.
+ALLOWED_OTHERS = {
+    "fwdsl/bind/bindings.py": (3, "arrays of NumPy's files have places in them, and npz ones keys"),
+    "fwdsl/bind/dimensions.py": (1, "a libsvm file says how many columns it has"),
+    "fwdsl/build/assemble.py": (3, "roles of values from Python, which have no type yet"),
+    "fwdsl/build/convert.py": (2, "roles of values from Python, which have no type yet"),
+    "fwdsl/build/declare.py": (2, "types as they are written, before they are checked"),
+    "fwdsl/build/indexing.py": (1, "a type as it is written, before it is checked"),
+    "fwdsl/canon/factored.py": (1, "the kind of a prediction, not of a type"),
+    "fwdsl/canon/pairs.py": (3, "what a function is of, by the words of its record"),
+    "fwdsl/canon/rewrites/slacks.py": (3, "the kind of a cost, not a feature map"),
+    "fwdsl/check/data.py": (13, "rules for literals of each kind of data"),
+    "fwdsl/check/declarations.py": (3, "kinds of constants that a `let` cannot name"),
+    "fwdsl/check/functions.py": (1, "`ones` and `zeros` have one rule"),
+    "fwdsl/check/indexing.py": (1, "`dim(Phi)` stands in the place of a dimension"),
+    "fwdsl/check/options.py": (1, "the value of `method` is a name or a call"),
+    "fwdsl/check/settings.py": (6, "rules for the values of single options"),
+    "fwdsl/check/shapes.py": (3, "how types are told to a user"),
+    "fwdsl/check/types.py": (8, "types as they are written, before they are checked"),
+    "fwdsl/extend.py": (1, "every class has a seed"),
+    "fwdsl/model/types.py": (13, "the properties of `Type`"),
+    "fwdsl/plan/make.py": (1, "the place where the program names a method"),
+    "fwdsl/readers/coo.py": (1, "the role of a datum in a file, by the kind of its type"),
+    "fwdsl/readers/csv_table.py": (1, "the role of a datum in a file, by the kind of its type"),
+    "fwdsl/readers/libsvm.py": (2, "the role of a datum in a file, by the kind of its type"),
+    "fwdsl/readers/roles.py": (6, "the role of a datum in a file, by the kind of its type"),
+    "fwdsl/readers/sources.py": (1, "a key is of npz files"),
+    "fwdsl/studies/every_word.py": (1, "an argument that is a positive semidefinite matrix"),
+    "fwdsl/testing/forms.py": (1, "the kind of a cone"),
+    "backends/interior/program.py": (2, "the kind of a cone"),
+    "grammar/build.py": (1, "`index[n] of T`, whose T is a dimension"),
 }
 
 #: How often a file may compare with a constant that holds names of words, or ask for the class of an atom, and why.
@@ -88,6 +126,16 @@ def literals(path: Path) -> Iterator[str]:
             yield str(node.value)
 
 
+def names_compared(path: Path) -> Iterator[str]:
+    """The names of other words that a file compares a name, a kind, a role or a format with."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            left = node.left.attr if isinstance(node.left, ast.Attribute) else getattr(node.left, "id", "")
+            if left in NAMED:
+                inner = (n for part in node.comparators for n in ast.walk(part))
+                yield from (str(n.value) for n in inner if isinstance(n, ast.Constant) and n.value in OTHERS)
+
+
 def files() -> Iterator[str]:
     """The sources outside the homes of names; `fwdsl/backends` and `fwdsl/grammar` are seen under their own folders."""
     for folder in ("fwdsl", "backends", "grammar"):
@@ -110,8 +158,14 @@ def test_files_compare_with_no_word_and_no_atom() -> None:
     assert not wrong, f"words or atoms are compared here; ask a trait of the record, or a method of the atom: {wrong}"
 
 
+def test_files_compare_few_names_of_types_functions_options_and_sources() -> None:
+    found = {name: sorted(names_compared(ROOT / name)) for name in files()}
+    over = {name: names for name, names in found.items() if len(names) > ALLOWED_OTHERS.get(name, (0, ""))[0]}
+    assert not over, f"names are compared here; ask a property of the type, or a fact of the record: {over}"
+
+
 def test_the_tables_are_of_files_that_are_there() -> None:
-    for table in (ALLOWED, ALLOWED_COMPARISONS):
+    for table in (ALLOWED, ALLOWED_OTHERS, ALLOWED_COMPARISONS):
         assert sorted(set(table) - set(files())) == []
         assert all(reason for _, reason in table.values())
 
@@ -126,6 +180,14 @@ def test_a_name_is_found(tmp_path: Path) -> None:
     source = tmp_path / "source.py"
     source.write_text('"""norm1"""\nif word in ("norm1", "l1_ball", "rows"):\n    print(f"hinge")\n')
     assert sorted(literals(source)) == ["l1_ball", "norm1"]
+
+
+def test_a_compared_name_is_found(tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text(
+        'if t.kind == "psd" or name in ("csv", "other") or t.sign == "nonnegative":\n    kind = "matrix"\n'
+    )
+    assert sorted(names_compared(source)) == ["csv", "psd"]
 
 
 def test_a_comparison_is_found(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def prox_naive(v: Array, t: Array, y: Codes) -> Array:
-        """Bisection for G."""
+        """The prox by bisection for G of the module's docstring."""
         e = 1.0 - hot(y, v.shape[1])
         step = t[:, None] * e
         b = 1.0 + (v - own(v, y)[:, None])

@@ -50,7 +50,7 @@ class RowFunctions(ABC):
 
     @abstractmethod
     def value(self, a: Array) -> float:
-        """The norm part."""
+        """The sum of the norm's values over the rows; sets add nothing."""
 
     @abstractmethod
     def violation(self, a: Array, sizes: Array) -> float:

@@ -5,9 +5,9 @@ Support function r times the largest l2 norm of a row.
 
 from __future__ import annotations
 
+from ..groups import even
 from ..vectors.group_ball import GroupBall
 from ..vectors.group_norm_group_ball import GroupNormGroupBall
-from ..vectors.groups import even
 from .common import Shape
 
 

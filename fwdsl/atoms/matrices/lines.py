@@ -122,7 +122,7 @@ class Lines(OfInner):
         return lo, hi
 
     def into_recession(self, d: Array) -> Array:
-        """Line by line."""
+        """The same method of the set of lines, line by line."""
         return self.flat(np.array([self.inner.into_recession(line) for line in self.lines(d)])) if d.size else d.copy()
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -133,7 +133,7 @@ class Lines(OfInner):
         return max((self.inner.violation(line, s) for line, s in zip(lines, size, strict=True)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
-        """Line by line."""
+        """The same method of the set of lines, line by line."""
         return self._each(v, lambda line: self.inner.prox(line, t))
 
     def conjugate(self, v: Array) -> float:
@@ -153,13 +153,13 @@ class Lines(OfInner):
         return min((self.inner.dual_scale(line) for line in self.lines(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:
-        """Line by line."""
+        """The same method of the set of lines, line by line."""
         if isinstance(self._rows, Norms):
             return self.flat(self._rows.dual_project(self.lines(v)))
         return self._each(v, self.inner.dual_project)
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """Line by line."""
+        """The same method of the set of lines, line by line."""
         pairs = zip(self.lines(x), self.lines(rest), strict=True)
         return self.flat(np.array([self.inner.normal_part(*pair) for pair in pairs])) if self.size else rest
 

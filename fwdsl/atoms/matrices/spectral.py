@@ -105,7 +105,7 @@ class Spectral(VectorFunction):
 
     @property
     def has_faces(self) -> bool:
-        """False: curved."""
+        """False: the function is curved wherever it is not 0."""
         return False
 
     # --- functions ----------------------------------------------------------------------------------------------------

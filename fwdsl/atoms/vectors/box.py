@@ -111,7 +111,7 @@ class Box(ConvexSet):
         return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
 
     def entries(self) -> EntrySum:
-        """The bounds."""
+        """The entries between their bounds, with no slope and no ridge."""
         return EntrySum(0.0, 0.0, self.lo, self.hi)
 
     def conic(self) -> Conic:

@@ -21,7 +21,7 @@ def free_kernel(v, t, out):
 
 @dataclass(frozen=True)
 class Free(ConvexSet):
-    """The whole space."""
+    """The function that is 0 everywhere: a variable in no set and under no norm."""
 
     size: int
 
@@ -55,11 +55,11 @@ class Free(ConvexSet):
         return np.zeros_like(v)
 
     def face(self, x: Array) -> Face:
-        """Everything moves."""
+        """The whole space: every entry may move."""
         return face(np.arange(self.size))
 
     def entries(self) -> EntrySum:
-        """Without bounds."""
+        """A sum over entries without a slope, a ridge or bounds."""
         return EntrySum(0.0, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:

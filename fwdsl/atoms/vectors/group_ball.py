@@ -12,8 +12,8 @@ import numpy as np
 
 from ..base import Array, Face
 from ..conic import Conic, within_form
+from ..groups import Partition, groups_kernel, partition, project_weighted, smallest
 from .common import Ball, checked_radius, face
-from .groups import Partition, groups_kernel, partition, project_weighted, smallest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +32,8 @@ class GroupBall(Ball):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r", checked_radius(self.r))
-        given = self.groups
-        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        groups = self.groups
+        parts = groups if isinstance(groups, Partition) else partition(groups, self.weights, self.size)
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:

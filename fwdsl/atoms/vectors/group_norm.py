@@ -10,8 +10,8 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic
+from ..groups import Partition, groups_kernel, partition, smallest
 from .common import Norm, scale_into
-from .groups import Partition, groups_kernel, partition, smallest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,8 +29,8 @@ class GroupNorm(Norm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.groups
-        parts = given if isinstance(given, Partition) else partition(given, self.weights, self.size)
+        groups = self.groups
+        parts = groups if isinstance(groups, Partition) else partition(groups, self.weights, self.size)
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:
@@ -68,7 +68,7 @@ class GroupNorm(Norm):
 
     @property
     def has_faces(self) -> bool:
-        """False: curved."""
+        """False: the norm of a group is curved wherever it is not 0."""
         return False
 
     def conic(self) -> Conic:

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from ..base import Array
+from ..groups import Partition, groups_kernel, project_weighted
 from .common import OnOwnBall
 from .group_ball import GroupBall
 from .group_norm import GroupNorm
-from .groups import Partition, groups_kernel, project_weighted
 
 
 class GroupNormGroupBall(OnOwnBall):

@@ -35,16 +35,16 @@ class VectorSet(ConvexSet):
         """The ends that its record names."""
         if not self.word.bounds:
             return super().bounds()
-        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
-        ends = (np.asarray(end, dtype=np.float64) for end in self.word.bounds_of(given, float, np.negative))
+        arguments = {p.name: getattr(self, p.name) for p in self.word.parameters}
+        ends = (np.asarray(end, dtype=np.float64) for end in self.word.bounds_of(arguments, float, np.negative))
         lo, hi = (np.ascontiguousarray(np.broadcast_to(end, (self.size,))) for end in ends)
         return lo, hi
 
     def describe(self) -> str:
         """`name(parameters)`, arrays by the names of their parameters."""
-        given = {p.name: getattr(self, p.name) for p in self.word.parameters}
-        written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in given.items())
-        return f"{self.word.name}({', '.join(written)})" if given else self.word.name
+        arguments = {p.name: getattr(self, p.name) for p in self.word.parameters}
+        written = (f"{value:g}" if np.ndim(value) == 0 else name for name, value in arguments.items())
+        return f"{self.word.name}({', '.join(written)})" if arguments else self.word.name
 
     @property
     def has_faces(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...atoms.base import Array
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, Term
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
@@ -21,7 +21,7 @@ MOST_USES = 2
 """The places where a variable may stand besides its equality: each is to be computed by itself afterwards."""
 
 
-@frozen
+@light_dataclass
 class Definition:
     """k s + rest == 0, `key` being the equality's. `held` are the terms and constraints of s, with the number that multiplies s in each."""
 
@@ -47,7 +47,7 @@ class Definition:
         duals.known[self.key] = left / self.k
 
     def inward(self, duals: Duals) -> None:
-        """Nothing was made."""
+        """A definition makes no constraint, so no multiplier is led inwards."""
 
 
 def defined(draft: Draft) -> tuple[Draft, Definition] | None:
@@ -56,7 +56,9 @@ def defined(draft: Draft) -> tuple[Draft, Definition] | None:
         if constraint.relation != "eq":
             continue
         for variable in draft.model.variables:
-            if variable.name not in constraint.argument.variables or variable.type.kind not in ("vector", "real"):
+            if variable.name not in constraint.argument.variables or not (
+                variable.type.is_vector or variable.type.is_scalar
+            ):
                 continue
             if variable.type.array_shape != constraint.argument.type.array_shape:
                 continue

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...atoms.base import Array
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader
 from ..form import Canonical
@@ -68,7 +68,7 @@ class RewritingStep(Protocol):
         """Add the multipliers of what the rewriting made."""
 
 
-@frozen
+@light_dataclass
 class Draft:
     """A model, and the key of each of its terms and constraints."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
@@ -27,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import length, number_and_rest, sum_of
 
 
-@frozen
+@light_dataclass
 class DualMachine:
     """a as the slopes of a loss of u and b."""
 
@@ -50,7 +50,7 @@ class DualMachine:
             x[block.slice] = np.maximum(-y / reader.scalar(self.kappa), 0.0)
 
     def multipliers(self, duals: Duals) -> None:
-        """u and b."""
+        """The multipliers u and b of the program as it is written."""
         duals.known[self.squares] = duals.known[("point", self.u)]
         if self.equality is not None:
             duals.known[self.equality] = duals.known[("point", self.b)]
@@ -72,7 +72,7 @@ class DualMachine:
 def machine(draft: Draft) -> tuple[Draft, DualMachine] | None:
     """The machine that a program is the dual of; None where it is no such dual."""
     model = draft.model
-    if len(model.variables) != 1 or model.variables[0].type.kind != "vector":
+    if len(model.variables) != 1 or not model.variables[0].type.is_vector:
         return None
     (variable,) = model.variables
     found = _objective(draft, variable.name, 1.0 if model.sense == "minimize" else -1.0)

@@ -17,7 +17,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
@@ -25,7 +25,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, multiples, number_and_rest, parts, split, times
 
 
-@frozen
+@light_dataclass
 class Outliers:
     """c |z + k o|^2 + m |o|_1 without o. The squares' multiplier is the loss's; that of |o|_1 is held by o's own block."""
 
@@ -57,7 +57,7 @@ def enveloped(draft: Draft) -> tuple[Draft, Outliers] | None:
     """The model without the first variable that squares and sizes alone hold."""
     for variable in draft.model.variables:
         terms, constraints = draft.using(variable.name)
-        if variable.type.kind != "vector" or constraints or len(terms) != 2:
+        if not variable.type.is_vector or constraints or len(terms) != 2:
             continue
         for i, j in (terms, terms[::-1]):
             found = _outliers(draft, variable.name, i, j)
@@ -98,7 +98,7 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
     return draft.without(name, [i, j], [], [(key, loss)]), step
 
 
-@frozen
+@light_dataclass
 class Parts:
     """x = u - v in the place of u and v."""
 
@@ -116,12 +116,12 @@ class Parts:
         """The signs are held by the variables' own blocks."""
 
     def inward(self, duals: Duals) -> None:
-        """Nothing to add."""
+        """The equivalent program has no constraint whose multiplier it would add."""
 
 
 def parted(draft: Draft) -> tuple[Draft, Parts] | None:
     """The model with one variable for the first two that are its parts."""
-    own = [v for v in draft.model.variables if v.type.kind in ("vector", "matrix") and _is_signed(draft, v.name)]
+    own = [v for v in draft.model.variables if (v.type.is_vector or v.type.is_matrix) and _is_signed(draft, v.name)]
     for u in own:
         for v in own:
             if u is not v and u.type == v.type:

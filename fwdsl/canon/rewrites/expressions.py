@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Literal
 
 from ...check import algebra, shapes
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import Dim, Expr
 
 Change = Callable[[Expr], Expr | None]
 
 
-@frozen
+@light_dataclass
 class Split:
     """k s + rest, with a number k; `rest` is None where nothing is left."""
 

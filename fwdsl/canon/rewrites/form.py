@@ -11,12 +11,13 @@ import numpy as np
 from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
-from ..form import Block, Canonical, SumTerm
-from ..forms import FormKind
+from ..form import Canonical
+from ..kinds import FormKind
+from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
 from .definitions import defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
@@ -42,7 +43,7 @@ RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
 MOST_STEPS = 16
 
 
-@frozen
+@light_dataclass
 class Rewriting:
     """The model that a program is solved as, and the steps to it."""
 
@@ -87,7 +88,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
     return replace(instance, model=found.draft.model)
 
 
-@frozen
+@light_dataclass
 class Rewritten:
     """A program as it is written (`outer`) and as it is solved (`inner`). Methods have points of `inner`, the verifier those of `outer`."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from ..affine import AffineReader
@@ -27,7 +27,7 @@ from .draft import Draft, Duals, Key
 from .expressions import changed, length, number_and_rest, parts, plus, times
 
 
-@frozen
+@light_dataclass
 class Plain:
     """The expressions that were said more plainly, with c of each by its key."""
 
@@ -97,7 +97,7 @@ def _shown(c: ConstraintDecl) -> str:
 
 def _term(term: Term) -> Term | None:
     argument = changed(term.argument, _identity)
-    if term.convex is not None and term.convex.adds_sizes and argument.type.kind in ("vector", "matrix"):
+    if term.convex is not None and term.convex.adds_sizes and (argument.type.is_vector or argument.type.is_matrix):
         live, constant = parts(argument)
         if constant is not None:
             shape = argument.type.array_shape
@@ -129,7 +129,7 @@ def _constraint(c: ConstraintDecl) -> tuple[ConstraintDecl, Expr] | None:
     core = x.args[0] if x.op == "slice" else x
     if (
         core.op != "var"
-        or core.type.kind not in ("real", "vector", "matrix")
+        or not (core.type.is_scalar or core.type.is_vector or core.type.is_matrix)
         or (live is x and c.set is not None and rest is None)
     ):
         return None
@@ -143,7 +143,7 @@ def _set_of(c: ConstraintDecl, k: float, rest: Expr | None, x: Expr) -> SetRef |
     """The set of x, where k x + rest is to be in that of a constraint."""
     if c.relation == "eq":
         return None
-    if c.set is not None and (c.set.inner is not None or x.type.kind == "family"):
+    if c.set is not None and (c.set.inner is not None or x.type.is_family):
         return None
     bounds = (algebra.const(-np.inf), algebra.const(0.0)) if c.set is None else algebra.bounds(c.set)
     if bounds is None:
@@ -203,7 +203,7 @@ def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
     if e.op in ("sum", "mean", "dot", "matmul"):
         live = [a for a in e.args if not a.is_constant]
         fixed = [a for a in e.args if a.is_constant]
-        if len(live) != 1 or live[0].op != "var" or live[0].type.kind != "vector":
+        if len(live) != 1 or live[0].op != "var" or not live[0].type.is_vector:
             return None
         if any(a.op != "ones" for a in fixed):
             return None
@@ -256,11 +256,11 @@ def _implied(c: ConstraintDecl, sums: dict[str, float]) -> ConstraintDecl | None
     """The constraint without bounds that a given sum of nonnegative entries implies; None where nothing is left of it."""
     if c.set is None or c.argument.op != "var" or c.argument.name not in sums or c.set.inner is not None:
         return c
-    r, given = sums[c.argument.name], dict(c.set.args)
+    r, args = sums[c.argument.name], dict(c.set.args)
     lo, hi = algebra.numeric_bounds(c.set)
     if lo == 0.0 and hi is not None and np.isfinite(hi) and hi >= r:
         return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
-    radius = algebra.number(given["r"]) if "r" in given else None
+    radius = algebra.number(args["r"]) if "r" in args else None
     word = c.set.word
     if radius is not None and radius >= r and word.norm and not word.grouped and word.norm in CONVEX:
         # of nonnegative entries with sum r every norm of vectors is at most r

@@ -18,7 +18,7 @@ import numpy as np
 from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign, tidied
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term, VarDecl
 from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
@@ -28,7 +28,7 @@ from .expressions import Split, multiple_of, number_and_rest, parts, plus, split
 Kind = Literal["linear", "squares", "largest"]
 
 
-@frozen
+@light_dataclass
 class Bound:
     """s >= e, which `sign` times a constraint's argument <= 0 says: that argument is k (s - e), k < 0."""
 
@@ -38,7 +38,7 @@ class Bound:
     e: Expr
 
 
-@frozen
+@light_dataclass
 class Cost:
     """c times the sum (or mean) of s, `beside` what else the sum has of the same coefficient; or c times its squares."""
 
@@ -48,7 +48,7 @@ class Cost:
     beside: tuple[tuple[Expr, Expr], ...] = ()
 
 
-@frozen
+@light_dataclass
 class Slack:
     """A variable minimised out. `above` bounds it by e, `below` by r e (None where that is its sign); the loss is of `turned` e."""
 
@@ -110,7 +110,7 @@ class Slack:
 def slackened(draft: Draft) -> tuple[Draft, Slack] | None:
     """The model without the first slack variable."""
     for variable in draft.model.variables:
-        if variable.type.kind in ("vector", "real"):
+        if variable.type.is_vector or variable.type.is_scalar:
             found = _without(draft, variable)
             if found is not None:
                 return found
@@ -294,7 +294,7 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
 # --- sizes with a bounded sum -----------------------------------------------------------------------------------------
 
 
-@frozen
+@light_dataclass
 class BoundedSizes:
     """-t <= e <= t with k 1't <= b, without t: e in the l1 ball of b / k. With its normal y there
 
@@ -333,7 +333,7 @@ class BoundedSizes:
 def bounded_sizes(draft: Draft) -> tuple[Draft, BoundedSizes] | None:
     """The model without the first variable that bounds sizes, and has a bounded sum itself."""
     for variable in draft.model.variables:
-        if variable.type.kind == "vector" and not draft.using(variable.name)[0]:
+        if variable.type.is_vector and not draft.using(variable.name)[0]:
             found = _ball(draft, variable)
             if found is not None:
                 return found

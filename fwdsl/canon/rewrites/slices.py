@@ -8,7 +8,6 @@ Euclidean norms of neighbours with one coefficient are a group norm. A part of o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,37 +15,19 @@ import numpy as np
 
 from ...atoms.base import Array
 from ...check import algebra, shapes
-from ...frozen import frozen
+from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key
-from .expressions import changed, number_and_rest, times
+from .expressions import changed, times
+from .slice_pieces import END, Range, SlicePiece, is_linear, keys_of, pieces_of, products_of, ranges_of
 
 MOST_PARTS = 3
 """The parts that a variable is split into at most: each has its own columns of the data."""
 
-END = 1 << 40
-"""Positions from the end are counted from here."""
 
-Range = tuple[int, int]
-
-
-@frozen
-class SlicePiece:
-    """A function or a set of c w[a:b]."""
-
-    key: Key
-    at: Range
-    c: float
-    sign: tuple[object, ...]
-    joins: bool
-    lengths: bool
-    term: Term | None = None
-    constraint: ConstraintDecl | None = None
-
-
-@frozen
+@light_dataclass
 class Share:
     """The entries from `start` of what was made that the multiplier of a piece is."""
 
@@ -56,7 +37,7 @@ class Share:
     at: Range
 
 
-@frozen
+@light_dataclass
 class Slices:
     """A variable in parts, each from a position to the next."""
 
@@ -71,7 +52,7 @@ class Slices:
         return [(_at(a, n), _at(b, n)) for _, (a, b) in self.parts]
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
-        """Nothing to add: the parts are where they belong."""
+        """Leave the values alone: the parts are where they belong."""
 
     def multipliers(self, duals: Duals) -> None:
         """The entries of each piece."""
@@ -98,7 +79,7 @@ def _at(position: int, n: int) -> int:
 def sliced(draft: Draft) -> tuple[Draft, Slices] | None:
     """The model with the first variable in parts whose slices have functions of their own."""
     for variable in draft.model.variables:
-        if variable.type.kind == "vector":
+        if variable.type.is_vector:
             found = _in_parts(draft, variable)
             if found is not None:
                 return found
@@ -106,8 +87,8 @@ def sliced(draft: Draft) -> tuple[Draft, Slices] | None:
 
 
 def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
-    pieces, others = _pieces(draft, variable)
-    if not any(p.at != (0, END) for p in pieces) or not _is_linear(draft, variable.name, others):
+    pieces, others = pieces_of(draft, variable)
+    if not any(p.at != (0, END) for p in pieces) or not is_linear(draft, variable.name, others):
         return None
     pieces = _grouped(pieces, variable.type.array_shape[0])
     ends = sorted({0, END, *(e for p in pieces for e in p.at)})
@@ -121,77 +102,6 @@ def _in_parts(draft: Draft, variable: VarDecl) -> tuple[Draft, Slices] | None:
     if made is None:
         return None
     return _draft(draft, variable, list(zip(names, parts, strict=True)), pieces, made)
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def _pieces(draft: Draft, variable: VarDecl) -> tuple[list[SlicePiece], list[Expr]]:
-    """The functions and sets of slices of a variable, and the other expressions that it enters."""
-    found: list[SlicePiece] = []
-    others: list[Expr] = []
-    model, name, dim = draft.model, variable.name, variable.type.array_shape[0]
-    for term, key in zip(model.terms, draft.terms, strict=True):
-        c, at = _slice_of(term.argument, name, dim)
-        if name not in term.argument.variables:
-            continue
-        word = term.convex
-        if at is None or word is None or not (word.is_norm or word.adds_squares) or word.grouped:
-            others.append(term.argument)
-            continue
-        lengths = word.euclidean and word.is_norm
-        sign: tuple[object, ...] = (term.atom, term.coefficient, c)
-        found.append(SlicePiece(key, at, c, sign, word.additive or word.adds_squares, lengths, term=term))
-    for constraint, key in zip(model.constraints, draft.constraints, strict=True):
-        if name not in constraint.argument.variables:
-            continue
-        c, at = _slice_of(constraint.argument, name, dim)
-        if at is None or constraint.set is None or constraint.set.inner is not None or c != 1.0:
-            others.append(constraint.argument)
-            continue
-        word_of_set, args = constraint.set.word, constraint.set.args
-        entrywise = word_of_set.bounds and not word_of_set.scaled and not any(e.type.array_shape for _, e in args)
-        sign = (constraint.set.name, tuple(constraint.set.args), c)
-        found.append(SlicePiece(key, at, c, sign, entrywise, False, constraint=constraint))
-    return found, others
-
-
-def _slice_of(e: Expr, name: str, dim: Dim) -> tuple[float, Range | None]:
-    """(c, range) of c w[range]."""
-    c, rest = number_and_rest(e)
-    if rest.op == "var" and rest.name == name:
-        return c, (0, END)
-    if rest.op != "slice" or rest.args[0].op != "var" or rest.args[0].name != name:
-        return c, None
-    item = rest.value[0] if isinstance(rest.value, tuple) else rest.value
-    if isinstance(item, int):
-        item = (item, item + 1 or None)
-    if not isinstance(item, tuple):
-        return c, None
-    start, stop = item
-    ends = [0 if start is None else start, END if stop is None else stop]
-    if not all(isinstance(p, int) for p in ends):
-        return c, None
-    first, last = (p if p >= 0 else END + p for p in ends)
-    if isinstance(dim, int):
-        first, last = (p if p < END // 2 else dim - (END - p) for p in (first, last))
-        last = END if last >= dim else last
-    return c, (first, last)
-
-
-def _is_linear(draft: Draft, name: str, others: Iterable[Expr]) -> bool:
-    """True if the variable enters what is no function of a slice by matrices of data alone."""
-    return all(_times_data(e, name) for e in others)
-
-
-def _times_data(e: Expr, name: str) -> bool:
-    if name not in e.variables:
-        return True
-    if e.op == "matmul":
-        return e.args[0].op == "data" and e.args[1].op == "var" and len(e.args[0].type.array_shape) == 2
-    if e.op in ("add", "neg", "mul", "div"):
-        return all(_times_data(a, name) for a in e.args)
-    return False
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
@@ -278,12 +188,45 @@ def _told(position: int) -> str:
 def _draft(
     draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], pieces: list[SlicePiece], made: Made
 ) -> tuple[Draft, Slices] | None:
-    model, dim = draft.model, variable.type.array_shape[0]
+    dim = variable.type.array_shape[0]
     types = [variable.type] if len(parts) == 1 else [_type(at, dim) for _, at in parts]
     variables = [
         Expr("var", type_, name=name, variables=frozenset((name,)))
         for (name, _), type_ in zip(parts, types, strict=True)
     ]
+
+    terms, constraints = _around(draft, variable, parts, variables, pieces)
+    for key, j, piece, _ in made:
+        argument = times(piece.c, variables[j])
+        if piece.term is not None:
+            terms.append((key, replace(piece.term, argument=argument)))
+        else:
+            assert piece.constraint is not None
+            constraints.append((key, _on(piece.constraint, argument)))
+    declared: list[VarDecl] = []
+    for v in draft.model.variables:
+        own = [VarDecl(n, t, v.span) for (n, _), t in zip(parts, types, strict=True)]
+        declared += own if v.name == variable.name else [v]
+    new = replace(
+        draft.model,
+        variables=tuple(declared),
+        terms=tuple(t for _, t in terms),
+        constraints=tuple(c for _, c in constraints),
+    )
+    result = Draft(new, tuple(k for k, _ in terms), tuple(k for k, _ in constraints))
+    fact = f"{variable.name}: its slices have functions of their own, so it is {' and '.join(n for n, _ in parts)}"
+    if len(parts) == 1:
+        fact = f"{variable.name}: its slices have one function together"
+    data = frozenset(d.name for e in products_of(draft, variable.name) for d in e.args[0].walk() if d.op == "data")
+    return result, Slices(
+        variable.name, tuple(parts), _shares(parts, made), data if len(parts) > 1 else frozenset(), fact
+    )
+
+
+def _around(
+    draft: Draft, variable: VarDecl, parts: list[tuple[str, Range]], variables: list[Expr], pieces: list[SlicePiece]
+) -> tuple[list[tuple[Key, Term]], list[tuple[Key, ConstraintDecl]]]:
+    """The terms and constraints beside the pieces, with A w = sum over the parts of A[:, a:b] times the part's variable."""
 
     def change(e: Expr) -> Expr | None:
         if e.op == "matmul" and e.args[1].op == "var" and e.args[1].name == variable.name:
@@ -293,42 +236,18 @@ def _draft(
             return algebra.add(terms, shapes.plain(e.type), e.span)
         return None
 
-    of_pieces = {p.key for p in pieces} | {k for p in pieces for k in _keys_of(p)}
+    of_pieces = {p.key for p in pieces} | {k for p in pieces for k in keys_of(p)}
     terms = [
         (key, replace(t, argument=changed(t.argument, change)))
-        for key, t in zip(draft.terms, model.terms, strict=True)
+        for key, t in zip(draft.terms, draft.model.terms, strict=True)
         if key not in of_pieces
     ]
     constraints = [
         (key, replace(c, argument=changed(c.argument, change)))
-        for key, c in zip(draft.constraints, model.constraints, strict=True)
+        for key, c in zip(draft.constraints, draft.model.constraints, strict=True)
         if key not in of_pieces
     ]
-    for key, j, piece, _ in made:
-        argument = times(piece.c, variables[j])
-        if piece.term is not None:
-            terms.append((key, replace(piece.term, argument=argument)))
-        else:
-            assert piece.constraint is not None
-            constraints.append((key, _on(piece.constraint, argument)))
-    decls: list[VarDecl] = []
-    for v in model.variables:
-        own = [VarDecl(n, t, v.span) for (n, _), t in zip(parts, types, strict=True)]
-        decls += own if v.name == variable.name else [v]
-    new = replace(
-        model,
-        variables=tuple(decls),
-        terms=tuple(t for _, t in terms),
-        constraints=tuple(c for _, c in constraints),
-    )
-    result = Draft(new, tuple(k for k, _ in terms), tuple(k for k, _ in constraints))
-    fact = f"{variable.name}: its slices have functions of their own, so it is {' and '.join(n for n, _ in parts)}"
-    if len(parts) == 1:
-        fact = f"{variable.name}: its slices have one function together"
-    data = frozenset(d.name for e in _products(draft, variable.name) for d in e.args[0].walk() if d.op == "data")
-    return result, Slices(
-        variable.name, tuple(parts), _shares(parts, made), data if len(parts) > 1 else frozenset(), fact
-    )
+    return terms, constraints
 
 
 def _shares(parts: list[tuple[str, Range]], made: Made) -> tuple[Share, ...]:
@@ -338,23 +257,8 @@ def _shares(parts: list[tuple[str, Range]], made: Made) -> tuple[Share, ...]:
         start, stop = parts[j][1]
         for p in joined:
             if start <= p.at[0] and p.at[1] <= stop:
-                shares += [Share(k, key, start, at) for k, at in _ranges(p)]
+                shares += [Share(k, key, start, at) for k, at in ranges_of(p)]
     return tuple(shares)
-
-
-def _keys_of(piece: SlicePiece) -> Iterable[Key]:
-    return piece.key[1] if piece.key[0] == "new" and isinstance(piece.key[1], tuple) else ()
-
-
-def _ranges(piece: SlicePiece) -> list[tuple[Key, Range]]:
-    """The keys of the program that a piece is of, with their ranges: those of a group norm have a group each."""
-    keys = list(_keys_of(piece))
-    if not keys:
-        return [(piece.key, piece.at)]
-    assert piece.term is not None
-    groups = piece.term.options[0][1].value
-    assert isinstance(groups, tuple)
-    return [(k, (piece.at[0] + g[0], piece.at[0] + g[-1] + 1)) for k, g in zip(keys, groups, strict=True)]
 
 
 def _on(constraint: ConstraintDecl, argument: Expr) -> ConstraintDecl:
@@ -366,12 +270,6 @@ def _on(constraint: ConstraintDecl, argument: Expr) -> ConstraintDecl:
         if r is not None:
             ref = SetRef(BOX, (("lo", algebra.negate(r)), ("hi", r)), span=ref.span)
     return replace(constraint, argument=argument, set=ref)
-
-
-def _products(draft: Draft, name: str) -> list[Expr]:
-    model = draft.model
-    roots = [t.argument for t in model.terms] + [c.argument for c in model.constraints]
-    return [e for r in roots for e in r.walk() if e.op == "matmul" and e.args[1].op == "var" and e.args[1].name == name]
 
 
 def _type(at: Range, dim: Dim) -> Type:

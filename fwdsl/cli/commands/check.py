@@ -23,14 +23,14 @@ def run(argv: Sequence[str], output: Output) -> int:
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     names = parser.files(known, several=True)
-    given = bindings_of(known) if known.data or known.set or known.dim else None
+    bindings = bindings_of(known) if known.data or known.set or known.dim else None
     codes: dict[str, int] = {}
     for name in names:
         try:
-            session = opened(name, output, given)
+            session = opened(name, output, bindings)
             if known.data:
                 session.bind()
-            elif given is not None:
+            elif bindings is not None:
                 session.check_bindings()
             codes[name] = OK
             output.text(f"{display_name(name)}: ok\n")

@@ -34,19 +34,19 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text")
     # The first is the program, the others name what to evaluate.
     name, *names = parser.files(known, several=True)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     if known.solution is None:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
         raise CommandStop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
-    session = opened(name, output, given)
+    session = opened(name, output, bindings)
     keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
     from ...results.evaluation import evaluate
     from ...results.saved import load_fit
 
-    evaluated = evaluate(load_fit(known.solution, session.compile()), names, given, session.base)
+    evaluated = evaluate(load_fit(known.solution, session.compile()), names, bindings, session.base)
     output.report(evaluated.warnings)
     if known.out is not None:
         _save(known.out, evaluated.values)

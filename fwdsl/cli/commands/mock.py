@@ -71,7 +71,7 @@ def _sizes(texts: Sequence[str], model: Model) -> dict[str, int]:
     """The sizes that `--dims` gives, or a stop with every error."""
     from ...bind.mock import sizes_needed
 
-    lengths = [f"len({d.name})" for d in model.data if d.type.kind == "entries"]
+    lengths = [f"len({d.name})" for d in model.data if d.type.is_entries]
     allowed = [*sizes_needed(model), *lengths]
     sizes: dict[str, int] = {}
     wrong: list[Diagnostic] = []

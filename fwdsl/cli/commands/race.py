@@ -34,7 +34,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     outputs = {"--plot": known.plot}
     require_outputs(outputs)
     if known.plot is not None:
@@ -42,7 +42,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     from ...studies.lanes import lanes, race_options
     from ...studies.race import run_race
 
-    session = opened(name, output, given)
+    session = opened(name, output, bindings)
     keep_apart(outputs, inputs_of(session, name))
     told = ("tol", "gap", "time", "max_iter", "seed", "threads")
     session.options = race_options(session.compile(), **{key: getattr(known, key) for key in told})
@@ -69,7 +69,7 @@ def _tell(race: Race, plot: str | None, output: Output) -> int:
 
 def _plot(name: str, race: Race) -> list[Diagnostic]:
     try:
-        plot_race(name, race)
+        plot_race(name, race.entrants)
     except OSError as error:
         return [unwritable(name, reason_of(error))]
     return []

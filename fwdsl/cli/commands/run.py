@@ -46,7 +46,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
     (name,) = parser.files(known)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     outputs = {"--out": known.out, "--plot": known.plot, "--checkpoint": known.checkpoint}
     require_outputs(outputs)
     if known.plot is not None:
@@ -56,7 +56,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
     from ...solve.interrupt import Control, interruptible
 
-    session = opened_to_solve(name, known, given, output, outputs)
+    session = opened_to_solve(name, known, bindings, output, outputs)
     form = session.canonicalise()
     state, checkpoints = None, None
     if known.resume is not None or known.checkpoint is not None:

@@ -46,10 +46,10 @@ def run(argv: Sequence[str], output: Output) -> int:
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = parser.files(known)
-    given = bindings_of(known)
+    bindings = bindings_of(known)
     from ...oracle.require import quiet, require_cvxpy
 
-    session = opened_to_solve(name, known, given, output)
+    session = opened_to_solve(name, known, bindings, output)
     instance, form = session.bind(), session.canonicalise()
     require_cvxpy()
     if known.solution is None:

@@ -38,8 +38,8 @@ def run(argv: Sequence[str], output: Output) -> int:
     known = parser.parse(argv)
     output.configure(mode="json" if known.json else "text")
     names: list[str] = known.files if known.all else parser.files(known, several=True)
-    given = bindings_of(known)
-    jobs: dict[str, Callable[[], Warmed]] = {display_name(n): partial(_program, n, given, output) for n in names}
+    bindings = bindings_of(known)
+    jobs: dict[str, Callable[[], Warmed]] = {display_name(n): partial(_program, n, bindings, output) for n in names}
     if known.all:
         jobs[EVERY] = _every_word
     codes, told = [OK], {}
@@ -79,16 +79,16 @@ def _folder() -> str | None:
     return None if folder is None else str(folder)
 
 
-def _program(name: str, given: Bindings, output: Output) -> Warmed:
+def _program(name: str, bindings: Bindings, output: Output) -> Warmed:
     from ...studies.warm import mocked, warm
 
-    session = opened(name, output, given)
+    session = opened(name, output, bindings)
     session.check_bindings()
     model = session.compile()
-    absent = absent_sources(model, given, session.base)
-    if at_hand(model, given, absent):
+    absent = absent_sources(model, bindings, session.base)
+    if at_hand(model, bindings, absent):
         return warm([session])
-    return warm(mocked(session, given.dims, given.params), each=True)
+    return warm(mocked(session, bindings.dims, bindings.params), each=True)
 
 
 def _every_word() -> Warmed:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import Array
-from ..conic import Conic, lengths_form
+from .arrays import Array
+from .conic import Conic, lengths_form
 
 Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 

@@ -1,0 +1,161 @@
+"""The parts of a canonical form: its blocks, which are the variables, and the terms of its sum, functions of affine maps of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..atoms.base import Array, VectorFunction
+from ..atoms.loss import LossFunction
+from ..atoms.vector_loss import VectorLossFunction
+from ..features.factor import GramFactor
+from ..grammar.source import Span
+from ..grammar.tree import NOWHERE
+from ..light_dataclass import light_dataclass
+from .maps import LinearMap
+
+
+@light_dataclass
+class Block:
+    """One variable's place in x and its proximable part. `in_sum` names what could not stay in g and went into the sum.
+
+    An `auxiliary` block is ours (the weights of a polytope's vertices) and is not reported. A variable over an implicit feature map is kept
+    in coordinates of the span of the samples' features: `basis` leads to its expansion coefficients and back.
+    """
+
+    name: str
+    start: int
+    stop: int
+    shape: tuple[int, ...]
+    g: VectorFunction
+    text: str = ""
+    in_sum: tuple[str, ...] = ()
+    auxiliary: bool = False
+    basis: GramFactor | None = None
+    symmetric: bool = False
+
+    def decoded(self, x: Array) -> Any:
+        """The variable as the user sees it: in its shape, over an implicit feature map its expansion coefficients, scalars as floats."""
+        if not self.shape:
+            return float(x[self.start])
+        value = x[self.slice].reshape(self.shape)
+        return self.basis.coefficients(value) if self.basis is not None else value.copy()
+
+    def encoded(self, value: object) -> Array:
+        """The flat numbers of a value that the user gives."""
+        array = np.asarray(value, dtype=np.float64)
+        return (self.basis.coordinates(array) if self.basis is not None else array).reshape(-1)
+
+    @property
+    def user_shape(self) -> tuple[int, ...]:
+        """The shape of the variable as the user sees it."""
+        return (self.basis.L.shape[0], *self.shape[1:]) if self.basis is not None else self.shape
+
+    @property
+    def size(self) -> int:
+        """The number of entries of the variable."""
+        return self.stop - self.start
+
+    @property
+    def slice(self) -> slice:
+        """The place of the variable in x."""
+        return slice(self.start, self.stop)
+
+
+@light_dataclass
+class Stacked:
+    """x -> sum over blocks of K_B x_B + offset: an affine map of the whole x. `shape` is that of the expression, flat in C order here."""
+
+    parts: tuple[tuple[Block, LinearMap], ...]
+    offset: Array
+    shape: tuple[int, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """The number of values."""
+        return self.offset.size
+
+    @property
+    def nnz(self) -> int:
+        """Stored numbers that one application touches."""
+        return sum(m.nnz for _, m in self.parts)
+
+    def linear(self, x: Array) -> Array:
+        """K x without the offset, by the reference."""
+        return sum(self._images(x), np.zeros(self.rows))
+
+    def apply(self, x: Array) -> Array:
+        """K x + offset, by the reference."""
+        images = self._images(x)
+        return sum(images, next(images, 0.0)) + self.offset
+
+    def _images(self, x: Array) -> Iterator[Array]:
+        """K_B x_B of each block."""
+        return (m.apply(x[block.slice]) for block, m in self.parts)
+
+    def adjoint(self, y: Array, out: Array) -> None:
+        """Add K' y to `out` (of the length of x), by the reference."""
+        for block, m in self.parts:
+            out[block.slice] += m.adjoint(y)
+
+    def describe(self) -> str:
+        words = [m.describe(block.name) for block, m in self.parts]
+        if np.any(self.offset):
+            words.append("const")
+        return " + ".join(words) if words else "0"
+
+
+@light_dataclass
+class Shift:
+    """The shift of a right-hand side that a constraint's multiplier is the derivative in, where that is not f's own argument.
+
+    A change s of this `shape` changes f's argument by -map(s): the right-hand sides of an `affine` set, a shift of vectors in a polytope.
+    """
+
+    map: LinearMap
+    shape: tuple[int, ...]
+
+
+@light_dataclass
+class SumTerm:
+    """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
+
+    `turned` has the signs that went from the predictions as they are written into the labels: multipliers of these are turned * y.
+    """
+
+    f: LossFunction | VectorLossFunction | VectorFunction
+    map: Stacked
+    text: str
+    origin: int
+    is_constraint: bool = False
+    name: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+    side: Shift | None = None
+    turned: Array | None = None
+
+    @property
+    def is_smooth(self) -> bool:
+        """True if f_i is differentiable."""
+        return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
+
+    @property
+    def is_indicator(self) -> bool:
+        """True if f_i is the indicator of a set."""
+        return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
+
+    @property
+    def curvature(self) -> float:
+        """The largest second derivative of a loss, for guesses: 1 where it is not differentiable, 0 where there is no largest."""
+        assert isinstance(self.f, LossFunction | VectorLossFunction)
+        found = self.f.loss.smoothness or 1.0
+        return found if math.isfinite(found) else 0.0
+
+    @cached_property
+    def domain(self) -> VectorFunction | None:
+        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
+        return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None

@@ -1,0 +1,214 @@
+"""Making a plan. Every method is a candidate for every problem: it says why it does not apply or what it would cost."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
+from ..canon.arrange import Arrangement, arrange
+from ..canon.expansion import unexpanded
+from ..canon.factored import unfactored
+from ..canon.form import Expansion
+from ..canon.forms import Form
+from ..canon.groups import weightless
+from ..canon.rewrites import Rewritten, rewritten
+from ..grammar.diagnostic import Diagnostic
+from ..grammar.tree import Solve
+from ..model import Model
+from ..model.options import Options
+from ..words import SQUARES
+from .certificate import expected_certificate
+from .plan import Plan
+from .weigh import Weighing
+
+
+def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+    """The plan for a canonical problem, or, from names alone, for a model without data.
+
+    A program that is solved as an equivalent one is planned as that; as it is written where a method is named that takes it so alone.
+    """
+    if isinstance(problem, Model):
+        found = rewritten(problem)
+        inner: Form | Model | None = found.draft.model if found is not None else None
+        outer: Form | Model = problem
+    elif isinstance(problem, Rewritten):
+        found, inner, outer = problem.rewriting, problem.inner, problem.outer
+    else:
+        found, inner, outer = None, None, problem
+    if found is None or inner is None:
+        return _plan_of(outer, options)
+    plan, refusal = _plan_of(inner, options)
+    if plan is None:
+        written, _ = _plan_of(outer, options)
+        return (replace(written, as_written=True), ()) if written is not None else (None, refusal)
+    return replace(plan, facts=(*found.facts, *plan.facts)), ()
+
+
+def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+    """The plan for a form, or for a model without data."""
+    model = problem if isinstance(problem, Model) else problem.instance.model
+    contradiction = None if isinstance(problem, Model) else problem.contradiction
+    # where no point meets the constraints nothing has to run: what counts is which method would, were they met
+    form = None if isinstance(problem, Model) or contradiction is not None else problem
+    apart: frozenset[tuple[str, int]] = frozenset() if form is None else weightless(form.instance)
+    arrangement = arrange(model, apart)
+    form = _written_down(form, options)
+
+    weighing = Weighing(model, apart, form, options)
+
+    def told() -> tuple[str, tuple[str, ...]]:
+        expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
+        return expected, _structure_lines(arrangement, form)
+
+    pointless = {
+        *(FACTORED if unfactored(arrangement) else ()),
+        *(EXPANDED if unexpanded(arrangement) else ()),
+    }
+    freely = options.among or [n for n in AUTOMATIC if n not in pointless]
+    names = tuple(n for n in METHODS if n == options.method or n in freely)
+    refusal = _refuse(options, model, weighing, names, form)
+    if refusal is not None:
+        return None, (refusal,)
+    if options.method == "auto":
+        chosen, why = weighing.choose(names, arrangement)
+        why = "from names alone: it does not have to run" if contradiction is not None else why
+    else:
+        chosen, why = options.method, "named by the program or the call"
+    plan = Plan(
+        chosen,
+        dict(options.method_options) if options.method == chosen else {},
+        why,
+        names,
+        (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
+        not isinstance(problem, Model),
+        options.tol,
+        told,
+        weighing.candidate,
+        lambda: tuple(n for n in METHODS if n not in names),
+    )
+    return plan, ()
+
+
+def _structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, ...]:
+    """The canonical form, with numbers where data is bound."""
+    if form is not None:
+        return tuple(repr(form).splitlines())
+    lines = ["minimise over " + ", ".join(b.name for b in arrangement.blocks)]
+    for term in arrangement.sums:
+        lines.append(f"  f  {term.text}")
+    for block in arrangement.blocks:
+        words = [w for w in (block.norm, block.set) if w] or ["free"]
+        if block.ridges:
+            words.append(SQUARES)
+        note = f"   (moved into the sum: {', '.join(block.in_sum)})" if block.in_sum else ""
+        lines.append(f"  g  {block.name}: {', '.join(words)}{note}")
+    if arrangement.linear:
+        lines.append(f"  q  {len(arrangement.linear)} affine term{'s' if len(arrangement.linear) > 1 else ''}")
+    return tuple(lines)
+
+
+def _written_down(form: Form | None, options: Options) -> Form | None:
+    """The dense form in the place of an expansion in samples, where a method is named that works on it, or where it is small: times then decide."""
+    if not isinstance(form, Expansion):
+        return form
+    named = {METHODS[name].works_on for name in (options.method, *options.among) if name in METHODS} or {"expansion"}
+    return form.dense or form if "expansion" not in named or form.is_small_space else form
+
+
+def _refuse(
+    options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form | None
+) -> Diagnostic | None:
+    """The refusal of a name that is none, and of methods that do not apply."""
+    for name in options.among or (options.method,):
+        if name != "auto" and name not in METHODS:
+            return _unknown(name, model)
+    if options.method != "auto":
+        return _refuse_method(options, model, weighing, names, form)
+    if not options.among or any(not weighing.reasons(name) for name in names):
+        return None
+    reasons = "; ".join(f"`{name}`: {', '.join(weighing.reasons(name))}" for name in names)
+    return _refusal(
+        "FW5003",
+        f"none of the methods to choose from applies: {reasons}",
+        model,
+        rule="One of the methods to choose from must cover the problem's structure.",
+        hint="write `method = auto`, or name one that `fwdsl plan` shows among those that apply",
+    )
+
+
+def _unknown(name: str, model: Model) -> Diagnostic:
+    close = difflib.get_close_matches(name.lower(), METHODS, 1)
+    return _refusal(
+        "FW5002",
+        f"there is no method `{name}`; this version has {', '.join(f'`{n}`' for n in METHODS)}",
+        model,
+        rule="`method` names a method or is `auto`.",
+        hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
+    )
+
+
+def _refuse_method(
+    options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form | None
+) -> Diagnostic | None:
+    reasons = weighing.reasons(options.method)
+    if reasons:
+        able = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name))
+        return _refusal(
+            "FW5003",
+            f"the method `{options.method}` does not apply: {'; '.join(reasons)}",
+            model,
+            rule="A named method must cover the problem's structure.",
+            hint=f"write `method = auto`, or name one that applies: {able}",
+        )
+    return _refuse_options(options, model, form)
+
+
+def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagnostic | None:
+    method = METHODS[options.method]
+    for name, value in options.method_options.items():
+        if name not in method.options:
+            offer = ", ".join(f"`{o}`" for o in method.options) or "none"
+            return _refusal(
+                "FW5004",
+                f"the method `{options.method}` has no option `{name}`",
+                model,
+                rule="A method's options are its own.",
+                hint=f"its options are {offer}",
+            )
+        option = method.options[name]
+        if not option.accepts(value):
+            return _refusal(
+                "FW5004",
+                f"the option `{name}` of `{options.method}` is {option.describe()}, not `{_written(value)}`",
+                model,
+                rule="A method's options have a domain.",
+                hint=f"write {name}={option.example()}",
+            )
+    misfits = method.requires_options(form, options.method_options) if form is not None else ()
+    if misfits:
+        return _refusal(
+            "FW5004",
+            f"the options of `{options.method}` do not fit the problem: {'; '.join(misfits)}",
+            model,
+            rule="A method's options have a domain.",
+            hint="give other values, or leave them out",
+        )
+    return None
+
+
+def _written(value: object) -> str:
+    """A value as a program writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:
+    """The refusal of a method, with the place where the program names it, if it does."""
+    span = None
+    for statement in model.program.statements:
+        if isinstance(statement, Solve):
+            span = next((o.value.span for o in statement.options if o.name.name == "method"), span)
+    return Diagnostic(code, message, span=span, source=model.source if span else None, rule=rule, hint=hint)
