@@ -43,6 +43,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
         return v
 
     told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
+    bounded: set[int] = set()  # blocks whose cone, the bounds of a simplex, has
     left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
@@ -58,6 +59,9 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
                 if _is_the_set(constraint, block) and np.any(found):
                     found = 0.0 * found if k in told else found
                     told.add(k)
+                elif _is_the_cone(constraint, block):
+                    found = 0.0 * found if k in bounded else found
+                    bounded.add(k)
                 value = value + found
                 continue
             term = canonical.terms[k]
@@ -80,6 +84,12 @@ def _is_the_set(constraint: ConstraintDecl, block: Block) -> bool:
     """True if a constraint is the set of a block, but for its radius: no part of it, as bounds and the sum of a simplex are."""
     own, merged = _word(constraint), SETS[str(block.g.pair[1])]
     return own is not None and own.name == merged.name and not (own.bounds and merged.given_bounds)
+
+
+def _is_the_cone(constraint: ConstraintDecl, block: Block) -> bool:
+    """True if a constraint is the bounds of a block's simplex."""
+    own = _word(constraint)
+    return own is not None and own.name == SETS[str(block.g.pair[1])].cone
 
 
 def _has_radius(constraint: ConstraintDecl) -> bool:
@@ -114,10 +124,10 @@ def _of_block(constraint: ConstraintDecl, block: Block, normal: Array, reader: A
     if own is None:
         # of a sum that is the radius of a simplex
         return _radius_dual(on, normal)
-    if own.name == merged.cone:
-        # on the simplex the normal is the sum's multiplier in every entry, less that of each bound
-        return _radius_dual(on, normal) - normal
-    if own.bounds and merged.given_bounds:
+    if _is_the_cone(constraint, block):
+        # on the simplex the normal is the sum's multiplier, which is its largest entry, less that of each bound
+        normal = normal + _radius_dual(on, normal)
+    elif own.bounds and merged.given_bounds:
         own_bounds = stated(constraint, on.size, reader)
         normal, on = part_of_bounds(normal, own_bounds, on), own_bounds
     elif own.scaled and _radius(constraint, reader) > on.scale:

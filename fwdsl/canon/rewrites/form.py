@@ -26,6 +26,7 @@ from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
+from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     plainer,
@@ -57,10 +58,13 @@ class Rewriting:
 
 
 @once_per_model
-def rewritten(model: Model) -> Rewriting | None:
-    """The model as it is solved, from names alone; None where that is as it is written."""
+def rewritten(model: Model, weights: Weights = ()) -> Rewriting | None:
+    """The model as it is solved, from names and what is known of weights alone; None where that is as it is written."""
     draft = Draft.of(model)
     steps: list[RewritingStep] = []
+    if weights:
+        draft = with_sums(draft, weights)
+        steps.append(EqualWeights(weights))
     for rule in RULES:
         while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
             draft, step = found
@@ -70,7 +74,7 @@ def rewritten(model: Model) -> Rewriting | None:
 
 def rewritten_instance(instance: Instance) -> Instance | None:
     """The instance of the rewritten model; None where there is none, sizes leave nothing of a part, or data on a disk would be copied."""
-    found = rewritten(instance.model)
+    found = rewritten(instance.model, equal_weights(instance))
     if found is None:
         return None
     for step in found.steps:
@@ -102,7 +106,7 @@ class Rewritten:
     @staticmethod
     def of(outer: Canonical, inner: Canonical) -> Rewritten | None:
         """Join both forms; None where one constraint has become several terms."""
-        found = rewritten(outer.instance.model)
+        found = rewritten(outer.instance.model, equal_weights(outer.instance))
         for form in (outer, inner):
             keys = [key_of_term(t.is_constraint, t.origin) for t in form.terms]
             if len(set(keys)) < len(keys) or any(b.auxiliary or b.basis is not None for b in form.blocks):
