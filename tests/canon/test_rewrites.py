@@ -240,3 +240,55 @@ def test_bounds_that_are_merged_share_the_multiplier(loss: str, more: str) -> No
     solution = problem.solve(threads=1, tol=1e-8)
     assert solution.status == "optimal", solution.reason
     assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
+
+
+WEIGHED = """data A: matrix[n, d], b: vector[n], e: vector[d], E: matrix[m, d], f: vector[m]
+var x: vector[d]
+minimize sum_squares(A @ x - b) + 0 * sum(e) + 0 * sum(E) + 0 * sum(f)
+subject to
+    x >= 0
+    {}
+"""
+
+
+def weighed(constraint: str, weights: np.ndarray) -> fw.Problem:
+    rng = np.random.default_rng(4)
+    data = {
+        "A": rng.standard_normal((12, 5)),
+        "b": rng.standard_normal(12),
+        "e": weights,
+        "E": weights[None],
+        "f": np.ones(1),
+    }
+    return fw.parse(WEIGHED.format(constraint)).bind(**data)
+
+
+@pytest.mark.parametrize("k", [1.0, 0.25, -2.0, 1e-9])
+@pytest.mark.parametrize(
+    "constraint",
+    ["dot(e, x) == {k}", "dot(e, x) - {k} == 0", "{k} == dot(x, e)", "E @ x == {k}", "E @ x - {k} * f == 0"],
+)
+def test_equal_weights_are_a_sum(constraint: str, k: float) -> None:
+    plain = weighed("sum(x) == 1", np.ones(5))
+    problem = weighed(constraint.format(k=repr(k)), np.full(5, k))
+    assert isinstance(problem.canonical, Rewritten)
+    assert f"all entries of `{'E' if 'E' in constraint else 'e'}` are {k:g}" in str(problem.plan())
+    assert problem.plan().method == plain.plan().method
+    found, expected = problem.solve(tol=1e-9, threads=1), plain.solve(tol=1e-9, threads=1)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found["x"], expected["x"], rtol=0, atol=1e-6)
+    sign = -1.0 if constraint.startswith("{k}") else 1.0
+    assert sign * k * np.asarray(found.dual["c2"]) == pytest.approx(expected.dual["c2"], rel=1e-5)
+
+
+def test_weights_that_differ_or_are_zero_stay() -> None:
+    for weights in (np.array([1.0, 1.0, 1.0, 1.0, 2.0]), np.zeros(5)):
+        assert not isinstance(weighed("dot(e, x) <= 1", weights).canonical, Rewritten)
+
+
+def test_other_data_are_looked_at_anew() -> None:
+    problem = weighed("dot(e, x) == 1", np.ones(5))
+    assert isinstance(problem.canonical, Rewritten)
+    other = problem.bind(e=np.arange(1.0, 6.0))
+    assert not isinstance(other.canonical, Rewritten)
+    assert isinstance(other.bind(e=np.full(5, 3.0)).canonical, Rewritten)
