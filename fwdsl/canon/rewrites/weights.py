@@ -32,7 +32,7 @@ class EqualWeights:
 
     @property
     def fact(self) -> str:
-        """What the weights are."""
+        """The number that the weights are."""
         return "; ".join(f"all entries of `{name}` are {k:g}" for name, k in self.weights)
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
