@@ -152,3 +152,20 @@ def test_constraints_that_say_the_same_share_one_multiplier(sets: tuple[str, ...
     found = [float(np.sum(s.dual[f"c{i}"])) * factor for i, factor in enumerate(factors)]
     assert sum(value != 0.0 for value in found) == 1
     assert sum(found) == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "ball", ["sum_squares(x) <= r", "norm2(x) <= r", "norm1(x) <= r", "norm_inf(x) <= r", "x in l2_ball(r)"]
+)
+def test_a_bound_that_does_not_bind_has_no_multiplier(ball: str) -> None:
+    """The solution is 0 but for rounding, far inside, and the norm in the objective takes all of the slope that there is."""
+    for bounds in ("x >= 0", "x >= 0\n    x in nonnegative", ""):
+        text = "data A: matrix[n, d], b: vector[n]\nparam r: positive\nvar x: vector[d]\nminimize sum_squares(A @ x - b) + 30 * norm1(x)\n"
+        text += f"subject to\n    k: {ball}\n    {bounds}\n"
+        s = (
+            fw.parse(text)
+            .bind(A=np.array([[1.0, 2.0], [3.0, 1.0]]), b=np.array([-5.0, 1.0]), r=2.0)
+            .solve(tol=1e-10, threads=1)
+        )
+        assert s.status == "optimal" and np.abs(s["x"]).max() <= 1e-6
+        assert abs(s.dual["k"]) <= 1e-6

@@ -70,5 +70,11 @@ class Norm1OnSigned(Joint):
     normal_sees_x = True
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """`rest` less the subgradient of the norm at x that leaves least of it."""
-        return rest - np.where(x != 0.0, self.c * np.sign(x), np.clip(rest, -self.c, self.c))
+        """`rest` less the subgradient of the norm at x that leaves least of it.
+
+        It has the sign of x where the set leaves no other. Elsewhere a normal of the set points away from 0, and an x that is 0 but for rounding
+        must not count: the least of `rest` is what is beyond c.
+        """
+        lo, hi = self.on.enclosing_box()
+        signed = (lo > 0.0) | (hi < 0.0)
+        return rest - np.where(signed, self.c * np.sign(x), np.clip(rest, -self.c, self.c))
