@@ -207,7 +207,8 @@ class PreparedProblem:
         """
         found, taken = [], np.zeros(self.size, dtype=np.bool_)
         for k, term in enumerate(self.canonical.terms):
-            if not isinstance(term.f, LossFunction) or sum(m.nnz for _, m in term.map.parts) > 2 * term.map.rows:
+            few = sum(m.nnz for _, m in term.map.parts) <= 2 * term.map.rows
+            if not isinstance(term.f, LossFunction) or not term.map.parts or not few:
                 continue
             if not all(np.isinf(bound).all() for bound in term.f.dual_bounds()):
                 continue

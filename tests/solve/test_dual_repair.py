@@ -153,3 +153,16 @@ def test_the_largest_scale_of_a_dual_point_is_on_the_boundary(kind: str, unit: f
             assert s == 1.0 or not inside(s * (1.0 + 1e-7))
             found.append(s)
     assert (min(found) < 1.0) == (unit >= 1.0)
+
+
+def test_a_term_of_data_alone_makes_up_for_nothing() -> None:
+    rng = np.random.default_rng(2)
+    text = "data A: matrix[n, d], y: vector[n], L: matrix[n, l]\nvar x: vector[d], z: vector[l]\n"
+    text += "minimize mean(quantile(A @ x + L @ z, y, tau=0.3)) + 0.1 * norm2(x) + 0.1 * sum_squares(y)\n"
+    data = {"A": rng.standard_normal((12, 3)), "y": rng.standard_normal(12), "L": rng.standard_normal((12, 2))}
+    problem = fw.parse(text).bind(**data)
+    for method in (None, "pdhg", "interior"):
+        s = problem.solve(threads=1, **({} if method is None else {"method": method}))
+        assert s.status == "optimal"
+        without = fw.parse(text.replace(" + 0.1 * sum_squares(y)", "")).bind(**data).solve(threads=1)
+        assert s.objective == pytest.approx(without.objective + 0.1 * float(data["y"] @ data["y"]), rel=1e-5)
