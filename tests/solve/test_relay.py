@@ -141,7 +141,7 @@ def test_a_slow_beginning_is_not_held_against_a_method_for_ever() -> None:
 
 
 def test_the_time_of_predicting_the_others_is_not_the_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay.time, "perf_counter", iter([1.0, 3.5]).__next__)
+    monkeypatch.setattr(relay, "time", SimpleNamespace(perf_counter=iter([1.0, 3.5]).__next__))
     turns = Relay(lane("a", 1.0), lambda: [lane("b", 2.0)], TOL)
     assert [other.name for other in turns.lanes] == ["a", "b"]
     assert turns.predicting == 2.5
