@@ -28,7 +28,7 @@ AUTOMATIC = {
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "lines": ("lines.method", "LinesMethod", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
-    "coordinate_descent": ("coordinate", "CoordinateDescent", "CoordinateState"),
+    "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
     "dcd": ("dcd.dcd", "DCD", "DCDState"),

@@ -42,9 +42,10 @@ class _Fields:
 def _complete(cls: type) -> None:
     """Collect the fields, then put the constructor in place at once: another thread may be making an object."""
     with _lock:
-        if not isinstance(cls.__dict__["__dataclass_fields__"], _Fields):
+        if isinstance(cls.__dict__["__dataclass_fields__"], _Fields):
+            dataclass(init=False, eq=False, repr=False)(cls)
+        if cls.__init__.__name__ != "completing":  # type: ignore[misc]
             return
-        dataclass(init=False, eq=False, repr=False)(cls)
         after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
         made = make_dataclass(
             cls.__name__, [(f.name, f.type, f) for f in fields(cls)], namespace=after, eq=False, repr=False

@@ -19,8 +19,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate import loops
-from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns, Indices
-from fwdsl.backends.coordinate.coordinates import Coordinates
+from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
+from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 

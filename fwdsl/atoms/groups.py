@@ -87,7 +87,9 @@ def listed(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         codes = groups.astype(np.int64)
         return np.argsort(codes, kind="stable"), np.bincount(codes)
     parts = [np.asarray(g, dtype=np.int64).reshape(-1) for g in groups]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]), np.array([part.size for part in parts], dtype=np.int64)
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]), np.array(
+        [part.size for part in parts], dtype=np.int64
+    )
 
 
 def members(groups: Groups) -> list[NDArray[np.int64]]:

@@ -71,6 +71,10 @@ class LeftMultiply(LinearMap):
         """Stored numbers of A: one application is one pass, whatever k."""
         return stored(self.A)
 
+    @property
+    def repeats(self) -> int:
+        return self.k
+
     def apply(self, x: Array) -> Array:
         """(A X) flat."""
         return product(self._op, x.reshape(-1, self.k)).reshape(-1)
@@ -113,6 +117,10 @@ class RightMultiply(LinearMap):
     @property
     def nnz(self) -> int:
         return stored(self.B)
+
+    @property
+    def repeats(self) -> int:
+        return self.n
 
     def apply(self, x: Array) -> Array:
         """(X B) flat."""

@@ -68,6 +68,24 @@ def test_wrong_arguments_are_refused() -> None:
         base(1, c=2)
 
 
+def test_a_definition_that_is_wrong_is_refused_each_time() -> None:
+    class Named:
+        @property
+        def name(self) -> str:
+            return ""
+
+    @light_dataclass
+    class Wrong(Named):
+        """The property is taken for the default of the field, and the next one has none."""
+
+        name: str  # type: ignore[assignment]
+        size: int
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match="non-default argument 'size' follows default argument"):
+            Wrong("a", 2)
+
+
 def test_threads_may_make_the_first_objects_at_once() -> None:
     for _ in range(20):
         _, derived = made()

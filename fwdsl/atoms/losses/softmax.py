@@ -104,6 +104,12 @@ class Softmax(VectorLoss):
                 out[i, l] = h[i, l] * (v[i, l] - mean)
 
     @staticmethod
+    def split_hessian(h: Array) -> tuple[Array, Array]:
+        """w p, and w p over the square root of its sum over the classes."""
+        mass = h.sum(axis=1, keepdims=True)
+        return h, np.divide(h, np.sqrt(mass), out=np.zeros_like(h), where=mass > 0.0)
+
+    @staticmethod
     def prox(v, t, y, w, out):
         n, k = v.shape
         for i in range(n):
