@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 FEW = 8
-"""Where at most one row of X in so many is not zero, gathering the columns of A that meet these costs less than a whole product."""
+"""The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
 
 
 def product(A: Any, X: Array) -> Array:
