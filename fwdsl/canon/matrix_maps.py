@@ -23,13 +23,14 @@ FEW = 8
 
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
-    if hasattr(A, "nnz"):
-        return np.asarray((A if A.dtype == np.float64 else A.astype(np.float64)) @ X)
-    rows = np.flatnonzero(X.any(axis=1))
-    if FEW * rows.size <= X.shape[0]:
-        A, X = A[:, rows], X[rows]
+    if isinstance(A, np.ndarray):
+        rows = np.flatnonzero(X.any(axis=1))
+        if FEW * rows.size <= X.shape[0]:
+            A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
         return np.asarray(A @ X, dtype=np.float64)
+    if hasattr(A, "nnz"):
+        return np.asarray(A.astype(np.float64) @ X)
     # float32 data go through blocks of rows, so that no whole copy is made and sums are in float64
     out = np.empty((A.shape[0], X.shape[1]))
     step = max(1, 2**21 // max(1, A.shape[1]))
