@@ -23,15 +23,15 @@ EXPANDED = {"smo": ("smo.smo", "SMO", "SMOState")}
 #: Methods that the planner chooses among, in its order of preference: name -> (module, class, classes of its states).
 AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
-    "pivoting": ("pivoting", "Pivoting", "PivotingState"),
-    "newton": ("smooth", "Newton", "NewtonState"),
+    "pivoting": ("pivoting.method", "Pivoting", "PivotingState"),
+    "newton": ("smooth.method", "Newton", "NewtonState"),
     "pdhg": ("pdhg.pdhg", "PDHG", "PDHGState"),
     "lines": ("lines.method", "LinesMethod", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
     "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw", "BCFW", "BCFWState"),
-    "dcd": ("dcd.dcd", "DCD", "DCDState"),
+    "dcd": ("dcd.method", "DCD", "DCDState"),
     **EXPANDED,
     "frank_wolfe": ("frank_wolfe.plain", "FrankWolfe", "FWState"),
     **FACTORED,

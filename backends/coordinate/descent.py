@@ -40,6 +40,7 @@ from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.classes import ClassColumns
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.coordinate.method import CoordinateDescent
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
@@ -90,7 +91,7 @@ CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
 
-class CoordinateRun(Run[PreparedProblem, CoordinateState]):
+class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
     """Coordinate descent on a problem."""
 
     def __init__(self, problem: PreparedProblem, inner: str | None) -> None:

@@ -26,6 +26,7 @@ class CoordinateDescent(Method):
     title = "coordinate descent on working sets, with Newton steps on the Gram matrix"
     source = "Massias, Gramfort, Salmon 2018; Bertrand, Massias 2021; Bertrand et al. 2022"
     most_iterations = 10_000
+    runs_in = "fwdsl.backends.coordinate.descent"
     options = MappingProxyType(
         {"inner": Option(None, "how models are solved", kind=str, choices=("residual", "gram"))},
     )
@@ -71,13 +72,6 @@ class CoordinateDescent(Method):
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Passes over all columns, epochs over those of the support, or the Gram matrix."""
         return costs.estimate(canonical, tol)
-
-    @classmethod
-    def load(cls) -> None:
-        """The steps, with their loops."""
-        from fwdsl.backends.coordinate.descent import CoordinateRun
-
-        cls.run, CoordinateRun.method = CoordinateRun, cls
 
 
 def _is_tied(loss: type[VectorLoss]) -> bool:
