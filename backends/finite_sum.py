@@ -164,7 +164,6 @@ class FiniteSum:
         return z
 
     def adjoint(self, y: Array) -> Array:
-        """c A'y: one data pass."""
         v = self.operator.rmatvec(y)
         v *= self.c
         return v

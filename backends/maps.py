@@ -51,12 +51,10 @@ class KernelMatrix(LinearMap):
         return self.operator.matvec(x)
 
     def adjoint(self, y: Array) -> Array:
-        """A' y."""
         y = np.ascontiguousarray(y)
         return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
 
     def absolute(self) -> LinearMap:
-        """|A|, by the reference."""
         return self.source.absolute()
 
     def squared(self) -> LinearMap:
@@ -119,11 +117,9 @@ class _Evenly(LinearMap):
         return self.inner.shape
 
     def apply(self, x: Array) -> Array:
-        """(|A| sqrt(x))^2."""
         return self.inner.apply(np.sqrt(x)) ** 2
 
     def adjoint(self, y: Array) -> Array:
-        """(|A|' sqrt(y))^2."""
         return self.inner.adjoint(np.sqrt(y)) ** 2
 
     def absolute(self) -> LinearMap:
@@ -161,14 +157,12 @@ class MapColumns:
         return np.asarray(self.dense.T @ (w[:, None] * self.dense))
 
     def adjoint(self, y: Array) -> Array:
-        """C' y."""
         if self.operator is not None:
             return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
         assert self.dense is not None
         return np.asarray(self.dense.T @ y)
 
     def rows(self, at: NDArray[np.intp]) -> Array:
-        """Rows `at` of C."""
         if self.operator is None:
             assert self.dense is not None
             found = self.dense[at]
@@ -190,7 +184,6 @@ class MapColumns:
         return found
 
     def column(self, c: int) -> Array:
-        """Column c."""
         if self.dense is not None:
             found = self.dense[:, [c]]
             return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)

@@ -143,14 +143,12 @@ class PreparedProblem:
         return z
 
     def forward(self, x: Array) -> list[Array]:
-        """K_i x + b_i for each term."""
         zs = self.linear(x)
         for z, term in zip(zs, self.terms, strict=True):
             z += term.map.offset
         return zs
 
     def adjoint(self, ys: Sequence[Array]) -> Array:
-        """sum_i K_i' y_i."""
         out = np.zeros(self.size)
         for y, term in zip(ys, self.terms, strict=True):
             term.map.adjoint(y, out)

@@ -45,5 +45,4 @@ class Source:
         return self.text[start:end].rstrip("\r\n")
 
     def slice(self, span: Span) -> str:
-        """The text under a span."""
         return self.text[span.start : span.end]

@@ -125,7 +125,6 @@ class BaselineRun(Run[PreparedProblem, S]):
         return Report(self.state.value, self.state.best_bound, self.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point of all certificates."""
         return self.state.best_x, self.state.ys or None
 
 

@@ -73,7 +73,6 @@ class SampleSum(ABC):
 
     @property
     def f(self) -> LossFunction | VectorLossFunction:
-        """The one loss of the sum."""
         return self.problem.functions[0].f  # type: ignore[return-value]
 
     @property

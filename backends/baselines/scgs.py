@@ -140,7 +140,6 @@ class SCGSRun(Sliding[SCGSState], of=SCGS):
         return s
 
     def constants(self) -> Constants:
-        """gamma_k, beta_k, eta_k and k^3."""
         k, big, d = self.state.k, self.state.lipschitz, self.state.diameter
         return Constants(3.0 / (k + 2.0), 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), k**3)
 

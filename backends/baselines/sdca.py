@@ -114,7 +114,6 @@ class SDCA(Baseline):
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Rows of one data matrix."""
         return finite_sum.value_reasons(canonical)
 
     @classmethod

@@ -135,7 +135,6 @@ class Subgradient(Baseline):
 
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """A batch of at most n."""
         return batch_misfit(options.get("batch"), canonical)
 
 

@@ -92,7 +92,6 @@ class DCDState(State):
 
     @property
     def sweeps(self) -> int:
-        """The sweeps so far."""
         return int(self.places[3])
 
     @property
@@ -101,7 +100,6 @@ class DCDState(State):
         return bool(self.places[2] > 0)
 
     def counts(self) -> dict[str, int]:
-        """Sweeps, and rounds of the interior point."""
         return {"sweeps": self.sweeps, "rounds": self.rounds}
 
 

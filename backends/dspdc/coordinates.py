@@ -98,7 +98,6 @@ class SideMatrix:
         return dict(zip(names, vectorised, strict=True))
 
     def apply(self, index: Any, x: Array) -> Array:
-        """The rows at `index` times x."""
         return x[index] if self.matrix is None else np.asarray(self.matrix[index] @ x, dtype=np.float64)
 
     def adjoint(self, index: Any, y: Array, size: int) -> Array:
@@ -257,7 +256,6 @@ class CoordinateSampling:
         return 0
 
     def iterations(self) -> int:
-        """The number of iterations in a step."""
         touched = 2.0 * (self.m * self.left.average + self.q * self.right.average)
         full = max(1.0, 2.0 * (self.n * self.left.average + self.p * self.right.average))
         work = touched + 8.0 * (self.m + self.q)

@@ -119,7 +119,6 @@ class ActiveState(FWState):
         self.dropped = self.count - 1
 
     def scale(self, share: float) -> None:
-        """All weights times a positive share."""
         self.weights[: self.count] *= share
 
     def tidy(self) -> None:
@@ -140,7 +139,6 @@ class ActiveState(FWState):
         return int(i), int(j), float(most), float(least)
 
     def combined(self) -> Array:
-        """The combination of the atoms."""
         out = np.empty(self.x.size)
         kernel(loops.combine)(self.starts, self.places, self.numbers, self.weights, self.count, out)
         return out

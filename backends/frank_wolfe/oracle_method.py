@@ -30,12 +30,10 @@ class OracleMethod(Method):
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """No infinite side of a box."""
         return requirements.value_reasons(canonical, cls.finite)
 
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """Bounded curvature for `short`."""
         return requirements.option_reasons(canonical, options)
 
     @classmethod

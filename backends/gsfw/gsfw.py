@@ -363,7 +363,6 @@ def drawn(rng: np.random.Generator, n: int, size: int, count: int) -> Any:
 
 
 def _infimum(canonical: Canonical) -> float:
-    """The infimum of the loss."""
     (term,) = canonical.terms
     assert isinstance(term.f, LossFunction | VectorLossFunction)
     return term.f.infimum()

@@ -198,7 +198,6 @@ class Sparse:
 
     @cached_property
     def rows(self) -> Compressed:
-        """The matrix by rows."""
         return _transposed(self.by_columns, self.shape[::-1])
 
     @cached_property
@@ -218,7 +217,6 @@ class Sparse:
 
     @cached_property
     def longest_row(self) -> int:
-        """The most entries that a row has."""
         return int(np.diff(self.rows.indptr.astype(np.int64)).max(initial=0))
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:

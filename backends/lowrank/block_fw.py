@@ -213,7 +213,6 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
             s.W = np.hstack([s.W, fresh])
 
     def report(self) -> Report:
-        """The objective, and the gap as of the last look."""
         s, constant = self.state, self.problem.form.constant
         return Report(constant + s.value, constant + s.value - s.gap, "block Frank-Wolfe on factors")
 

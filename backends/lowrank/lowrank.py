@@ -104,7 +104,6 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
         problem.data_map.touched = touched + state.products - before
 
     def report(self) -> Report:
-        """The objective and the gap as of the last look."""
         state, constant = self.state, self.problem.form.constant
         phase = state.phase if isinstance(state, CompletionState) else "accelerated gradient on factors"
         return Report(constant + state.value, constant + state.value - state.gap, phase)

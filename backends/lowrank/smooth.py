@@ -95,7 +95,6 @@ class Shifted(Smooth):
         return (z.reshape(n, -1) + m).reshape(-1)
 
     def value(self, z: Array) -> float:
-        """F(z)."""
         return super().value(self.shift(z))
 
     def value_gradient(self, z: Array, out: Array) -> float:

@@ -171,7 +171,6 @@ class Game:
 
     @cached_property
     def classes(self) -> float:
-        """log k."""
         return math.log(self.k)
 
     @cached_property

@@ -109,7 +109,6 @@ class GameRun(Run[PreparedProblem, G]):
         return Report(s.value, s.best_bound, f"{self.method.title}, radius {s.radius:.3g}", failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best multipliers."""
         return self.state.best_x, [self.state.best_u] if self.state.best_u.size else None
 
 

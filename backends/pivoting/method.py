@@ -101,7 +101,6 @@ class Pivoting(Method):
 
     @classmethod
     def load(cls) -> None:
-        """Import the systems on the Gram matrix."""
         import_module("fwdsl.backends.pivoting.pivot")
 
     @classmethod
@@ -194,7 +193,6 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
 
     @cached_property
     def gram(self) -> Array:
-        """H."""
         H = self.problem.gram(np.arange(self.ridge.size), self.bends)
         np.einsum("ii->i", H)[:] += self.ridge
         return H

@@ -82,7 +82,6 @@ class SMOState(State):
     spent: float = 0.0  # multiplications of the steps on blocks since the last one of Newton's method
 
     def counts(self) -> dict[str, int]:
-        """Steps on blocks and of Newton's method."""
         return {"inner": self.inner, "newton": self.polished}
 
 
@@ -290,7 +289,6 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         self._bounds(s)
 
     def report(self) -> Report:
-        """P and D at v."""
         s = self.state
         return Report(s.value, s.bound, "SMO" if not s.polished else "SMO and Newton's method")
 

@@ -106,7 +106,6 @@ class Newton(Method):
 
     @classmethod
     def load(cls) -> None:
-        """Import the linear systems of Newton steps."""
         import_module("fwdsl.backends.smooth.systems")
 
     @classmethod
@@ -368,7 +367,6 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return Report(s.value, s.best_bound, s.phase, failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
         return self.state.x, self.state.dual
 
 

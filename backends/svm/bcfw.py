@@ -260,7 +260,6 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         return Report(self.state.value, self.state.best_bound, "one sample at a time", failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best W and the best multipliers."""
         m, state = self.machine, self.state
         u = -state.best_a.reshape(-1)
         if not math.isfinite(m.f.conjugate(u)):

@@ -31,11 +31,9 @@ class Partition:
 
     @property
     def count(self) -> int:
-        """The number of groups."""
         return self.weights.size
 
     def gather(self, x: Array) -> Array:
-        """The entries, group after group."""
         return x[self.order] if self.order.size else x
 
     def norms(self, x: Array) -> Array:

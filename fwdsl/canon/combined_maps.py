@@ -29,19 +29,15 @@ class Scaled(LinearMap):
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """c K x."""
         return self.c * self.inner.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """c K' y."""
         return self.c * self.inner.adjoint(y)
 
     def absolute(self) -> LinearMap:
-        """|c| |K|."""
         return Scaled(self.inner.absolute(), abs(self.c))
 
     def squared(self) -> LinearMap:
-        """c^2 K^2."""
         return Scaled(self.inner.squared(), self.c * self.c)
 
     def sparse(self) -> csr_array:
@@ -74,11 +70,9 @@ class Compose(LinearMap):
         return self.outer.nnz + self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """K (L x)."""
         return self.outer.apply(self.inner.apply(x))
 
     def adjoint(self, y: Array) -> Array:
-        """L' (K' y)."""
         return self.inner.adjoint(self.outer.adjoint(y))
 
     def absolute(self) -> LinearMap:
@@ -93,7 +87,6 @@ class Compose(LinearMap):
         return self.outer.sparse() @ self.inner.sparse()
 
     def describe(self, x: str) -> str:
-        """K (L x)."""
         return self.outer.describe(self.inner.describe(x))
 
 
@@ -113,15 +106,12 @@ class Add(LinearMap):
         return self.left.nnz + self.right.nnz
 
     def apply(self, x: Array) -> Array:
-        """K x + L x."""
         return self.left.apply(x) + self.right.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """K' y + L' y."""
         return self.left.adjoint(y) + self.right.adjoint(y)
 
     def absolute(self) -> LinearMap:
-        """|K| + |L|."""
         return Add(self.left.absolute(), self.right.absolute())
 
     def squared(self) -> LinearMap:
@@ -131,7 +121,6 @@ class Add(LinearMap):
         return self.left.sparse() + self.right.sparse()
 
     def describe(self, x: str) -> str:
-        """K x + L x."""
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
 
 
@@ -150,15 +139,12 @@ class Adjoint(LinearMap):
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """K' x."""
         return self.inner.adjoint(x)
 
     def adjoint(self, y: Array) -> Array:
-        """K y."""
         return self.inner.apply(y)
 
     def absolute(self) -> LinearMap:
-        """|K|'."""
         return Adjoint(self.inner.absolute())
 
     def sparse(self) -> csr_array:

@@ -32,11 +32,9 @@ class Matrix(LinearMap):
         return stored(self.A)
 
     def apply(self, x: Array) -> Array:
-        """A x in float64."""
         return _times(self.A.T if self.transposed else self.A, x)
 
     def adjoint(self, y: Array) -> Array:
-        """A' y in float64."""
         return _times(self.A if self.transposed else self.A.T, y)
 
     def absolute(self) -> LinearMap:
@@ -53,7 +51,6 @@ class Matrix(LinearMap):
         return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
@@ -74,11 +71,9 @@ class AbsoluteMatrix(LinearMap):
         return shape_of(self.A, self.transposed)
 
     def apply(self, x: Array) -> Array:
-        """|A| x."""
         return self._gather(x) if self.transposed else self._by_rows(x)
 
     def adjoint(self, y: Array) -> Array:
-        """|A|' y."""
         return self._by_rows(y) if self.transposed else self._gather(y)
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -115,7 +110,6 @@ class AbsoluteMatrix(LinearMap):
         return self
 
     def describe(self, x: str) -> str:
-        """abs(A) @ x."""
         return f"abs(A) @ {x}"
 
 

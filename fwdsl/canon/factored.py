@@ -45,7 +45,6 @@ class EntryMap:
 
     @property
     def count(self) -> int:
-        """The number of predictions."""
         return int(self.rows.size)
 
     @property
@@ -68,7 +67,6 @@ class ProductMap:
 
     @property
     def count(self) -> int:
-        """The number of predictions."""
         return int(self.A.shape[0] * self.columns)
 
     @property
@@ -134,7 +132,6 @@ class Factored:
 
     @property
     def size(self) -> int:
-        """The number of unknowns, were they all written down."""
         return math.prod(self.shape)
 
     @property

@@ -56,12 +56,10 @@ class LinearMap(ABC):
 
     @property
     def rows(self) -> int:
-        """The length of K x."""
         return self.shape[0]
 
     @property
     def columns(self) -> int:
-        """The length of x."""
         return self.shape[1]
 
     @abstractmethod
@@ -135,26 +133,21 @@ class Row(LinearMap):
         return 1, self.v.size
 
     def apply(self, x: Array) -> Array:
-        """<v, x>."""
         return np.array([float(self.v @ x)])
 
     def adjoint(self, y: Array) -> Array:
-        """y v."""
         return self.v * float(y[0])
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Row(np.abs(self.v), self.name)
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Row(self.v * self.v, self.name)
 
     def sparse(self) -> csr_array:
         return as_sparse(self.v[None, :])
 
     def describe(self, x: str) -> str:
-        """dot(v, x)."""
         return f"dot({self.name}, {x})"
 
     @property
@@ -173,26 +166,21 @@ class Column(LinearMap):
         return self.v.size, 1
 
     def apply(self, x: Array) -> Array:
-        """x v."""
         return self.v * float(x[0])
 
     def adjoint(self, y: Array) -> Array:
-        """<v, y>."""
         return np.array([float(self.v @ y)])
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Column(np.abs(self.v))
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Column(self.v * self.v)
 
     def sparse(self) -> csr_array:
         return as_sparse(self.v[:, None])
 
     def describe(self, x: str) -> str:
-        """ones * x."""
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
@@ -207,19 +195,15 @@ class Diagonal(LinearMap):
         return self.v.size, self.v.size
 
     def apply(self, x: Array) -> Array:
-        """v * x."""
         return self.v * x
 
     def adjoint(self, y: Array) -> Array:
-        """v * y."""
         return self.v * y
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Diagonal(np.abs(self.v))
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Diagonal(self.v * self.v)
 
     def sparse(self) -> csr_array:
@@ -227,7 +211,6 @@ class Diagonal(LinearMap):
         return placed(at, at, self.v, (self.v.size, self.v.size))
 
     def describe(self, x: str) -> str:
-        """v * x."""
         return f"diag @ {bracket(x)}"
 
 
@@ -244,7 +227,6 @@ class Select(LinearMap):
         return self.stop - self.start, self.length
 
     def apply(self, x: Array) -> Array:
-        """The slice (a view)."""
         return x[self.start : self.stop]
 
     def adjoint(self, y: Array) -> Array:

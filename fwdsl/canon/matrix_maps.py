@@ -65,15 +65,12 @@ class LeftMultiply(LinearMap):
         return stored(self.A)
 
     def apply(self, x: Array) -> Array:
-        """(A X) flat."""
         return product(self._op, x.reshape(-1, self.k)).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        """(A' Y) flat."""
         return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|A|."""
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
@@ -83,11 +80,9 @@ class LeftMultiply(LinearMap):
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
     def sparse(self) -> csr_array:
-        """A beside itself, k times."""
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
@@ -108,27 +103,21 @@ class RightMultiply(LinearMap):
         return stored(self.B)
 
     def apply(self, x: Array) -> Array:
-        """(X B) flat."""
         return np.ascontiguousarray(product(self.B.T, x.reshape(self.n, -1).T).T).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        """(Y B') flat."""
         return np.ascontiguousarray(product(self.B, y.reshape(self.n, -1).T).T).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|B|."""
         return RightMultiply(abs(self.B), self.n, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
-        """B entry by entry squared."""
         return RightMultiply(abs(self.B) ** 2, self.n, self.name) if is_written(self.B) else self.absolute()
 
     def sparse(self) -> csr_array:
-        """B' on each of n rows."""
         return _kron(_identity(self.n), self.B.T) if is_written(self.B) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """x @ B."""
         return f"{bracket(x)} @ {self.name}"
 
 
@@ -149,7 +138,6 @@ class Take(LinearMap):
         return self.index.size, self.length
 
     def apply(self, x: Array) -> Array:
-        """x[index]."""
         return x[self.index]
 
     def adjoint(self, y: Array) -> Array:
@@ -188,11 +176,9 @@ class Tile(LinearMap):
         return self.n * self.k, self.k
 
     def apply(self, x: Array) -> Array:
-        """v in every row."""
         return np.tile(x, self.n)
 
     def adjoint(self, y: Array) -> Array:
-        """The sum of the rows."""
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
 
     def absolute(self) -> LinearMap:
@@ -269,7 +255,6 @@ class Quad(LinearMap):
         return np.asarray(self.U.T @ (y[:, None] * self.U), dtype=np.float64).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|U|."""
         return Quad(abs(self.U), f"|{self.name}|")
 
     def sparse(self) -> csr_array:
@@ -288,7 +273,6 @@ class Quad(LinearMap):
         return placed(row, columns, U.data[left] * U.data[right], self.shape)
 
     def describe(self, x: str) -> str:
-        """quad(U, x)."""
         return f"quad({self.name}, {x})"
 
 

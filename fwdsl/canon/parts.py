@@ -58,12 +58,10 @@ class Block:
 
     @property
     def size(self) -> int:
-        """The number of entries of the variable."""
         return self.stop - self.start
 
     @property
     def slice(self) -> slice:
-        """The place of the variable in x."""
         return slice(self.start, self.stop)
 
 

@@ -89,7 +89,6 @@ class Verified:
 
     @property
     def kind(self) -> CertificateKind:
-        """The certificate kind of the bound."""
         return self.bound.kind
 
     @property

@@ -124,7 +124,6 @@ class Polynomial(Kernel):
         return float(math.comb(inputs + self.degree, self.degree))
 
     def diagonal(self, squares: Array) -> Array:
-        """The kernel of a point with itself."""
         return np.asarray((squares + self.coef0) ** self.degree)
 
 
@@ -136,14 +135,12 @@ class Linear(Kernel):
     fitted = FittedKernel
 
     def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
-        """The inner products as they are."""
         return products
 
     def dimension(self, inputs: int) -> float:
         return float(inputs)
 
     def diagonal(self, squares: Array) -> Array:
-        """The squared norms."""
         return squares.copy()
 
 
@@ -202,7 +199,6 @@ class GramOperator:
         return self
 
     def diag(self) -> Array:
-        """K(x_i, x_i)."""
         return self._diagonal.copy()
 
     @property
@@ -266,7 +262,6 @@ class GramOperator:
 
     @property
     def samples(self) -> Any:
-        """The rows of data, as they are."""
         return self._samples.X
 
     @property
@@ -276,7 +271,6 @@ class GramOperator:
 
     @property
     def squares(self) -> Array:
-        """The squared norms of the rows."""
         return self._samples.squares
 
     @property
@@ -296,7 +290,6 @@ class GramOperator:
         return pivoted_cholesky(self._compute, self._diagonal, max_bytes)
 
     def toarray(self) -> Array:
-        """The dense matrix, exactly symmetric."""
         out = np.empty(self.shape)
         parts = list(_parts(self.shape[0]))
         for i, rows in enumerate(parts):

@@ -78,12 +78,10 @@ class Type:
 
     @property
     def is_scalar(self) -> bool:
-        """True if it is one number."""
         return self.kind == "real"
 
     @property
     def is_vector(self) -> bool:
-        """True if it is declared a vector."""
         return self.kind == "vector"
 
     @property
@@ -98,12 +96,10 @@ class Type:
 
     @property
     def is_psd(self) -> bool:
-        """True if it promises a positive semidefinite matrix."""
         return self.kind == "psd"
 
     @property
     def is_signs(self) -> bool:
-        """True if it is of -1 and 1."""
         return self.kind == "signs"
 
     @property
@@ -128,7 +124,6 @@ class Type:
 
     @property
     def is_family(self) -> bool:
-        """True if it is of blocks of one type."""
         return self.kind == "family"
 
     @property

@@ -30,7 +30,6 @@ class FamilyExpression:
 
     @property
     def size(self) -> int:
-        """The number of entries."""
         return int(np.prod(self.shape))
 
     @property

@@ -64,7 +64,6 @@ class Translator(ExpressionTranslator):
         return self.optimum(model.sense, self.total(model.terms), [*constraints, *self.domains()])
 
     def optimum(self, sense: str, objective: Any, constraints: list[Any]) -> Any:
-        """A `cvxpy.Problem`."""
         direction = self.cp.Minimize if sense == "minimize" else self.cp.Maximize
         return self.cp.Problem(direction(objective), constraints)
 
@@ -120,7 +119,6 @@ class Translator(ExpressionTranslator):
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
-        """One constraint of the model."""
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]

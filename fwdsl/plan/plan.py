@@ -59,7 +59,6 @@ class Plan:
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate of the chosen method."""
         return self.look(self.method)
 
     def rivals(self) -> tuple[Candidate, ...]:

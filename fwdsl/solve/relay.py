@@ -185,7 +185,6 @@ class Relay:
         self._lead(self.leader)
 
     def _lead(self, lane: Lane) -> Lane:
-        """Make a lane the leader."""
         self.leader, lane.patience = lane, SLOW_AFTER
         return lane
 

@@ -17,7 +17,6 @@ class L21Ball(GroupBall):
     pair = (None, "l21_ball")
 
     def describe(self) -> str:
-        """`l21_ball(r)`."""
         return f"l21_ball({self.r:g})"
 
 

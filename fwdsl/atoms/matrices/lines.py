@@ -122,7 +122,6 @@ class Lines(OfInner):
         return lo, hi
 
     def into_recession(self, d: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         return self.flat(np.array([self.inner.into_recession(line) for line in self.lines(d)])) if d.size else d.copy()
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -173,7 +172,6 @@ class Lines(OfInner):
         return None if len(inside) < len(found) else self.flat(np.array(inside).reshape(len(found), -1))
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The names of the lines' vertices, each after its length."""
         return joined(self.inner.vertex_id(line) for line in self.lines(c))
 
     @property

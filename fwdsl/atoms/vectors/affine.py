@@ -75,7 +75,6 @@ class Affine(ConvexSet):
         return 0.0 if self._point else math.inf
 
     def describe(self) -> str:
-        """`affine(A, b)`."""
         return "affine(A, b)"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -115,7 +114,6 @@ class Affine(ConvexSet):
         return self.x0.copy() if self._point else None
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """() for the one solution."""
         return () if self._point else None
 
     def face(self, x: Array) -> Face:
@@ -123,5 +121,4 @@ class Affine(ConvexSet):
         return face(np.arange(self.size), normals=self.q.copy())
 
     def kernel_args(self) -> tuple[object, ...]:
-        """The basis and the least solution."""
         return self.q, self.x0

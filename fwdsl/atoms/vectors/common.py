@@ -133,7 +133,6 @@ class Norm(VectorFunction):
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
-        """`c * norm`."""
         return f"{self.c:g} * {self.pair[0]}"
 
     def conjugate(self, v: Array) -> float:
@@ -166,7 +165,6 @@ class ConvexSet(VectorFunction):
 
     @property
     def record(self) -> SetWord:
-        """The record of the word."""
         return SETS[str(self.pair[1])]
 
     @property
@@ -277,7 +275,6 @@ class Joint(VectorFunction):
 
     @cached_property
     def norm(self) -> VectorFunction:
-        """c * the norm, without the set."""
         return self.of(self.size, self.c)  # type: ignore[call-arg]
 
     @property
@@ -304,7 +301,6 @@ class Joint(VectorFunction):
         return self.on.violation(x, sizes)
 
     def describe(self) -> str:
-        """`c * norm on set`."""
         return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
 
     @property

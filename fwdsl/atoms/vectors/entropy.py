@@ -58,7 +58,6 @@ class Entropy(VectorFunction):
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
-        """`c * entropy`."""
         return f"{self.c:g} * entropy"
 
     def value(self, x: Array) -> float:

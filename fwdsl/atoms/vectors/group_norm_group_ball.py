@@ -27,7 +27,6 @@ class GroupNormGroupBall(OnOwnBall):
         return GroupNorm(self.size, self.c, self.on.parts)
 
     def groups_of(self) -> Partition:
-        """The groups of norm and ball."""
         return self.on.parts
 
     def prox(self, v: Array, t: float) -> Array:
@@ -41,5 +40,4 @@ class GroupNormGroupBall(OnOwnBall):
         return self.on.r * max(self.on.parts.dual(v) - self.c, 0.0)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and the groups."""
         return self.c, *self.on.kernel_args()[1:]

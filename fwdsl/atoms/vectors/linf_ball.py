@@ -44,7 +44,6 @@ class LinfBall(Ball, OfRadius):
         return np.where(c >= 0.0, -self.r, self.r)
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """The signs, eight to a number."""
         return tuple(np.packbits(c >= 0.0).tolist())
 
     def face(self, x: Array) -> Face:
@@ -59,5 +58,4 @@ class LinfBall(Ball, OfRadius):
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, and r."""
         return 0.0, self.r

@@ -36,5 +36,4 @@ class Norm1L1Ball(OnOwnBall):
         return face(free, self.c * sign, None if self.on.interior(x) else sign[None, :])
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and what to do with the threshold."""
         return self.c, self.on.r, L1

@@ -58,5 +58,4 @@ class Norm1L2Ball(Norm1OnSigned):
         return face(free, self.c * np.sign(x[free]))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c and r."""
         return self.c, self.on.r

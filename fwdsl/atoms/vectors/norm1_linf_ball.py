@@ -33,5 +33,4 @@ class Norm1LinfBall(Norm1OnSigned):
         return face(free, self.c * np.sign(x[free]))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c and r."""
         return self.c, self.on.r

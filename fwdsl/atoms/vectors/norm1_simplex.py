@@ -33,5 +33,4 @@ class Norm1Simplex(Norm1OnPositive):
         return face(free, np.full(free.size, self.c), np.ones((1, free.size)))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """The arguments of the projection."""
         return self.on.kernel_args()

@@ -34,5 +34,4 @@ class Norm1SolidSimplex(Norm1OnPositive):
         return face(inner.free, np.full(inner.free.size, self.c), inner.normals)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and what to do with the threshold."""
         return self.c, self.on.r, SOLID

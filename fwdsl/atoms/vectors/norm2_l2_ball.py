@@ -28,5 +28,4 @@ class Norm2L2Ball(OnOwnBall):
         return self.on.r * max(norm2(v) - self.c, 0.0)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c and r."""
         return self.c, self.on.r

@@ -34,5 +34,4 @@ class NormInfLinfBall(OnOwnBall):
         return self.on.r * max(norm1(v) - self.c, 0.0)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and what to do with the threshold."""
         return self.c, self.on.r, CLIP

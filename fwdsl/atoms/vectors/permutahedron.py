@@ -70,7 +70,6 @@ class Permutahedron(ConvexSet):
         return norm2(self.c - self.c[::-1])
 
     def describe(self) -> str:
-        """`permutahedron(c)`."""
         return "permutahedron(c)"
 
     def _sums(self, x: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
@@ -123,7 +122,6 @@ class Permutahedron(ConvexSet):
         return face(free, normals=normals)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, sorted downwards."""
         return (self.c,)
 
 

@@ -52,7 +52,6 @@ class Polytope(ConvexSet):
         return max(float(np.sqrt(np.square(self.V - x).sum(axis=1)).max()) for x in self.V)
 
     def describe(self) -> str:
-        """`polytope(V)`."""
         return "polytope(V)"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -86,7 +85,6 @@ class Polytope(ConvexSet):
         return vertex
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,)."""
         return (int(np.argmin(self.V @ c)),)
 
 

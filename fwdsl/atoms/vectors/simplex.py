@@ -54,7 +54,6 @@ class Simplex(OfRadius):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,)."""
         return (int(np.argmin(c)),) if self.size else ()
 
     def face(self, x: Array) -> Face:
@@ -66,5 +65,4 @@ class Simplex(OfRadius):
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SIMPLEX

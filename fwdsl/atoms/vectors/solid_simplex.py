@@ -48,7 +48,6 @@ class SolidSimplex(OfRadius):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,), or () for the origin."""
         return (int(np.argmin(c)),) if c.min(initial=0.0) < 0.0 else ()
 
     def face(self, x: Array) -> Face:
@@ -60,5 +59,4 @@ class SolidSimplex(OfRadius):
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SOLID
