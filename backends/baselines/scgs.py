@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import certify, start
 from fwdsl.backends.baselines.conditional import (
     CAP,
     SMOOTHNESS,
@@ -99,7 +98,7 @@ class Sliding(ConditionalRun[S]):
         """A state at x moved into the set; L and D of the data."""
         problem = self.problem
         bound = lipschitz(self.samples, self.smoothness, problem.seed) / self.step_size
-        s = start(problem, cls, x, ys, lipschitz=bound, diameter=diameter(problem))
+        s = self.started(cls, x, ys, lipschitz=bound, diameter=diameter(problem))
         s.center = s.x.copy()
         return s
 
@@ -136,7 +135,7 @@ class SCGSRun(Sliding[SCGSState], of=SCGS):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SCGSState:
         """x moved into the set; L and D of the data."""
         s = self.at(SCGSState, x, ys)
-        certify(self.problem, s, s.x)
+        self.certify(s, s.x)
         return s
 
     def constants(self) -> Constants:

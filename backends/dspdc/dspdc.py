@@ -11,7 +11,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends import costs
-from fwdsl.backends.baselines.common import BaselineRun, keep_point
+from fwdsl.backends.baselines.common import BaselineRun
 from fwdsl.backends.baselines.samples import unbounded_curvature
 from fwdsl.backends.dspdc import blocks, coordinates
 from fwdsl.backends.dspdc.blocks import BlockSampling
@@ -217,7 +217,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         """P(x) and D(y), and the sign in their gap that Lambda is too small."""
         problem, of = self.problem, self.of
         objective = of.objective(s)
-        keep_point(s, s.x, objective)
+        s.keep_point(s.x, objective)
         v = -(problem.q + of.response(s))
         bound = problem.canonical.constant - problem.conjugates([s.y])
         bound -= sum(g.conjugate(v[b.slice]) for b, g in zip(problem.canonical.blocks, problem.g, strict=True))
