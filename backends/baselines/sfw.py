@@ -61,7 +61,6 @@ class SFWRun(ConditionalRun[SFWState], of=SFW):
         self.factor, self.cap = factor, cap
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SFWState:
-        """x moved into the set."""
         s = self.started(SFWState, x, ys)
         self.certify(s, s.x)
         return s
