@@ -173,9 +173,5 @@ class Norm1InfL1InfBall(OnOwnBall):
         """The rows cut for theta at least t c."""
         return self.on.cut(v, t * self.c)
 
-    def conjugate(self, v: Array) -> float:
-        """r max(largest row l1 norm - c, 0)."""
-        return self.on.r * max(self.on.dual_norm(v) - self.c, 0.0)
-
     def kernel_args(self) -> tuple[object, ...]:
         return *self.on.shape, self.c, self.on.r

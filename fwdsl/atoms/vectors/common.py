@@ -325,10 +325,49 @@ class Joint(VectorFunction):
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         return self.on.vertex_id(c)
 
+    def kernel_args(self) -> tuple[Any, ...]:
+        """The set's, c in the place of the coefficient 0 that they begin with."""
+        return self.c, *self.on.kernel_args()[1:]
+
 
 class OnOwnBall(Joint):
     """c * a norm on its own ball: both have subgradients along one direction, c times a face of the dual ball and any multiple of it."""
 
+    on: Ball
+
+    def conjugate(self, v: Array) -> float:
+        """sup over s <= r of s (|v|_* - c), s the norm of x: r max(|v|_* - c, 0)."""
+        return self.on.r * max(self.on.dual_norm(v) - self.c, 0.0)
+
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The part of `rest` by which it is longer than c in the dual norm, the support function of the ball of radius 1."""
         return rest * max(0.0, 1.0 - self.c / max(self.on.of_radius(1.0).conjugate(rest), 1e-300))
+
+
+class OnOrthant(Joint):
+    """c * a norm that sees no signs on x >= 0.
+
+    Entries with v_i <= 0 are best at 0, where they add nothing to the norm; without them prox and conjugate are those of the norm.
+    """
+
+    def _gauge(self, v: Array) -> float:
+        norm = self.norm
+        assert isinstance(norm, Norm)
+        return norm.dual_norm(np.maximum(v, 0.0))
+
+    def prox(self, v: Array, t: float) -> Array:
+        """That of the norm at the positive part."""
+        return self.norm.prox(np.maximum(v, 0.0), t)
+
+    def conjugate(self, v: Array) -> float:
+        """0 where the dual norm of the positive part is at most c, else inf."""
+        return 0.0 if self._gauge(v) <= self.c else math.inf
+
+    def dual_scale(self, v: Array) -> float:
+        """min(1, c / the dual norm of the positive part)."""
+        size = self._gauge(v)
+        return 1.0 if size <= self.c else scale_into(lambda u: self._gauge(u) <= self.c, v, self.c / size)
+
+    def dual_project(self, v: Array) -> Array:
+        """The positive part projected on the ball of the dual norm, the rest as it is."""
+        return np.where(v > 0.0, self.norm.dual_project(np.maximum(v, 0.0)), v)

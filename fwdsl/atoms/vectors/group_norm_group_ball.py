@@ -34,10 +34,3 @@ class GroupNormGroupBall(OnOwnBall):
         parts = self.on.parts
         lengths = np.maximum(parts.norms(v) - t * self.c * parts.weights, 0.0)
         return parts.shrink(v, project_weighted(lengths, parts.weights, self.on.r))
-
-    def conjugate(self, v: Array) -> float:
-        """r max(max_g |v_g| / w_g - c, 0)."""
-        return self.on.r * max(self.on.parts.dual(v) - self.c, 0.0)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        return self.c, *self.on.kernel_args()[1:]
