@@ -287,7 +287,7 @@ def _check_promises(datum: RawDatum, value: MatrixLike, measured: Measured, find
     type_ = datum.decl.type
     if type_.domain == "nonnegative":
         check_nonnegative(datum, value, measured, findings)
-    own = type_.element if type_.element is not None else type_
+    own = type_.block
     if not own.is_symmetric:
         return
     for block in value if type_.is_family else (value,):

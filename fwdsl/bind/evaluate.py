@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..model import Expr, evaluate_dim
+from ..model import Expr, evaluate_dim, sizes_of
 from .data_operator import DataOperator
 from .values import (
     Entries,
@@ -106,7 +106,7 @@ def _features(expr: Expr, env: Environment) -> Value:
 def _eye(expr: Expr, env: Environment) -> Value:
     from scipy.sparse import csr_array, eye_array
 
-    return csr_array(eye_array(_shape(expr, env.dims)[0], format="csr"))
+    return csr_array(eye_array(sizes_of(expr.type, env.dims)[0], format="csr"))
 
 
 # --- arithmetic ----------------------------------------------------------------------------------------------------
@@ -190,10 +190,6 @@ def _observed_sparse(matrix: Any, at: Entries) -> Value:
     return np.asarray(matrix[at.rows, at.columns]).reshape(-1)
 
 
-def _shape(expr: Expr, dims: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(evaluate_dim(d, dims) for d in expr.type.array_shape)
-
-
 _LEAVES: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "const": _const,
     "literal": _literal,
@@ -208,8 +204,8 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "add": _add,
     "slice": _slice,
     "eye": _eye,
-    "ones": lambda expr, env: np.ones(_shape(expr, env.dims)),
-    "zeros": lambda expr, env: np.zeros(_shape(expr, env.dims)),
+    "ones": lambda expr, env: np.ones(sizes_of(expr.type, env.dims)),
+    "zeros": lambda expr, env: np.zeros(sizes_of(expr.type, env.dims)),
     "features": _features,
     "gather": _gather,
     "observe": _observe,

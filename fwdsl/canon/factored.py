@@ -21,7 +21,7 @@ from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
 from ..light_dataclass import light_dataclass
-from ..model import Term, evaluate_dim
+from ..model import Term, sizes_of
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
@@ -247,7 +247,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
         return None
     (block,) = (b for b in arrangement.blocks if b.type.is_matrix)
     (plan,) = arrangement.sums
-    n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
+    n, p = sizes_of(block.type, instance.dims)
     sense = 1 if model.sense == "minimize" else -1
     radius = _ball(reader, block)
     penalty, ridge = (_penalty(reader, terms, sense, power) for terms, power in ((block.norms, 1), (block.ridges, 2)))

@@ -77,6 +77,11 @@ class Type:
         return self.shape[:1] if self.is_coded else self.shape
 
     @property
+    def block(self) -> Type:
+        """The type of one block of a family, and any other type itself."""
+        return self.element if self.is_family and self.element is not None else self
+
+    @property
     def is_scalar(self) -> bool:
         return self.kind == "real"
 

@@ -12,7 +12,7 @@ from ..bind.data_operator import DataOperator
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..bind.values import Entries
-from ..model import Expr, evaluate_dim
+from ..model import Expr, evaluate_dim, sizes_of
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -50,7 +50,7 @@ class ExpressionTranslator:
         return [self.expr(a) for a in e.args]
 
     def _shape(self, e: Expr) -> tuple[int, ...]:
-        return tuple(evaluate_dim(d, self.dims) for d in e.type.array_shape)
+        return sizes_of(e.type, self.dims)
 
     def _op_const(self, e: Expr) -> Translated:
         value: Any = e.value

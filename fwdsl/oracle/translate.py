@@ -13,7 +13,7 @@ from ..atoms.vectors import SETS
 from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
-from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim
+from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim, sizes_of
 from .blocks import FamilyExpression, blocks_of
 from .expressions import ExpressionTranslator, dense
 from .require import cannot, require_cvxpy
@@ -77,9 +77,7 @@ class Translator(ExpressionTranslator):
     def domains(self) -> list[Any]:
         """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
         declared = [
-            (block, v.type.element or v.type)
-            for v in self.instance.model.variables
-            for block in blocks_of(self.variables[v.name])
+            (block, v.type.block) for v in self.instance.model.variables for block in blocks_of(self.variables[v.name])
         ]
         return [
             *(block >> 0 for block, type_ in declared if type_.kind == "psd"),
@@ -88,14 +86,13 @@ class Translator(ExpressionTranslator):
 
     def _variable(self, name: str, type_: Type) -> Any:
         if type_.kind == "family":
-            assert type_.element is not None
             count = evaluate_dim(type_.shape[0], self.dims)
             unit = self.units.get(name)
-            blocks = [self._variable(f"{name}[{t}]", type_.element) for t in range(count)]
+            blocks = [self._variable(f"{name}[{t}]", type_.block) for t in range(count)]
             return FamilyExpression(self.cp, blocks if unit is None else [unit * b for b in blocks])
         if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
             raise cannot(f"the variable `{name}` of type {type_.kind}")
-        shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)
+        shape = sizes_of(type_, self.dims)
         variable = self.cp.Variable(shape, name=name, symmetric=type_.kind in ("symmetric", "psd"))
         return self.units[name] * variable if name in self.units else variable
 

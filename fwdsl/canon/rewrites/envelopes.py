@@ -21,12 +21,12 @@ from ...light_dataclass import light_dataclass
 from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
-from .draft import Draft, Duals, Key
+from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import changed, multiples, number_and_rest, parts, split, times
 
 
 @light_dataclass
-class Outliers:
+class Outliers(RewritingStep):
     """c |z + k o|^2 + m |o|_1 without o. The squares' multiplier is the loss's; that of |o|_1 is held by o's own block."""
 
     name: str
@@ -99,8 +99,8 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
 
 
 @light_dataclass
-class Parts:
-    """x = u - v in the place of u and v."""
+class Parts(RewritingStep):
+    """x = u - v in the place of u and v, whose signs are held by their own blocks."""
 
     u: str
     v: str
@@ -111,12 +111,6 @@ class Parts:
         """u has x until here, and both become its parts."""
         u, v = (reader.blocks[name].slice for name in (self.u, self.v))
         x[u], x[v] = np.maximum(x[u], 0.0), np.maximum(-x[u], 0.0)
-
-    def multipliers(self, duals: Duals) -> None:
-        """The signs are held by the variables' own blocks."""
-
-    def inward(self, duals: Duals) -> None:
-        """The equivalent program has no constraint whose multiplier it would add."""
 
 
 def parted(draft: Draft) -> tuple[Draft, Parts] | None:
