@@ -121,17 +121,14 @@ class FiniteSum:
 
     @property
     def loss(self) -> LossFunction:
-        """The loss with its targets b and weights w."""
         return self.f.f
 
     @property
     def mu(self) -> float:
-        """The strong convexity of g."""
         return self.g.f.curvature
 
     @property
     def rows(self) -> tuple[object, ...]:
-        """A by rows, as the kernels of `backends.kernels.rows` take it."""
         return rows_of(self.operator)
 
     @property

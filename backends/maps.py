@@ -58,7 +58,6 @@ class KernelMatrix(LinearMap):
         return self.source.absolute()
 
     def squared(self) -> LinearMap:
-        """A entry by entry squared, by the reference."""
         return self.source.squared()
 
     def describe(self, x: str) -> str:

@@ -297,7 +297,6 @@ class PreparedProblem:
         return out
 
     def g_value(self, x: Array) -> float:
-        """sum_B g_B(x_B)."""
         return sum(g.value(x[b.slice]) for b, g in zip(self.canonical.blocks, self.g, strict=True))
 
     def vertex(self, c: Array) -> Array:
@@ -333,7 +332,6 @@ class PreparedProblem:
         return sum(o.nnz for o in self.operators.values()) + sum(c.nnz for c in self.counted)
 
     def close(self) -> None:
-        """Give back the threads."""
         self.pool.close()
 
 

@@ -14,7 +14,6 @@ class Span:
     end: int
 
     def to(self, other: Span) -> Span:
-        """The smallest span that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 

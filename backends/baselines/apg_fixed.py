@@ -73,7 +73,6 @@ class APGFixed(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Smooth losses, and a prox for the rest, as `apg` has it."""
         return APG.requires(arrangement)
 
     @classmethod

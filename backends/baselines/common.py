@@ -161,7 +161,6 @@ class BaselineRun(Run[PreparedProblem, S]):
     phase: ClassVar[str] = "stochastic"
 
     def report(self) -> Report:
-        """P at the last certificate and the best bound."""
         return Report(self.state.value, self.state.best_bound, self.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

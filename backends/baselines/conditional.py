@@ -60,7 +60,6 @@ class Conditional(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples of one variable in a bounded set, and no norm beside it."""
         return (*finite_sum.reasons(arrangement), *(r for b in arrangement.blocks for r in bounded_set(b)))
 
     @classmethod

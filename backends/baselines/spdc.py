@@ -90,7 +90,6 @@ class SPDC(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples, and a ridge."""
         return finite_sum.reasons(arrangement, ridge=True)
 
     @classmethod

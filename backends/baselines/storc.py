@@ -87,7 +87,6 @@ class STORCRun(Sliding[STORCState], of=STORC):
         return Constants(2.0 / (k + 1.0), 3.0 * big / k, 2.0 * big * square / (count * k), count)
 
     def estimate(self, z: Array, rows: Rows) -> Array:
-        """Corrected by the snapshot."""
         return self.samples.corrected(z, rows, self.state.slopes, self.state.kty)
 
 

@@ -112,7 +112,6 @@ class Subgradient(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss over samples of one variable."""
         return finite_sum.reasons(arrangement, smooth=False)
 
     @classmethod

@@ -92,7 +92,6 @@ class SVRG(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples of one variable."""
         return finite_sum.reasons(arrangement)
 
     @classmethod

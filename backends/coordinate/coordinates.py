@@ -224,7 +224,6 @@ class Coordinates:
         return found + 0.5 * float(self.ridge @ np.square(x)) if self.has_ridge else found
 
     def total(self, x: Array) -> float:
-        """h(x)."""
         return float(self.ball @ self.lengths(x))
 
     def inside(self, x: Array) -> tuple[Array, float]:

@@ -113,7 +113,6 @@ class DCD(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss with a dual as above of one vector with a ridge, and at most an intercept beside."""
         return reasons(arrangement)
 
     @classmethod
@@ -336,5 +335,4 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         return Report(s.value, s.bound, "interior point" if s.rounds else "dual coordinate descent")
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point, and the dual point of the best bound."""
         return self.state.best_x, [-self.state.best_v]

@@ -76,7 +76,6 @@ class SideMatrix:
 
     @property
     def operator(self) -> Operator | None:
-        """The operator that counts the work; None for the identity."""
         return None if self.source is None else self.source.operator
 
     def whole(self, x: Array) -> Array:
@@ -248,7 +247,6 @@ class CoordinateSampling:
         return self.problem.objective(s.x, [z])
 
     def response(self, s: DSPDCState) -> Array:
-        """K'y, from u."""
         return np.asarray(self.c * self.right.whole(s.u))
 
     def decompositions(self) -> int:

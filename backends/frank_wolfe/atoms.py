@@ -69,7 +69,6 @@ class ActiveState(FWState):
 
     @property
     def live(self) -> int:
-        """Atoms with a weight."""
         return self.count - self.dropped
 
     def atom(self, i: int) -> Atom:
@@ -78,7 +77,6 @@ class ActiveState(FWState):
         return Atom(self.places[at], self.numbers[at])
 
     def atoms(self) -> Iterator[tuple[float, Atom]]:
-        """The live atoms with their weights."""
         return ((float(self.weights[i]), self.atom(i)) for i in range(self.count) if self.weights[i] > 0.0)
 
     # --- changes ------------------------------------------------------------------------------------------------------

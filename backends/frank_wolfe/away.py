@@ -56,5 +56,4 @@ class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
         return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Move towards the vertex."""
         return Move(found.gap, to=found.vertex)

@@ -197,5 +197,4 @@ class CorrectiveRun(OracleRun[ActiveState]):
         return dropped
 
     def report(self) -> Report:
-        """P at x and the best bound so far, and how many vertices make x."""
         return Report(self.state.value, self.state.best_bound, f"{self.state.live} vertices")

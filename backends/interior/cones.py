@@ -56,7 +56,6 @@ class Orthant:
 
     @staticmethod
     def unit(batch: Batch) -> Array:
-        """The unit of the cone: a vector of ones."""
         return np.ones(batch.rows)
 
     @staticmethod

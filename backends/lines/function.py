@@ -59,7 +59,6 @@ class Along(VectorFunction):
         return self.g.radius()
 
     def steps(self, x: Array) -> Array:
-        """x_{e+1} - x_e along the lines."""
         return np.diff(self.chain.in_order(x))
 
     def value(self, x: Array) -> float:

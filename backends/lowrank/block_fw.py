@@ -93,7 +93,6 @@ class BlockFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One matrix variable with a trace norm, and one smooth loss of its entries or of a product with it."""
         return unfactored(arrangement)
 
     @classmethod

@@ -106,7 +106,6 @@ class FactoredFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One matrix variable with a trace norm, and one smooth loss of its entries or of a product with it."""
         return unfactored(arrangement)
 
     @classmethod

@@ -98,7 +98,6 @@ class Shifted(Smooth):
         return super().value(self.shift(z))
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """F(z), and its gradient into `out`."""
         return super().value_gradient(self.shift(z), out)
 
     def bend(self, z: Array, d: Array) -> float:
@@ -137,7 +136,6 @@ class _Bracket:
         self.kept = -1 if value < 0.0 else 1
 
     def contains(self, g: float) -> bool:
-        """True if g is strictly inside."""
         return self.low < g < self.high
 
     def is_slow(self) -> bool:

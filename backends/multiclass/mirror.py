@@ -69,7 +69,6 @@ class GameMethod(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss of several classes over one variable in an l1 ball or a simplex, or with a `norm1`."""
         return games.reasons(arrangement)
 
     @classmethod
@@ -99,7 +98,6 @@ class GameRun(Run[PreparedProblem, G]):
         self.game = Game.of(problem)
 
     def first(self, radius: float) -> float:
-        """The first step of the theory."""
         return 1.0 / self.game.pace(radius)
 
     def report(self) -> Report:

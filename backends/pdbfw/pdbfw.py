@@ -190,7 +190,6 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         self.core = Core(_space(problem), f, problem.canonical.constant, settings)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
-        """The state at x, moved into the set, and y = f'(K x)."""
         return self.core.init(x)
 
     def step(self) -> None:

@@ -101,7 +101,6 @@ class SMO(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss with a piecewise quadratic conjugate over an implicit feature map, a ridge, and at most an intercept beside."""
         return unexpanded(arrangement)
 
     @classmethod

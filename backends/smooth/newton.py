@@ -150,7 +150,6 @@ class Newton(Method):
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """A few Newton steps, each with its system."""
         return costs.estimate(canonical, tol)
 
 

@@ -114,7 +114,6 @@ class BCFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One `multiclass_hinge` or `weston_watkins` loss, a `sum_squares` on every variable, and nothing else."""
         return multiclass.reasons(arrangement)
 
     @classmethod

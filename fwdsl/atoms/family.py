@@ -59,7 +59,6 @@ class Repeated(OfInner):
         return max((self.inner.violation(b, s) for b, s in pairs), default=0.0)
 
     def rounding(self, v: Array) -> float:
-        """The largest of a block."""
         return max((self.inner.rounding(b) for b in self._blocks(v)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
@@ -69,7 +68,6 @@ class Repeated(OfInner):
         return float(sum(self.inner.conjugate(b) for b in self._blocks(v)))
 
     def dual_scale(self, v: Array) -> float:
-        """The least over blocks."""
         return min((self.inner.dual_scale(b) for b in self._blocks(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:

@@ -62,7 +62,6 @@ class Partition:
         return x * self.spread(share)
 
     def norm(self, x: Array) -> float:
-        """sum_g w_g |x_g|_2."""
         return float((self.weights * self.norms(x)).sum())
 
     def dual(self, v: Array) -> float:

@@ -58,7 +58,6 @@ class AffineExpression:
         return AffineExpression({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
 
     def scaled(self, c: float) -> AffineExpression:
-        """c times this expression."""
         return AffineExpression({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
 
 

@@ -53,7 +53,6 @@ class EntryMap:
         return self.count
 
     def predict(self, X: LowRank) -> Array:
-        """(X_ij), by the factors' rows."""
         return X.at(self.rows, self.columns)
 
 
@@ -75,7 +74,6 @@ class ProductMap:
         return int(self.A.size) * self.columns
 
     def predict(self, X: LowRank) -> Array:
-        """A X, by the factors."""
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 

@@ -261,7 +261,6 @@ class Expansion:
 
     @property
     def terms(self) -> tuple[SumTerm, ...]:
-        """The loss, whose slopes are the dual point."""
         return (self.term,)
 
     @property

@@ -242,7 +242,6 @@ class Select(LinearMap):
         return placed(np.arange(self.rows), np.arange(self.start, self.stop), 1.0, (self.rows, self.columns))
 
     def describe(self, x: str) -> str:
-        """x[start:stop]."""
         return f"{bracket(x)}[{self.start}:{self.stop}]"
 
 

@@ -74,7 +74,6 @@ class Verified:
 
     @property
     def primal(self) -> float:
-        """P(x)."""
         return self.point.value
 
     @property

@@ -98,7 +98,6 @@ class Rbf(Kernel):
         return math.inf if inputs else 1.0
 
     def diagonal(self, squares: Array) -> Array:
-        """The diagonal of the Gram matrix: ones."""
         return np.ones(squares.size)
 
 

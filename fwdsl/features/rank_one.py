@@ -58,7 +58,6 @@ class RankOneUpdated:
         return product - (self.u * inner if product.ndim == 1 else np.outer(self.u, inner))
 
     def rmatvec(self, y: Array) -> Array:
-        """A'y - v (u'y)."""
         return self.T.matvec(y)
 
     def __matmul__(self, other: Any) -> Any:
@@ -99,7 +98,6 @@ class RankOneUpdated:
         raise TypeError("a sparse matrix less a rank-one term is not made dense by itself; use `toarray()`")
 
     def astype(self, dtype: Any, copy: bool = True) -> RankOneUpdated:
-        """The same matrix with A in another precision."""
         return RankOneUpdated(self.A.astype(dtype, copy=copy), self.u, self.v)
 
     def toarray(self) -> Array:

@@ -109,12 +109,10 @@ class Type:
 
     @property
     def is_labels(self) -> bool:
-        """True if it is of classes."""
         return self.kind == "labels"
 
     @property
     def is_index(self) -> bool:
-        """True if it is of positions below `classes`."""
         return self.kind == "index"
 
     @property
@@ -124,7 +122,6 @@ class Type:
 
     @property
     def is_entries(self) -> bool:
-        """True if it is of observed entries of a matrix."""
         return self.kind == "entries"
 
     @property
@@ -133,5 +130,4 @@ class Type:
 
     @property
     def is_features(self) -> bool:
-        """True if it is a feature map over data."""
         return self.kind == "features"

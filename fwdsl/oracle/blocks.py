@@ -21,7 +21,6 @@ class FamilyExpression:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(T, ...)."""
         return len(self.blocks), *self.blocks[0].shape
 
     @property

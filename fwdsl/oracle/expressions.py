@@ -31,7 +31,6 @@ class ExpressionTranslator:
         self._implicit = implicit_maps(instance.model)
 
     def number(self, e: Expr) -> float:
-        """The value of a constant scalar."""
         return float(self.expr(e))
 
     def expr(self, e: Expr) -> Translated:
@@ -161,7 +160,6 @@ class ExpressionTranslator:
         return self._quad(rows, self.expr(e.args[1]))
 
     def _quad(self, rows: Translated, x: Translated) -> Translated:
-        """u_i'X u_i for each row."""
         return self.cp.sum(self.cp.multiply(rows @ x, rows), axis=1)
 
     def _gathered(self, e: Expr) -> tuple[Translated, Translated]:

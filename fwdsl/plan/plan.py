@@ -44,7 +44,6 @@ class Plan:
 
     @cached_property
     def weighed(self) -> tuple[Candidate, ...]:
-        """The methods that the choice was among."""
         return tuple(self.look(name) for name in self.among)
 
     @cached_property
@@ -85,7 +84,6 @@ class Plan:
         }
 
     def render(self) -> str:
-        """The plan as a person reads it."""
         return _text(self)
 
     def to_json(self, everything: bool = True) -> dict[str, object]:

@@ -65,7 +65,6 @@ class SolvableExpansion(AsWritten):
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """No multipliers, as the form has no constraints."""
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:

@@ -96,12 +96,10 @@ class Lane:
 
     @property
     def passes(self) -> float:
-        """Counted passes so far."""
         return counted(self.journal.passes, 0 if self.run is None else self.run.state.iteration)
 
     @property
     def work(self) -> float:
-        """Counted seconds so far."""
         return self.passes * self.second
 
     def left(self, tol: float) -> float:

@@ -26,7 +26,6 @@ class Norm21L21Ball(GroupNormGroupBall):
     pair = ("norm21", "l21_ball")
 
     def coercive(self) -> tuple[float, str]:
-        """c, for norm21."""
         return self.c, "l2inf"
 
 

@@ -72,7 +72,6 @@ class Lines(OfInner):
         return a if self.axis == 0 else a.T
 
     def flat(self, lines: Array) -> Array:
-        """The flat matrix with these lines."""
         return np.ascontiguousarray(lines if self.axis == 0 else lines.T).reshape(-1)
 
     # --- facts --------------------------------------------------------------------------------------------------------
@@ -84,7 +83,6 @@ class Lines(OfInner):
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
 
     def like(self, inner: VectorFunction) -> VectorFunction:
@@ -142,7 +140,6 @@ class Lines(OfInner):
         return _sum(self.inner.conjugate(line) for line in self.lines(v))
 
     def infimum(self) -> float:
-        """The sum over the lines."""
         return self.shape[self.axis] * self.inner.infimum()
 
     def dual_scale(self, v: Array) -> float:

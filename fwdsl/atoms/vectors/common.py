@@ -122,7 +122,6 @@ class Norm(VectorFunction):
         return self.c
 
     def value(self, x: Array) -> float:
-        """c |x|."""
         return self.c * self.norm(x)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -136,7 +135,6 @@ class Norm(VectorFunction):
         return f"{self.c:g} * {self.pair[0]}"
 
     def conjugate(self, v: Array) -> float:
-        """0 where the dual norm is at most c, else inf."""
         return 0.0 if self.dual_norm(v) <= self.c else math.inf
 
     def dual_scale(self, v: Array) -> float:
@@ -145,7 +143,6 @@ class Norm(VectorFunction):
         return 1.0 if size <= self.c else scale_into(lambda u: self.dual_norm(u) <= self.c, v, self.c / size)
 
     def coercive(self) -> tuple[float, str]:
-        """c, and the dual norm."""
         return self.c, self.dual_name
 
 
@@ -246,7 +243,6 @@ class Ball(ConvexSet):
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def conjugate(self, v: Array) -> float:
-        """r * dual norm."""
         return self.r * self.dual_norm(v)
 
     def radius(self) -> float:
@@ -360,7 +356,6 @@ class OnOrthant(Joint):
         return self.norm.prox(np.maximum(v, 0.0), t)
 
     def conjugate(self, v: Array) -> float:
-        """0 where the dual norm of the positive part is at most c, else inf."""
         return 0.0 if self._gauge(v) <= self.c else math.inf
 
     def dual_scale(self, v: Array) -> float:

@@ -68,7 +68,6 @@ class Entropy(VectorFunction):
         return Nonnegative(self.size)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
     def prox(self, v: Array, t: float) -> Array:

@@ -46,7 +46,6 @@ class GroupNorm(Norm):
         return f"{self.c:g} * group_norm({self.parts.describe()})"
 
     def prox(self, v: Array, t: float) -> Array:
-        """Each group shrunk by t c w_g."""
         return self.parts.shrink(v, np.maximum(self.parts.norms(v) - t * self.c * self.parts.weights, 0.0))
 
     def dual_project(self, v: Array) -> Array:

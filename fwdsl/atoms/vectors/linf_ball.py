@@ -33,14 +33,12 @@ class LinfBall(Ball, OfRadius):
         return self.r * math.sqrt(self.size)
 
     def bounds(self) -> tuple[Array, Array]:
-        """-r and r."""
         return np.full(self.size, -self.r), np.full(self.size, self.r)
 
     def prox(self, v: Array, t: float) -> Array:
         return np.clip(v, -self.r, self.r)
 
     def lmo(self, c: Array) -> Array:
-        """-r sign(c), with sign(0) = 1."""
         return np.where(c >= 0.0, -self.r, self.r)
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
@@ -51,7 +49,6 @@ class LinfBall(Ball, OfRadius):
         return face(np.flatnonzero(np.abs(x) < self.r))
 
     def entries(self) -> EntrySum:
-        """The interval [-r, r] for each entry."""
         return EntrySum(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:

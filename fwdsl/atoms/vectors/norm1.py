@@ -34,7 +34,6 @@ class Norm1(Norm):
         return soft(v, t * self.c)
 
     def dual_project(self, v: Array) -> Array:
-        """v cut at +- c."""
         return np.clip(v, -self.c, self.c)
 
     def face(self, x: Array) -> Face:
@@ -43,7 +42,6 @@ class Norm1(Norm):
         return face(free, self.c * np.sign(x[free]))
 
     def entries(self) -> EntrySum:
-        """c times the sizes."""
         return EntrySum(self.c, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:

@@ -21,7 +21,6 @@ class Norm1Simplex(Norm1OnPositive):
         return self.on.prox(v, t)
 
     def conjugate(self, v: Array) -> float:
-        """r (max_i v_i - c)."""
         return self.on.conjugate(v) - self.c * self.on.r
 
     def kernel_args(self) -> tuple[object, ...]:

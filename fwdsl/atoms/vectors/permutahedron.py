@@ -62,7 +62,6 @@ class Permutahedron(ConvexSet):
         object.__setattr__(self, "c", np.ascontiguousarray(c))
 
     def radius(self) -> float:
-        """|c|_2, the length of a vertex."""
         return norm2(self.c)
 
     def diameter(self) -> float:
@@ -96,7 +95,6 @@ class Permutahedron(ConvexSet):
         return x
 
     def conjugate(self, v: Array) -> float:
-        """<c, v>, both sorted."""
         return float((self.c * np.sort(v)[::-1]).sum())
 
     def lmo(self, c: Array) -> Array:

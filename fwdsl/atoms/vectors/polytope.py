@@ -44,11 +44,9 @@ class Polytope(ConvexSet):
         return bool(self.V.size <= PROXIMABLE_NUMBERS)
 
     def radius(self) -> float:
-        """The length of the longest vertex."""
         return float(np.sqrt(np.square(self.V).sum(axis=1)).max())
 
     def diameter(self) -> float:
-        """The largest distance of two vertices."""
         return max(float(np.sqrt(np.square(self.V - x).sum(axis=1)).max()) for x in self.V)
 
     def describe(self) -> str:
@@ -76,7 +74,6 @@ class Polytope(ConvexSet):
         return found
 
     def conjugate(self, v: Array) -> float:
-        """max_i <V_i, v>."""
         return float((self.V @ v).max())
 
     def lmo(self, c: Array) -> Array:

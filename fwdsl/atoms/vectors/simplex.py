@@ -44,7 +44,6 @@ class Simplex(OfRadius):
         return project_sum(v, self.r)
 
     def conjugate(self, v: Array) -> float:
-        """r max_i v_i."""
         return self.r * float(v.max()) if self.r > 0.0 else 0.0
 
     def lmo(self, c: Array) -> Array:

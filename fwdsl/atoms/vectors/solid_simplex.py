@@ -38,7 +38,6 @@ class SolidSimplex(OfRadius):
         return project_l1(np.maximum(v, 0.0), self.r)
 
     def conjugate(self, v: Array) -> float:
-        """r max(0, max_i v_i)."""
         return self.r * float(v.max(initial=0.0))
 
     def lmo(self, c: Array) -> Array:

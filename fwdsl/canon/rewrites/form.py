@@ -146,7 +146,6 @@ class Rewritten:
         return self.inner
 
     def split(self, x: Array) -> Mapping[str, object]:
-        """The program's own variables."""
         return self.outer.split(x)
 
     def auxiliary(self, x: Array) -> Mapping[str, object]:
