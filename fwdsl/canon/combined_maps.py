@@ -7,26 +7,18 @@ from typing import TYPE_CHECKING
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, bracket
+from .maps import Identity, LinearMap, MapOfOne, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
 @light_dataclass
-class Scaled(LinearMap):
+class Scaled(MapOfOne):
     """x -> c K x."""
 
     inner: LinearMap
     c: float
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.inner.shape
-
-    @property
-    def nnz(self) -> int:
-        return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
         return self.c * self.inner.apply(x)

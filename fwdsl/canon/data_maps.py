@@ -9,7 +9,7 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
-from .maps import LinearMap, as_sparse, bracket
+from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -59,7 +59,7 @@ BLOCK = 1 << 17
 
 
 @light_dataclass
-class AbsoluteMatrix(LinearMap):
+class AbsoluteMatrix(NonnegativeMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
 
     A: Any
@@ -105,9 +105,6 @@ class AbsoluteMatrix(LinearMap):
         for at, block in self._blocks():
             out += block.T @ y[at]
         return out
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def describe(self, x: str) -> str:
         return f"abs(A) @ {x}"

@@ -94,8 +94,38 @@ class LinearMap(ABC):
         return 0
 
 
+class NonnegativeMap(LinearMap):
+    """A map without negative entries, which is its own absolute value."""
+
+    def absolute(self) -> LinearMap:
+        return self
+
+
+class MapOfOne(LinearMap):
+    """A map that is as the one that it is made of, but for what it says itself."""
+
+    inner: LinearMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
+
+    @property
+    def nnz(self) -> int:
+        return self.inner.nnz
+
+    def absolute(self) -> LinearMap:
+        return self.inner.absolute()
+
+    def squared(self) -> LinearMap:
+        return self.inner.squared()
+
+    def describe(self, x: str) -> str:
+        return self.inner.describe(x)
+
+
 @light_dataclass
-class Identity(LinearMap):
+class Identity(NonnegativeMap):
     """x -> x."""
 
     size: int
@@ -109,9 +139,6 @@ class Identity(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         return y
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         at = np.arange(self.rows)
@@ -215,7 +242,7 @@ class Diagonal(LinearMap):
 
 
 @light_dataclass
-class Select(LinearMap):
+class Select(NonnegativeMap):
     """x -> x[start:stop]."""
 
     start: int
@@ -234,9 +261,6 @@ class Select(LinearMap):
         out = np.zeros(self.columns)
         out[self.start : self.stop] = y
         return out
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.arange(self.start, self.stop), 1.0, (self.rows, self.columns))

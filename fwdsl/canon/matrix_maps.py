@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
 from .data_maps import Matrix, is_written, stored
-from .maps import LinearMap, as_sparse, bracket, placed
+from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -122,7 +122,7 @@ class RightMultiply(LinearMap):
 
 
 @light_dataclass
-class Take(LinearMap):
+class Take(NonnegativeMap):
     """x -> x[index]: transposes, slices along two axes, a matrix's diagonal, the observed entries of a matrix.
 
     `once` says that no position occurs twice, so the adjoint needs no adding up.
@@ -148,9 +148,6 @@ class Take(LinearMap):
             return out
         return np.asarray(np.bincount(self.index, weights=y, minlength=self.columns), dtype=np.float64)
 
-    def absolute(self) -> LinearMap:
-        return self
-
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
 
@@ -165,7 +162,7 @@ def transpose(n: int, d: int) -> Take:
 
 
 @light_dataclass
-class Tile(LinearMap):
+class Tile(NonnegativeMap):
     """v -> ones(n) v': a vector added to every row of a matrix (an intercept)."""
 
     n: int
@@ -181,9 +178,6 @@ class Tile(LinearMap):
     def adjoint(self, y: Array) -> Array:
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
 
-    def absolute(self) -> LinearMap:
-        return self
-
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))
 
@@ -193,7 +187,7 @@ class Tile(LinearMap):
 
 
 @light_dataclass
-class Symmetrise(LinearMap):
+class Symmetrise(NonnegativeMap):
     """X -> (X + X') / 2, for each of `count` blocks: how symmetric variables, kept in full, enter expressions, so that gradients stay symmetric."""
 
     d: int
@@ -211,9 +205,6 @@ class Symmetrise(LinearMap):
     def adjoint(self, y: Array) -> Array:
         """The symmetric part: the map is its own adjoint."""
         return self.apply(y)
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         at = np.arange(self.rows)

@@ -22,7 +22,7 @@ from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key, RewritingStep
-from .expressions import changed, multiples, number_and_rest, parts, split, times
+from .expressions import changed, multiples, number_and_rest, parts, split, target_of, times
 
 
 @light_dataclass
@@ -85,9 +85,7 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
         return None
     live, constant = parts(part.rest)
     shape = part.rest.type.array_shape
-    target = times(-1.0, constant) if constant is not None else algebra.make("zeros", shapes.of_shape(shape))
-    if target.type.array_shape != shape:
-        target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+    target = target_of(constant, shape)
     options = ((LOSSES[HUBER].options[0].name, delta),)
     text = f"{squares.text} + {sizes.text}"
     double = algebra.times(algebra.const(2.0), c)

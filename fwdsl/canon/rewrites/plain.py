@@ -22,7 +22,7 @@ from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from .draft import Draft, Duals, Key, RewritingStep
-from .expressions import changed, length, number_and_rest, parts, plus, times
+from .expressions import changed, length, number_and_rest, parts, plus, target_of, times
 
 
 @light_dataclass
@@ -90,10 +90,7 @@ def _term(term: Term) -> Term | None:
     if term.convex is not None and term.convex.adds_sizes and (argument.type.is_vector or argument.type.is_matrix):
         live, constant = parts(argument)
         if constant is not None:
-            shape = argument.type.array_shape
-            target = times(-1.0, constant)
-            if target.type.array_shape != shape:
-                target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+            target = target_of(constant, argument.type.array_shape)
             return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum")
     return replace(term, argument=argument) if argument is not term.argument else None
 

@@ -23,7 +23,7 @@ from ...model import ConstraintDecl, Expr, SetRef, Term, VarDecl
 from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key, RewritingStep
-from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, times
+from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, target_of, times
 
 Kind = Literal["linear", "squares", "largest"]
 
@@ -276,9 +276,7 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
         z = plus(times(-1.0, e), algebra.const(1.0))
         assert z is not None
         return Term("loss", word, cost.c, z, algebra.ones(shape), None, cost.reduce, text=text, span=e.span), -1.0
-    target = times(-1.0, constant) if constant is not None else algebra.make("zeros", shapes.of_shape(shape))
-    if target.type.array_shape != shape:
-        target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+    target = target_of(constant, shape)
     if r == -1.0 and a == 0.0:
         if constant is None and cost.reduce == "sum":
             return Term("function", SIZES, cost.c, e, text=text, span=e.span), 1.0
