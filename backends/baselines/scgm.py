@@ -72,7 +72,6 @@ class SCGMRun(ConditionalRun[SCGMState], of=SCGM):
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one vertex, one step."""
         s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, batch_size(self.batch, of.n, 0.01))

@@ -103,7 +103,6 @@ class Sliding(ConditionalRun[S]):
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one inner problem."""
         s, of = self.state, self.samples
         if s.inner.size == 0:
             s.k += 1

@@ -180,7 +180,6 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         self.keep_bound(s, [s.y.copy()], -(s.v + problem.q))
 
     def step(self) -> None:
-        """Epochs of exact coordinate steps."""
         problem, s, of = self.problem, self.state, self.sum
         f = of.loss
         lower, upper = of.f.dual_bounds

@@ -66,7 +66,6 @@ class SFWRun(ConditionalRun[SFWState], of=SFW):
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one vertex, one step."""
         s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, grown(self.factor * s.k**2, self.cap, of.n))

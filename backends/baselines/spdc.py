@@ -157,7 +157,6 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
         self.keep_bound(s, [s.y.copy()], s.u.copy())
 
     def step(self) -> None:
-        """One step: iterations for the epochs that make up a step."""
         problem, s, of = self.problem, self.state, self.sum
         (g,) = problem.g
         f = of.loss

@@ -330,7 +330,6 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         return np.clip(new, dual.lo, dual.hi), x
 
     def report(self) -> Report:
-        """P and D at the last certificate."""
         s = self.state
         return Report(s.value, s.bound, "interior point" if s.rounds else "dual coordinate descent")
 

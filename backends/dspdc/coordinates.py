@@ -241,7 +241,6 @@ class CoordinateSampling:
         s.bar = s.v.copy()
 
     def objective(self, s: DSPDCState) -> float:
-        """P(x), from v."""
         z = self.c * self.left.whole(s.v)
         z += self.offset
         return self.problem.objective(s.x, [z])

@@ -49,7 +49,6 @@ class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
         return Move(away, of=found.worst)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Move towards the best of S, or away from the worst."""
         towards, away = found.at_x - found.least, found.most - found.at_x
         if self.state.live == 1:
             return None

@@ -101,7 +101,6 @@ class CorrectiveRun(OracleRun[ActiveState]):
         return s
 
     def step(self) -> None:
-        """One direction, one step, one gradient."""
         problem, s = self.reduced, self.state
         move = self._choose()
         direction, dz, longest = self._direction(move)

@@ -56,7 +56,6 @@ class FrankWolfeRun(OracleRun[FWState], of=FrankWolfe):
         return s
 
     def step(self) -> None:
-        """One vertex, one step, one gradient."""
         problem, s = self.reduced, self.state
         v = self.vertex(s, self.slope(s))
         direction = v - s.x

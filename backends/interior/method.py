@@ -79,7 +79,6 @@ class Interior(Method):
 
     @classmethod
     def load(cls) -> None:
-        """The steps, with SciPy's factorisations."""
         from fwdsl.backends.interior.run import InteriorRun
 
         cls.run, InteriorRun.method = InteriorRun, cls

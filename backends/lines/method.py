@@ -90,7 +90,6 @@ class LinesMethod(Method):
 
     @classmethod
     def load(cls) -> None:
-        """Import the steps."""
         from fwdsl.backends.lines.run import LinesRun
 
         cls.run, LinesRun.method = LinesRun, cls

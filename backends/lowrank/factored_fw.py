@@ -285,7 +285,6 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         s.phase = "drop step" if g == to.longest else "away step"
 
     def report(self) -> Report:
-        """The objective, and the best bound of a gradient so far."""
         s, constant = self.state, self.problem.form.constant
         return Report(constant + s.value, constant + s.bound, s.phase)
 

@@ -110,9 +110,5 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
 
     def candidate(self) -> tuple[LowRank, None]:
         """X by balanced factors; the verifier makes the dual point of it."""
-        core, state = self.core, self.state
-        if isinstance(core, Completion):
-            assert isinstance(state, CompletionState)
-            return self.problem.answer(*core.factors(state)), None
-        assert isinstance(state, RegressionState)
-        return self.problem.answer(*core.factors(state)), None
+        core: Any = self.core  # the state is of its kind
+        return self.problem.answer(*core.factors(self.state)), None

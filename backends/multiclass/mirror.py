@@ -101,7 +101,6 @@ class GameRun(Run[PreparedProblem, G]):
         return 1.0 / self.game.pace(radius)
 
     def report(self) -> Report:
-        """P at the last certificate and the best bound."""
         s = self.state
         failure = "" if 0.0 < self.first(s.radius) < math.inf else OVERFLOW
         return Report(s.value, s.best_bound, f"{self.method.title}, radius {s.radius:.3g}", failure=failure)

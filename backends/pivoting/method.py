@@ -379,7 +379,6 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         return self.state.x, [np.zeros_like(z) for z in self.state.z]
 
     def report(self) -> Report:
-        """P at x and the best bound so far."""
         s = self.state
         failure = ""
         if s.lost:

@@ -360,7 +360,6 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return self.state.x, [np.zeros_like(z) for z in self.state.zs]
 
     def report(self) -> Report:
-        """P at x and the best bound so far."""
         s = self.state
         failure = "no further progress: the numbers have reached the limits of rounding" if s.still >= STILL else ""
         return Report(s.value, s.best_bound, s.phase, failure=failure)

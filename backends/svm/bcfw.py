@@ -252,7 +252,6 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
             s.best_value, s.best_x = s.value, m.flat(s.W, s.b)
 
     def report(self) -> Report:
-        """P at the last W and the best D so far."""
         # rows wait at most 64 sweeps: within eight sweeps' worth of visits each has come up
         done = self.rule == "exact" and self.state.still >= 8
         failure = "no sample changes any more: the numbers have reached the limits of rounding" if done else ""

@@ -74,7 +74,6 @@ class Repeated(OfInner):
         return np.concatenate([self.inner.dual_project(b) for b in self._blocks(v)]) if self.count else v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """The same method of the block's function, block by block."""
         pairs = zip(self._blocks(x), self._blocks(rest), strict=True)
         return np.concatenate([self.inner.normal_part(*pair) for pair in pairs]) if self.count else rest
 
@@ -106,7 +105,6 @@ class Repeated(OfInner):
         return Face(free, normals, np.concatenate([f.slope for f in known]))
 
     def lmo(self, c: Array) -> Array | None:
-        """The same method of the block's function, block by block."""
         vertices = [self.inner.lmo(b) for b in self._blocks(c)]
         return None if any(v is None for v in vertices) else np.concatenate([v for v in vertices if v is not None])
 

@@ -36,7 +36,6 @@ class Scaled(MapOfOne):
         return self.c * self.inner.sparse()
 
     def describe(self, x: str) -> str:
-        """c * K x."""
         inner = self.inner.describe(x)
         return f"-{bracket(inner)}" if self.c == -1.0 else f"{self.c:g} * {bracket(inner)}"
 

@@ -257,7 +257,6 @@ class Select(NonnegativeMap):
         return x[self.start : self.stop]
 
     def adjoint(self, y: Array) -> Array:
-        """y at its place among zeros."""
         out = np.zeros(self.columns)
         out[self.start : self.stop] = y
         return out

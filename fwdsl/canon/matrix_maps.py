@@ -74,7 +74,6 @@ class LeftMultiply(LinearMap):
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
-        """A entry by entry squared."""
         if not is_written(self.A):
             return self.absolute()
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
@@ -141,7 +140,6 @@ class Take(NonnegativeMap):
         return x[self.index]
 
     def adjoint(self, y: Array) -> Array:
-        """y added up at its places."""
         if self.once:
             out = np.zeros(self.columns)
             out[self.index] = y
@@ -198,7 +196,6 @@ class Symmetrise(NonnegativeMap):
         return self.count * self.d * self.d, self.count * self.d * self.d
 
     def apply(self, x: Array) -> Array:
-        """The symmetric part."""
         X = x.reshape(self.count, self.d, self.d)
         return np.asarray((0.5 * (X + X.transpose(0, 2, 1))).reshape(-1))
 
@@ -232,7 +229,6 @@ class Quad(LinearMap):
         return stored(self.U)
 
     def apply(self, x: Array) -> Array:
-        """u_i' X u_i."""
         d = int(self.U.shape[1])
         inner = product(self.U, x.reshape(d, d))
         if hasattr(self.U, "nnz"):
@@ -240,7 +236,6 @@ class Quad(LinearMap):
         return np.asarray(np.einsum("ij,ij->i", self.U, inner))
 
     def adjoint(self, y: Array) -> Array:
-        """U' diag(y) U."""
         if hasattr(self.U, "nnz"):
             return np.asarray((self.U.T @ self.U.multiply(y[:, None])).toarray(), dtype=np.float64).reshape(-1)
         return np.asarray(self.U.T @ (y[:, None] * self.U), dtype=np.float64).reshape(-1)

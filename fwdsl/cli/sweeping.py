@@ -139,7 +139,6 @@ def _folded(
 
 
 def _tell(found: CrossValidation, output: Output) -> None:
-    """Print the scores, then the fit chosen."""
     from ..results.json_form import solution_json
     from .report import solution_text
 
@@ -152,7 +151,6 @@ def _tell(found: CrossValidation, output: Output) -> None:
 
 
 def _save(name: str, found: CrossValidation, session: Session) -> None:
-    """Save the fit chosen, if there is one."""
     from ..results.saved import save_solution
 
     if found.solution is not None:

@@ -158,7 +158,6 @@ class _Samples:
             )
 
     def rows(self, item: slice | Array) -> Any:
-        """Some of the rows."""
         part = self.X[item]
         return part if self.centre is None else np.asarray(part, dtype=np.float64) - self.centre
 

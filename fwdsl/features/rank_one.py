@@ -43,7 +43,6 @@ class RankOneUpdated:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the stored numbers and their positions."""
         own = self.A.nbytes if isinstance(self.A, RankOneUpdated) else _bytes(self.A)
         return int(own) + self.u.nbytes + self.v.nbytes
 
@@ -108,7 +107,6 @@ class RankOneUpdated:
         return np.asarray(np.subtract(self.A.diagonal(), self.u[:size] * self.v[:size], dtype=np.float64))
 
     def sum(self) -> float:
-        """The sum of all entries."""
         own = self.A.sum() if isinstance(self.A, RankOneUpdated) else np.sum(self.A.data, dtype=np.float64)
         return float(own) - float(self.u.sum()) * float(self.v.sum())
 

@@ -68,7 +68,6 @@ class SolvableExpansion(AsWritten):
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:
-        """The values of named terms by their own formulas."""
         form = self.form
         model, reader = form.instance.model, AffineReader(form.instance, {})
         if not any(term.name for term in model.terms):

@@ -96,7 +96,6 @@ class SolvableFactored(AsWritten):
         return out
 
     def terms(self, x: LowRank) -> dict[str, float]:
-        """The values of terms by the factors."""
         form = self.form
         reader = AffineReader(form.instance, {})
 

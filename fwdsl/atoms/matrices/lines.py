@@ -109,7 +109,6 @@ class Lines(OfInner):
 
     # --- functions ----------------------------------------------------------------------------------------------------
     def value(self, x: Array) -> float:
-        """The sum over the lines."""
         if self._rows is not None:
             return self._rows.value(self.lines(x))
         return 0.0 if self.pair[0] is None else math.fsum(self.inner.value(line) for line in self.lines(x))
@@ -130,11 +129,9 @@ class Lines(OfInner):
         return max((self.inner.violation(line, s) for line, s in zip(lines, size, strict=True)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The same method of the set of lines, line by line."""
         return self._each(v, lambda line: self.inner.prox(line, t))
 
     def conjugate(self, v: Array) -> float:
-        """The sum over the lines."""
         if self._rows is not None:
             return self._rows.conjugate(self.lines(v))
         return _sum(self.inner.conjugate(line) for line in self.lines(v))
@@ -149,13 +146,11 @@ class Lines(OfInner):
         return min((self.inner.dual_scale(line) for line in self.lines(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         if isinstance(self._rows, Norms):
             return self.flat(self._rows.dual_project(self.lines(v)))
         return self._each(v, self.inner.dual_project)
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         pairs = zip(self.lines(x), self.lines(rest), strict=True)
         return self.flat(np.array([self.inner.normal_part(*pair) for pair in pairs])) if self.size else rest
 

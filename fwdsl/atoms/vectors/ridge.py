@@ -71,7 +71,6 @@ class Ridged(OfInner):
         return self.inner.prox(v / grow, t / grow)
 
     def prox_change(self, t: float) -> tuple[float, float]:
-        """See `VectorFunction.prox_change`."""
         grow = 1.0 + 2.0 * t * self.c
         share, step = self.inner.prox_change(t / grow)
         return share / grow, step
