@@ -352,7 +352,7 @@ class OnOrthant(Joint):
         return norm.dual_norm(np.maximum(v, 0.0))
 
     def prox(self, v: Array, t: float) -> Array:
-        """That of the norm at the positive part."""
+        """The prox of the norm at the positive part."""
         return self.norm.prox(np.maximum(v, 0.0), t)
 
     def conjugate(self, v: Array) -> float:
