@@ -18,7 +18,6 @@ With R(z) = min over C of <q + z, x> + (mu / 2) |x|^2, D(y) = R(K'y) + <b0, y> -
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -26,9 +25,9 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.method import State
 from fwdsl.backends.pdbfw.block_step import top
 from fwdsl.backends.pdbfw.dual_step import SMALLEST, bregman, euclidean, mirror, theory_step
+from fwdsl.backends.pdbfw.method import PDBFWState
 from fwdsl.light_dataclass import light_dataclass
 
 EPS = float(np.finfo(np.float64).eps)
@@ -102,31 +101,6 @@ class Space(Protocol):
 
     def project(self, v: Array, cap: int, warm: Array, near: Array, curvature: float, eps: float) -> Projection:
         """The best point of C with at most `cap` parts for (curvature / 2) |x - v|^2, exact or (1/2, eps / 8)-approximate relative to `near`."""
-
-
-@dataclass
-class PDBFWState(State):
-    """The state of a run of `pdbfw`."""
-
-    x: Array  # the primal point
-    w: Array  # K x + b0
-    y: Array  # the dual point
-    z: Array  # K'y
-    s: Array  # y is a derivative of f there
-    value: float  # P(x)
-    least: float  # R(z)
-    slack: float  # by how much R(z) may be less
-    t: float  # delta / n, the dual step
-    cap: int  # parts of x that a block step may use
-    warm: Array  # the start of the next projection
-    best_x: Array  # the best point so far
-    best_value: float  # P there
-    best_y: Array  # the best dual point so far
-    best_bound: float  # D there
-    y_old: Array  # the y before; of the mirror step u = f'(s), the point of the estimate sequence
-    z_old: Array  # K'y of it
-    momentum: float = 1.0  # of the mirror step 1 + the weight of the estimate sequence
-    short: int = 0  # steps that asked for momentum
 
 
 @light_dataclass

@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,25 +29,19 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import norm2
 from fwdsl.backends.dual import dual_value, feasible_scale
 from fwdsl.backends.functions import prox_conjugate
-from fwdsl.backends.method import Estimate, Method, Report, Run, State
-from fwdsl.backends.option import Option
-from fwdsl.backends.pdhg import costs
+from fwdsl.backends.method import Report, Run
 from fwdsl.backends.pdhg.balance import balance, first_weight
+from fwdsl.backends.pdhg.method import LEAST_DELTA, MOST_DELTA, PDHG, PDHGState
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Canonical
-from fwdsl.canon.forms import Form
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 REPORT_EVERY = 10
-FIRST_LEAP = 200
-"""Iterations before large proximal steps are tried."""
+
 LONGEST = 1e9
 """Numbers touched after which a leap ends at the next chance, about half a second: limits and Ctrl-C are honoured between iterations."""
 LEAP_EVERY = 1.2
 """The growth of the iterations between tries."""
-DELTA, LEAST_DELTA, MOST_DELTA = 1e-2, 1e-6, 0.1
-"""The metric of a large step over that of an ordinary one: at the start, and its range."""
+
 QUICK, SLOW = 12, 20
 """Newton steps up to which the next large step is made larger, and from which it is made smaller."""
 KEPT, GOOD, SPLENDID, DONE = 0.9, 0.5, 0.1, 1e-5
@@ -61,72 +54,6 @@ FARTHEST = 1e8
 """The largest ratio of the primal weight to the first one."""
 HUGE = 1e300
 """A squared step beyond which the iterates have left for infinity: the program has no solution, or no finite one."""
-
-
-@dataclass
-class PDHGState(State):
-    """The state of a run of `pdhg`; T is one step of primal-dual hybrid gradient."""
-
-    x: Array  # (n,), x of the Halpern point z = (x, y), in the units of x
-    ys: list[Array]  # its y, an array of m_i multipliers for each term
-    kx: list[Array]  # K x of each term, without the offsets
-    kty: Array  # (n,), K'y
-    x_anchor: Array  # (n,), x of the anchor z_0, where the last restart was
-    ys_anchor: list[Array]  # its y
-    kx_anchor: list[Array]  # its K x
-    kty_anchor: Array  # (n,), its K'y
-    x_hat: Array  # (n,), x of T(z) of the last step
-    ys_hat: list[Array]  # its y
-    kx_hat: list[Array]  # its K x
-    kty_hat: Array  # (n,), its K'y
-    column_scale: Array  # (n,), t, the scales of the columns
-    row_scale: list[Array]  # s, the scales of the m_i rows of each term
-    eta: float  # the step: tau = eta t^2 / omega, sigma = eta omega s^2
-    omega: float  # the primal weight
-    omega_first: float  # the one made of the data's sizes
-    inner: int = 0  # steps since the last restart
-    residual_start: float = math.inf  # the fixed-point residual of the first step after it
-    residual_last: float = math.inf  # that of the last step
-    restarts: int = 0  # restarts so far
-    objective: float = math.inf  # P at the last measurement
-    bound: float = -math.inf  # D there
-    infeasibility: float = math.inf  # the largest relative violation there
-    hidden: float = 0.0  # how much of P it may hide
-    diverged: bool = False  # the iterates have left for infinity
-    next_leap: int = FIRST_LEAP  # the iteration of the next large proximal steps
-    delta: float = DELTA  # the metric of a large step over that of an ordinary one
-
-
-class PDHG(Method):
-    """Restarted primal-dual hybrid gradient; applies to every program this version accepts."""
-
-    name = "pdhg"
-    title = "restarted primal-dual hybrid gradient"
-    source = "Chambolle, Pock 2011; Applegate et al. 2021; Lu, Yang 2024"
-    most_iterations = 400_000
-    least_seconds = costs.LEAST_SECONDS
-    options = MappingProxyType({"restart": Option(True, "restart, and adapt the primal weight")})
-
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Every problem is taken: all canonical functions have a prox."""
-        return ()
-
-    @classmethod
-    def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
-        """The reason where entries of a small matrix under a trace norm are observed: methods on its factors take long for a bound where the
-        solution has full rank, as under a tiny weight."""
-        if form is None or not any(s.over == "entries" for s in arrangement.sums):
-            return ""
-        factored = form.factored
-        if factored is None or factored.size * min(factored.shape) > costs.SMALL_MATRIX:
-            return ""
-        return "the matrix is small: all its singular values cost no more than products with its factors"
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Hundreds to thousands of iterations."""
-        return costs.pdhg(canonical, tol)
 
 
 class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):

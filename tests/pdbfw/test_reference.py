@@ -14,9 +14,9 @@ from fwdsl.atoms.vectors.group_ball import GroupBall
 from fwdsl.atoms.vectors.l1_ball import L1Ball
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
-from fwdsl.backends.pdbfw import PDBFWState
 from fwdsl.backends.pdbfw.block_step import BlockStep, used
 from fwdsl.backends.pdbfw.dual_step import theory_step
+from fwdsl.backends.pdbfw.method import PDBFWState
 from fwdsl.backends.pdbfw.trace import TraceSpace
 from fwdsl.backends.problem import PreparedProblem
 from tests.pdbfw.problems import SETS, matrix_data, matrix_problem, vector_data, vector_problem

@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.svm.bcfw import VARIANTS
+from fwdsl.backends.svm.bcfw_method import VARIANTS
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.backends.svm.loops import rows
 from tests.runs import started
