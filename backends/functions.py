@@ -44,13 +44,13 @@ class _ByBlocks:
         return total
 
     def value(self, z: Array) -> float:
-        return self._sum(self.f.loss.value, z)
+        return self._sum(self.f.loss.value_loop, z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        return self._sum(self.f.loss.value_gradient, z, out)
+        return self._sum(self.f.loss.value_gradient_loop, z, out)
 
     def conjugate(self, y: Array) -> float:
-        return self._sum(self.f.loss.conjugate, y)
+        return self._sum(self.f.loss.conjugate_loop, y)
 
 
 class FastLoss(_ByBlocks):
@@ -76,8 +76,7 @@ class FastLoss(_ByBlocks):
 
     def curvature(self, z: Array, out: Array) -> None:
         """The diagonal of a generalised Hessian, into `out`."""
-        assert self.f.loss.curvature is not None
-        compiled, f = kernel(self.f.loss.curvature), self.f
+        compiled, f = kernel(self.f.loss.curvature_loop), self.f
 
         def run(block: tuple[int, int]) -> None:
             a, b = block
@@ -103,7 +102,7 @@ class FastLoss(_ByBlocks):
 
     def prox(self, v: Array, t: float | Array, out: Array) -> None:
         """argmin_z sum_j t_j f_j(z_j) + |z - v|^2 / 2, into `out`; t is one step or one an entry."""
-        compiled, f = kernel(self.f.loss.prox), self.f
+        compiled, f = kernel(self.f.loss.prox_loop), self.f
         step, w = (t, f.w) if isinstance(t, float) else (1.0, f.w * t)
 
         def run(block: tuple[int, int]) -> None:
@@ -140,8 +139,7 @@ class FastRows(_ByBlocks):
 
     def curvature(self, z: Array, out: Array) -> None:
         """Write what `bent` asks of the Hessian at z into `out`."""
-        assert self.f.loss.curvature is not None
-        compiled, f = kernel(self.f.loss.curvature), self.f
+        compiled, f = kernel(self.f.loss.curvature_loop), self.f
         rows, into = self._rows(z), self._rows(out)
 
         def run(block: tuple[int, int]) -> None:
@@ -152,8 +150,7 @@ class FastRows(_ByBlocks):
 
     def bent(self, h: Array, v: Array) -> Array:
         """The Hessian times v, h being what `curvature` gave."""
-        assert self.f.loss.bent is not None
-        compiled, out = kernel(self.f.loss.bent), np.empty_like(v)
+        compiled, out = kernel(self.f.loss.bent_loop), np.empty_like(v)
         of, rows, into = self._rows(h), self._rows(v), self._rows(out)
 
         def run(block: tuple[int, int]) -> None:
@@ -172,7 +169,7 @@ class FastRows(_ByBlocks):
 
     def prox(self, v: Array, t: float | Array, out: Array) -> None:
         """argmin_z t f(z) + |z - v|^2 / 2, into `out`."""
-        compiled, f = kernel(self.f.loss.prox), self.f
+        compiled, f = kernel(self.f.loss.prox_loop), self.f
         rows, into = self._rows(v), self._rows(out)
 
         def run(block: tuple[int, int]) -> None:

@@ -148,7 +148,7 @@ class VectorSamples(SampleSum):
         self.n, self.size = self.sum.n, self.sum.d
         self.rows = self.sum.rows
         loss = self.sum.loss.loss
-        self._slopes = linked(batch_slopes, self.sum.row_kernels, derivative=loss.value_gradient)
+        self._slopes = linked(batch_slopes, self.sum.row_kernels, derivative=loss.value_gradient_loop)
         self._add = linked(batch_add, self.sum.row_kernels)
 
     def slopes(self, x: Array, rows: Rows) -> Array:
@@ -190,11 +190,11 @@ class MatrixSamples(SampleSum):
         f = self.f
         if isinstance(f, VectorLossFunction):
             y = np.empty_like(z)
-            kernel(f.loss.value_gradient)(z, f.y[rows], f.w[rows], y)
+            kernel(f.loss.value_gradient_loop)(z, f.y[rows], f.w[rows], y)
             return y
         y = np.empty(z.size)
         b, w = (np.ascontiguousarray(v.reshape(self.n, self.k)[rows]).reshape(-1) for v in (f.b, f.w))
-        kernel(f.loss.value_gradient)(z.reshape(-1), b, w, f.p, y)
+        kernel(f.loss.value_gradient_loop)(z.reshape(-1), b, w, f.p, y)
         return y.reshape(z.shape)
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:

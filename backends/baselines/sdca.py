@@ -192,7 +192,11 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         lo, hi = self._box()
         advance = csr_advance if isinstance(of.operator.storage, Sparse) else dense_advance
         loop = linked(
-            sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
+            sdca_rows,
+            of.row_kernels,
+            prox_loss=f.loss.prox_loop,
+            derivative=f.loss.value_gradient_loop,
+            advance=advance,
         )
         data, after = of.data, (self.squares, lower, upper, s.y, s.v)
         signed, bounded = self.budget is None or self.budget.signed, lo.size > 0

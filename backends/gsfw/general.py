@@ -36,11 +36,11 @@ def derivative(of: SampleSum, z: Array, rows: Any) -> tuple[float, Array]:
     f = of.f
     if isinstance(f, VectorLossFunction):
         out = np.empty_like(z)
-        return float(kernel(f.loss.value_gradient)(np.ascontiguousarray(z), f.y[rows], f.w[rows], out)), out
+        return float(kernel(f.loss.value_gradient_loop)(np.ascontiguousarray(z), f.y[rows], f.w[rows], out)), out
     assert isinstance(f, LossFunction)
     b, w = (np.ascontiguousarray(v.reshape(of.n, -1)[rows]).reshape(-1) for v in (f.b, f.w))
     y = np.empty(z.size)
-    value = kernel(f.loss.value_gradient)(np.ascontiguousarray(z).reshape(-1), b, w, f.p, y)
+    value = kernel(f.loss.value_gradient_loop)(np.ascontiguousarray(z).reshape(-1), b, w, f.p, y)
     return float(value), y.reshape(z.shape)
 
 

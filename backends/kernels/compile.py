@@ -95,9 +95,9 @@ def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: F
 
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
-    loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither; plain functions
-    that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.loss.is_plain`) is handed through,
-    and no compiled kernel can call it: a method that links kernels says so before.
+    loss, `kernel(epoch, derivative=loss.value_gradient_loop)`. Kernels among them that are not compiled yet are compiled with neither; plain
+    functions that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.loss.is_plain`) is handed
+    through, and no compiled kernel can call it: a method that links kernels says so before.
     """
     if is_plain(fn):
         return fn
@@ -199,10 +199,10 @@ def _decorate(fn: Function, rounding: str) -> Function:
         return compiled
 
 
-def _jit(fn: Function, rounding: str) -> Any:
+def _jit(fn: Function, rounding: str, **options: str) -> Any:
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding])(fn)
+    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding], **options)(fn)
 
 
 def _calling(fn: Function, rounding: str) -> Function:
@@ -214,7 +214,8 @@ def _calling(fn: Function, rounding: str) -> Function:
 
 @cache
 def _part(fn: Function, rounding: str) -> Any:
-    return _jit(_calling(fn, rounding), rounding)
+    # a copy of it at each call takes less time than compiling it by itself
+    return _jit(_calling(fn, rounding), rounding, inline="always")
 
 
 def _name(fn: Function) -> str:
