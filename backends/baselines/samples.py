@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.loss import Loss, LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.loops import batch_add, batch_slopes
@@ -210,10 +210,13 @@ class MatrixSamples(SampleSum):
         return np.asarray(self.c**2 * squares, dtype=np.float64)
 
 
-def linked(fn: Function, rows: dict[str, Function], **uses: Function) -> Function:
-    """A compiled loop with its row kernels and its other parts."""
+def linked(fn: Function, rows: dict[str, Function], loss: type[Loss] | None = None, **uses: Function) -> Function:
+    """A compiled loop with its row kernels, perhaps the formulas of a loss as `tangent` and `prox_loss`, and its other kernels."""
     every: dict[str, Any] = {**rows, **uses}
-    return kernel(fn, **every)
+    if loss is not None:
+        formulas = {"tangent": loss.tangent, "prox_loss": loss.prox}
+        every |= {name: f for name, f in formulas.items() if name in fn.__code__.co_names}
+    return kernel(fn, parts=("tangent", "prox_loss"), **every)
 
 
 def draw(rng: np.random.Generator, n: int, size: int) -> Rows:

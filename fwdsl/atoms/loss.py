@@ -77,7 +77,7 @@ class Loss(ABC):
     # --- kernels: the loops of `loss_loops` around the formulas, or the loss's own ----------------------------------
     value_loop: ClassVar[Callable[..., float]]
     value_gradient_loop: ClassVar[Callable[..., float]]
-    curvature_loop: ClassVar[Callable[..., None]]
+    curvature_loop: ClassVar[Callable[..., None] | None] = None
     prox_loop: ClassVar[Callable[..., None]]
     conjugate_loop: ClassVar[Callable[..., float]]
 
@@ -168,7 +168,9 @@ def _loops_of_references(cls: type[Loss]) -> Iterator[tuple[str, Callable[..., A
         assert cls.curvature_naive is not None
         out[:] = w * cls.curvature_naive(z, b, p)
 
-    for kernel in (value, value_gradient, prox, conjugate, curvature):
+    made: list[Callable[..., Any]] = [value, value_gradient, prox, conjugate]
+    made += [] if cls.curvature_naive is None else [curvature]
+    for kernel in made:
         kernel.plain = True  # type: ignore[attr-defined]
         yield kernel.__name__, kernel
 

@@ -191,10 +191,7 @@ def infimum_is_lowest(case: LossCase) -> None:
 def facts_hold(case: LossCase) -> None:
     """Slopes change by at most `smoothness` and at least `strong_convexity`; specific facts imply general ones."""
     f, z, loss = case.f, case.z, case.f.loss
-    require(
-        (loss.smoothness is None) == (loss.curvature is loss.curvature_naive is None),
-        "a loss has a curvature where it is smooth",
-    )
+    require((loss.smoothness is None) == (loss.curvature_loop is None), "a loss has a curvature where it is smooth")
     general = loss.piecewise_quadratic or not loss.piecewise_linear
     require(general, "what is piecewise linear is piecewise quadratic")
     require(loss.smoothness is None or not loss.piecewise_linear, "what is piecewise linear is not smooth")
@@ -221,7 +218,7 @@ def facts_hold(case: LossCase) -> None:
 def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
     """`curvature` against differences of the gradient, where these are smooth."""
     f, loss = case.f, case.f.loss
-    if loss.smoothness is None:
+    if loss.curvature_loop is None:
         return
     z = np.random.default_rng(6).normal(0.0, 3.0, f.size)
     out, h = np.empty(f.size), 1e-5

@@ -37,17 +37,14 @@ class Absolute(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """|z - b|."""
         return np.abs(z - b)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """sign(z - b)."""
         return np.sign(z - b)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where |u| <= 1."""
         return np.where(np.abs(u) <= 1.0, b * u, np.inf)
 
     @staticmethod

@@ -46,12 +46,10 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """sign(z - b) outside the tube."""
         return np.where(np.abs(z - b) > p[0], np.sign(z - b), 0.0)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """eps |u| + b u where |u| <= 1."""
         return np.where(np.abs(u) <= 1.0, p[0] * np.abs(u) + b * u, np.inf)
 
     @staticmethod

@@ -38,17 +38,14 @@ class Hinge(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """max(0, 1 - b z)."""
         return np.maximum(0.0, 1.0 - b * z)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-b where b z < 1, else 0."""
         return np.where(b * z < 1.0, -b, 0.0)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where -b u is in [0, 1]."""
         return np.where((b * u <= 0.0) & (b * u >= -1.0), b * u, np.inf)
 
     @staticmethod

@@ -48,12 +48,10 @@ class Huber(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """r cut at +- delta."""
         return np.clip(z - b, -p[0], p[0])
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """u^2 / 2 + b u where |u| <= delta."""
         return np.where(np.abs(u) <= p[0], u * (0.5 * u + b), np.inf)
 
     @staticmethod

@@ -99,12 +99,10 @@ class Logistic(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """log(1 + exp(-b z))."""
         return np.logaddexp(0.0, -b * z)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-b / (1 + exp(b z))."""
         return -b * np.exp(-np.logaddexp(0.0, b * z))
 
     @staticmethod

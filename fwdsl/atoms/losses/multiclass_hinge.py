@@ -98,7 +98,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def conjugate_naive(u: Array, y: Codes) -> Array:
-        """u_y where u + e_y is in the simplex."""
         return np.where(in_simplex(u, y), own(u, y), np.inf)
 
     @staticmethod

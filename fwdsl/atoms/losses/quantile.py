@@ -47,12 +47,10 @@ class Quantile(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """1 - tau above b, -tau below, 0 at b."""
         return np.where(z > b, 1.0 - p[0], np.where(z < b, -p[0], 0.0))
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where -tau <= u <= 1 - tau."""
         return np.where((u >= -p[0]) & (u <= 1.0 - p[0]), b * u, np.inf)
 
     @staticmethod

@@ -50,7 +50,6 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-b (1 - b z), the bracket cut to [0, 1]."""
         return -b * np.clip(1.0 - b * z, 0.0, 1.0)
 
     @staticmethod

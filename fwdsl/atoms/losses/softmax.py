@@ -141,7 +141,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def gradient_naive(z: Array, y: Codes) -> Array:
-        """softmax(z) - e_y."""
         return np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True)) - hot(y, z.shape[1])
 
     @staticmethod

@@ -39,22 +39,18 @@ class Squared(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """(z - b)^2."""
         return np.square(z - b)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """2 (z - b)."""
         return 2.0 * (z - b)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """u^2 / 4 + b u."""
         return u * (0.25 * u + b)
 
     @staticmethod
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
-        """(v + 2 t b) / (1 + 2 t)."""
         return (v + 2.0 * t * b) / (1.0 + 2.0 * t)
 
     @staticmethod

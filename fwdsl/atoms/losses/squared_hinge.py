@@ -42,12 +42,10 @@ class SquaredHinge(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """max(0, 1 - b z)^2."""
         return np.square(np.maximum(0.0, 1.0 - b * z))
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-2 b max(0, 1 - b z)."""
         return -2.0 * b * np.maximum(0.0, 1.0 - b * z)
 
     @staticmethod

@@ -95,7 +95,6 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def gradient_naive(z: Array, y: Codes) -> Array:
-        """1[1 + z_l - z_y > 0] for l != y, and minus their number."""
         return close((1.0 + (z - own(z, y)[:, None]) > 0.0).astype(np.float64), y)
 
     @staticmethod
@@ -123,5 +122,4 @@ class WestonWatkins(VectorLoss):
 
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
-        """The others cut to [0, 1], and the class's own from their sum."""
         return close(np.clip(u, 0.0, 1.0), y)
