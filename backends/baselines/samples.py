@@ -111,6 +111,14 @@ class SampleSum(ABC):
         self.add(rows, self.slopes(x, rows) - self.at(slopes, rows), self.n / rows.size, out)
         return self.with_linear(out, x)
 
+    def derivative(self, z: Array, rows: Rows) -> tuple[float, Array]:
+        """The loss of these rows at their predictions z, and its derivatives."""
+        f, z, out = self.f, np.ascontiguousarray(z), np.empty(z.shape)
+        if isinstance(f, VectorLossFunction):
+            return float(kernel(f.loss.value_gradient_loop)(z, f.y[rows], f.w[rows], out)), out
+        b, w = (np.ascontiguousarray(v.reshape(self.n, -1)[rows]).reshape(-1) for v in (f.b, f.w))
+        return float(kernel(f.loss.value_gradient_loop)(z.reshape(-1), b, w, f.p, out.reshape(-1))), out
+
     # --- constants ----------------------------------------------------------------------------------------------------
     def row_smoothness(self) -> Array:
         """L_j, the smoothness of n w_j l(a_j x) in x."""
@@ -184,18 +192,13 @@ class MatrixSamples(SampleSum):
     def at(self, y: Array, rows: Rows) -> Array:
         return y.reshape(self.n, self.k)[rows]
 
-    def slopes(self, x: Array, rows: Rows) -> Array:
+    def predictions(self, x: Array, rows: Rows) -> Array:
+        """c a_i X + b_i for these rows i."""
         self._count(rows)
-        z = np.ascontiguousarray(self.c * product(self.left.A[rows], x.reshape(-1, self.k)) + self.offset[rows])
-        f = self.f
-        if isinstance(f, VectorLossFunction):
-            y = np.empty_like(z)
-            kernel(f.loss.value_gradient_loop)(z, f.y[rows], f.w[rows], y)
-            return y
-        y = np.empty(z.size)
-        b, w = (np.ascontiguousarray(v.reshape(self.n, self.k)[rows]).reshape(-1) for v in (f.b, f.w))
-        kernel(f.loss.value_gradient_loop)(z.reshape(-1), b, w, f.p, y)
-        return y.reshape(z.shape)
+        return np.asarray(self.c * product(self.left.A[rows], x.reshape(-1, self.k)) + self.offset[rows])
+
+    def slopes(self, x: Array, rows: Rows) -> Array:
+        return self.derivative(self.predictions(x, rows), rows)[1]
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:
         self._count(rows)
