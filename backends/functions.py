@@ -44,11 +44,11 @@ class _ByBlocks:
         return v
 
     def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
-        """What kernels take of the samples a..b-1 beside their predictions, with these weights."""
+        """The arguments of kernels for the samples a..b-1 beside their predictions, with these weights."""
         raise NotImplementedError
 
     def _run(self, fn: Any, v: Array, *outs: Array, step: tuple[float, ...] = (), w: Array | None = None) -> list[Any]:
-        """What a kernel of the loss gives for each block."""
+        """The results of a kernel of the loss, one a block."""
         compiled, weights = kernel(fn), self.f.w if w is None else w
         first, *others = [self._samples(u) for u in (v, *outs)]
 
@@ -74,7 +74,7 @@ class _ByBlocks:
         return self._sum(self.f.loss.conjugate_loop, y)
 
     def curvature(self, z: Array, out: Array) -> None:
-        """What `bent` asks of a generalised Hessian at z, into `out`; of a loss of entries its diagonal."""
+        """Write what `bent` asks of a generalised Hessian at z into `out`: of a loss of single predictions its diagonal."""
         self._run(self.f.loss.curvature_loop, z, out)
 
     def prox(self, v: Array, t: float | Array, out: Array) -> None:

@@ -71,7 +71,7 @@ def row_value_gradient(z, y, w, out):
 
 
 def row_curvature(z, y, w, out):
-    """What `row_bent` asks of the second derivatives at z."""
+    """Write what `row_bent` asks of the second derivatives at z."""
     for i in range(y.size):
         formula(z[i], w[i], out[i])
 

@@ -11,7 +11,7 @@ from ..vector_loss import EPS, Codes, sums_to_zero
 
 
 def slack(u):
-    """What sums of a row may miss by rounding, of their terms' sizes. Part of kernels."""
+    """The share of their terms' sizes that sums of a row may miss by rounding. Part of kernels."""
     return (8 + u.size) * 2.220446049250313e-16
 
 
