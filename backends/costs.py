@@ -19,6 +19,9 @@ from fwdsl.words import SETS
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`)."""
 
+NS_PER_PRODUCT = 0.1
+"""Another product of a stored number, by BLAS: with a matrix that has few columns it reaches a third of its speed."""
+
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
 
@@ -49,6 +52,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
+    per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
     per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -121,6 +122,8 @@ class Method(ABC):
     title: ClassVar[str]
     source: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = MappingProxyType({})
+    #: The module of its runs, where that is not its own: planning does without it.
+    runs_in: ClassVar[str] = ""
     #: The class of its runs, which names the method (`of=`).
     run: ClassVar[type[Run[Any, Any]]]
     #: The form that it works on (`fwdsl.canon.forms`).
@@ -144,9 +147,11 @@ class Method(ABC):
         values: dict[str, OptionValue] = {name: option.default for name, option in cls.options.items()}
         return values | {name: cls.options[name].take(value) for name, value in options.items()}
 
-    @classmethod  # noqa: B027
+    @classmethod
     def load(cls) -> None:
-        """Import what runs need and planning does not, before BLAS is held to one thread. Nothing, where the method's module has it all."""
+        """Import what runs need and planning does not, before BLAS is held to one thread."""
+        if cls.runs_in:
+            import_module(cls.runs_in)
 
     @classmethod
     def start(

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
 
+from .collector import still_collector
 from .errors import error_for
 from .grammar.diagnostic import Diagnostic, has_errors
 from .model.options import Options
@@ -162,7 +163,8 @@ class Session:
         instance, is_new = self.bind(), self._canonical.value is None
 
         def work() -> tuple[Form | None, Diagnostics]:
-            from .canon import canonicalise
+            with still_collector():
+                from .canon import canonicalise
 
             return canonicalise(instance)
 
@@ -176,9 +178,10 @@ class Session:
         problem, options = self.canonicalise() if with_data else self.compile(), self.options
 
         def work() -> tuple[Plan | None, Diagnostics]:
-            from .plan import make_plan
+            with still_collector():
+                from .plan import make_plan
 
-            return make_plan(problem, options)
+                return make_plan(problem, options)
 
         stage: Stage[Plan] = self._planned if with_data else Stage("plan")
         return stage.reach(self.sink, work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.coordinate import loops
+from fwdsl.backends.coordinate.coordinates import Indices
+from fwdsl.backends.coordinate.parts import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import serial_blas
@@ -19,77 +19,13 @@ from fwdsl.backends.kernels.rows import csr_row_add, csr_row_dot, dense_row_add,
 from fwdsl.backends.kernels.storage import Dense, readonly
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.backends.problem import PreparedProblem, operator_of
-from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.data_maps import Matrix, is_written
-from fwdsl.canon.form import Canonical
-from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
-from fwdsl.canon.parts import Block, SumTerm
-
-Indices = NDArray[np.intp]
-
-MOST_EXTRA = 32
-"""Coordinates of other maps than the data, whose columns are formed: intercepts as a rule."""
 
 LONGEST_GROUP = 64
 """Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
 
 COPIED_NUMBERS = 1 << 24
 """Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
-
-
-def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
-    """(c, A) where a map is c A for data that store their columns, or X -> c A X for matrices X."""
-    if isinstance(m, Scaled):
-        inner = factor_and_matrix(m.inner)
-        return None if inner is None else (m.c * inner[0], inner[1])
-    if isinstance(m, CountedMap):
-        return factor_and_matrix(m.inner)
-    if isinstance(m, Matrix | LeftMultiply):
-        stores = is_written(m.A)
-        return (1.0, m) if stores and not m.transposed else None
-    return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
-
-
-def main_part(term: SumTerm) -> int | None:
-    """The number of the part of a loss's map that is the matrix of data, where the others have few coordinates; the widest if there are several."""
-    found = [i for i, (_, m) in enumerate(term.map.parts) if factor_and_matrix(m) is not None]
-    if not found:
-        return None
-    best = max(found, key=lambda i: term.map.parts[i][1].columns)
-    rest = sum(m.columns for i, (_, m) in enumerate(term.map.parts) if i != best)
-    return best if rest <= MOST_EXTRA else None
-
-
-def other_blocks(term: SumTerm, blocks: Sequence[Block]) -> list[Block]:
-    """The blocks that are not the variable of the data."""
-    best = main_part(term)
-    return [b for b in blocks if best is None or b is not term.map.parts[best][0]]
-
-
-def tasks_of(m: LinearMap) -> int:
-    """The columns of the variable where a map is X -> c A X, 1 where it is of vectors."""
-    found = factor_and_matrix(m)
-    return found[1].k if found is not None and isinstance(found[1], LeftMultiply) else 1
-
-
-def value_reasons(canonical: Canonical) -> tuple[str, ...]:
-    """The reasons why the predictions of a bound problem's one loss have no columns to go along."""
-    best = main_part(canonical.terms[0]) if len(canonical.terms) == 1 else None
-    if best is None:
-        return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
-    (term,) = canonical.terms
-    tasks = tasks_of(term.map.parts[best][1])
-    if tasks == 1:
-        return ()
-    assert isinstance(term.f, LossFunction)
-    found = []
-    if len(term.map.parts) > 1:
-        found.append("its predictions are those of a matrix variable and of another one")
-    weights = term.f.w.reshape(-1, tasks)
-    if not term.f.loss.quadratic or not np.array_equal(weights, np.broadcast_to(weights[:, :1], weights.shape)):
-        found.append("its loss of a matrix of predictions is not quadratic, with one weight a row")
-    return tuple(found)
 
 
 @cache
@@ -111,6 +47,9 @@ class Columns:
     A working set is an array of places in x: those of E first, all of them, and then some of A. Of a matrix variable with `tasks` columns, which has
     no E, it has whole rows, and predictions are split by tasks (`split`). Columns of dense data by rows are copied when they are first asked for.
     """
+
+    #: Models in a step while coordinates are missing.
+    growing_models = 8
 
     def __init__(self, problem: PreparedProblem) -> None:
         (term,) = problem.terms

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.coordinate.columns import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.coordinate.coordinates import is_ball
+from fwdsl.backends.coordinate.parts import factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.method import Estimate
@@ -25,6 +26,12 @@ NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 
 NS_PER_CUBE = 0.1
 """The systems of the Newton steps on a Gram matrix, for a number of free coordinates to the third power: one to three of them a model."""
+
+CLASS_MODELS = 14.0
+"""Models of a loss of rows, to six digits."""
+
+NS_PER_COPY = 1.0
+"""A number of a column that is copied and weighted."""
 
 MOST_SHARE = 6
 """The share of the columns in a working set, one in so many, from which the Gram matrix of all dense ones is formed."""
@@ -111,10 +118,25 @@ def is_wide(operator: Operator, size: int) -> bool:
     return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 
 
+def _by_classes(canonical: Canonical, digits: float) -> Estimate:
+    """Newton steps, each with the Gram matrix of a working set, which is taken to be a quarter of a matrix variable."""
+    n, d, _, _, classes = _shape(canonical)
+    models = CLASS_MODELS * digits
+    width = 0.25 * d * classes
+    # half of the products are formed, once as such and once for the classes, and the columns are copied twice
+    gram = NS_PER_PRODUCT["dense"] * n * width**2 + 2.0 * NS_PER_COPY * n * width + NS_PER_CUBE * width**3
+    seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
+    why = f"about {models:.0f} Newton steps, each with the Gram matrix of a working set and its classes"
+    memory = costs.memory(canonical, 12, 12, 8.0 * (d * classes) ** 2)
+    return Estimate(3.0 * models, seconds, memory, costs.with_copy(canonical, why))
+
+
 def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
     shape = n, d, nnz, kind, tasks = _shape(canonical)
     digits = max(1.0, -math.log10(tol)) / 6.0
+    if isinstance(canonical.terms[0].f, VectorLossFunction):
+        return _by_classes(canonical, digits)
     quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
     # the multiplier of a ball is searched for

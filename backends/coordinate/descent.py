@@ -15,6 +15,8 @@ violations, and a bound: D(s y) with the largest s <= 1 that meets the penalties
 On a ball sum_g b_g |x_g| <= r models are solved under the penalty m b_g |x_g|, whose multiplier m a secant finds (`multiplier`), and x stays in the
 ball. The bound is that of the ball, and takes no m.
 
+The softmax loss of a matrix ties its classes together: the models' Gram matrices, with the whole Hessian, are in `classes`.
+
 A model is solved on its Gram matrix where forming that costs less than the epochs over columns that it saves; of a quadratic loss it is formed once
 for a set that only grows. Where all columns' Gram matrix is cheap, or nothing is sparse, the working set is everything.
 
@@ -29,26 +31,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import costs
-from fwdsl.backends.coordinate.columns import Columns, Indices, other_blocks, value_reasons
-from fwdsl.backends.coordinate.coordinates import Coordinates, fits, is_ball, is_grouped
+from fwdsl.backends.coordinate.classes import ClassColumns
+from fwdsl.backends.coordinate.columns import Columns
+from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.coordinate.method import CoordinateDescent
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
-from fwdsl.backends.finite_sum import reasons
-from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.method import Estimate, Method, Report, Run
-from fwdsl.backends.option import Option
+from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Canonical
 
 SHARE = 0.3
 """The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
@@ -93,73 +91,23 @@ CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
 
-class CoordinateDescent(Method):
-    """Coordinate descent on working sets, by prox-Newton where the loss is not quadratic."""
-
-    name = "coordinate_descent"
-    title = "coordinate descent on working sets, with Newton steps on the Gram matrix"
-    source = "Massias, Gramfort, Salmon 2018; Bertrand, Massias 2021; Bertrand et al. 2022"
-    most_iterations = 10_000
-    options = MappingProxyType(
-        {"inner": Option(None, "how models are solved", kind=str, choices=("residual", "gram"))},
-    )
-
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss of predictions; on the variables sums over entries or groups, their balls, and intervals."""
-        found = [
-            r for r in reasons(arrangement, losses=[*LOSSES]) if len(arrangement.blocks) == 1 or "one variable" not in r
-        ]
-        found += [
-            f"{b.name} has a norm or a set that is no sum over entries or groups, and no ball of one"
-            for b in arrangement.blocks
-            if not fits(b)
-        ]
-        return tuple(found)
-
-    @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Predictions that are columns of data times the variable; groups on that variable alone."""
-        found = value_reasons(canonical)
-        others = [] if found else other_blocks(canonical.terms[0], canonical.blocks)
-        grouped = [b.name for b in others if b.g.entries() is None]
-        odd = [b.name for b in canonical.blocks if not is_grouped(b.g)]
-        flat = [b for b in canonical.blocks if b.g.curvature == 0.0 and is_ball(b.g)]
-        tilted = [b.name for b in flat if canonical.q[b.slice].any()]
-        return (
-            *found,
-            *(
-                f"{name} is not the variable of the data, and has groups or a ball"
-                for name in grouped
-                if name not in odd
-            ),
-            *(f"{name} has a norm or a set that is no sum over entries or groups, and no ball of one" for name in odd),
-            # a model with a direction along which it falls for ever needs the ball itself, not its penalty
-            *(f"{name} has a linear cost in a ball, and no `sum_squares`" for name in tilted),
-        )
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Passes over all columns, epochs over those of the support, or the Gram matrix."""
-        return costs.estimate(canonical, tol)
-
-
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
     """Coordinate descent on a problem."""
 
     def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
         super().__init__(problem)
         (f,) = problem.functions
-        assert isinstance(f, FastLoss)
+        assert isinstance(f, FastLoss | FastRows)
         self.f = f
         self.inner = inner
-        self.columns = Columns(problem)
+        self.columns = Columns(problem) if isinstance(f, FastLoss) else ClassColumns(problem)
         self.g = Coordinates.of(problem, self.columns.tasks)
-        self.quadratic = f.f.loss.quadratic
+        self.quadratic = isinstance(f, FastLoss) and f.f.loss.quadratic
         self.rough = 0.0
         # the largest f'', as far as there is one
         bend = f.f.loss.smoothness or 0.0
-        self.bend = bend * f.f.w if math.isfinite(bend) else np.zeros(f.f.size)
+        weights = f.f.w if isinstance(f, FastLoss) else np.repeat(f.f.w, f.f.k)
+        self.bend = bend * weights if math.isfinite(bend) else np.zeros(f.f.size)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
         extra = np.linalg.norm(self.columns.extra, axis=1)
@@ -173,7 +121,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> CoordinateState:
         """The projection of x on the box."""
-        whole = self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
+        whole = isinstance(self.columns, Columns) and (
+            self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
+        )
         x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
         (z,) = self.problem.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
@@ -212,7 +162,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
-        known = self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)))
+        models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
+        known = self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)), models)
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
         self._look_around(s, known)
@@ -222,14 +173,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
-        g = self.g
+        g, columns = self.g, self.columns
         if s.whole:
             s.work = self._everything()
             return 0
         kept = s.x != 0.0
         if s.grams:
             kept[s.work] = True
-        kept[self.columns.extra_at] = True
+        kept[columns.extra_at] = True
         kept[g.completed(kept)] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
@@ -239,7 +190,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
         chosen[new] = True
-        if s.grams and costs.is_wide(self.columns.operator, s.work.size + new.size):
+        if s.grams and isinstance(columns, Columns) and costs.is_wide(columns.operator, s.work.size + new.size):
             s.whole, s.gram, s.work = True, np.zeros((0, 0)), self._everything()
         elif s.grams:
             s.work = np.concatenate([s.work, g.completed(chosen)])
@@ -255,12 +206,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _everything(self) -> Indices:
         return self._with_extra(np.ones(self.length.size, dtype=np.bool_))
 
-    def _descend(self, s: CoordinateState, enough: float) -> tuple[float, Array] | None:
-        """Models on the working set, each at the point that the one before led to; f and f' at the last one where they are known."""
+    def _descend(self, s: CoordinateState, enough: float, models: int) -> tuple[float, Array] | None:
+        """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known."""
         problem, f, work = self.problem, self.f, s.work
         slope = (s.kty + problem.q)[work]
         y, value, h = s.y, s.loss, np.empty_like(s.z)
-        for model in range(1 if self.quadratic else MODELS):
+        for model in range(models):
             problem.look()
             slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
@@ -286,40 +237,41 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
-        work, look, columns = s.work, self.problem.look, self.columns
-        width = columns.extra_at.size + columns.main(work).size
-        if s.grams and not s.whole and width > costs.most_gram(columns.operator):
-            s.grams, s.gram = False, np.zeros((0, 0))
-        x, g = s.x[work], self.g.at(work, s.multiplier)
-        by_gram = self.inner != "residual" and (s.grams or s.whole or self._gram_pays(work, s.epochs))
+        work, columns, look = s.work, self.columns, self.problem.look
+        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h)
         model: OnColumns | OnGram
-        if by_gram:
-            if not self.quadratic:
-                gram = columns.gram(work, h, s.gram)
-            elif len(s.gram) == width:
-                gram = s.gram
-            else:
-                whole = s.whole
-                every = columns.main(work), h[:: columns.tasks]
-                gram = columns.whole(work, *every) if whole else columns.gram(work, h, s.gram)
-                s.grams, s.gram = True, gram
+        if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
             model = OnGram(ridged, slope + g.ridge * x, x, g, look)
         else:
+            assert isinstance(columns, Columns)
             model = OnColumns(columns, work, x, g.ridge, g.start, y, h, self.rough, look)
         # a few epochs or a Newton step more are cheap on a Gram matrix
         if self.g.is_ball:
             solved, s.multiplier, s.slope = in_ball(model, self.g, work, s.multiplier, s.least, s.slope, enough)
         else:
-            solved = model.solve(g, 1e-3 * enough if by_gram else enough)
-        if not by_gram:
+            solved = model.solve(g, enough if gram is None else 1e-3 * enough)
+        if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
         return solved
 
-    def _gram_pays(self, work: Indices, epochs: float) -> bool:
-        main = self.columns.main(work)
-        epoch, gram = costs.of_models(self.columns.operator, main.size, self.columns.cost(main))
-        return gram <= max(EPOCHS, 2.0 * epochs) * epoch
+    def _gram(self, s: CoordinateState, h: Array) -> Array | None:
+        """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
+        work, columns = s.work, self.columns
+        if isinstance(columns, ClassColumns):
+            return columns.gram(work, h)
+        main = columns.main(work)
+        width = columns.extra_at.size + main.size
+        if s.grams and not s.whole and width > costs.most_gram(columns.operator):
+            s.grams, s.gram = False, np.zeros((0, 0))
+        if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs)):
+            return None
+        if not self.quadratic:
+            return columns.gram(work, h, s.gram)
+        if len(s.gram) != width:
+            s.gram = columns.whole(work, main, h[:: columns.tasks]) if s.whole else columns.gram(work, h, s.gram)
+            s.grams = True
+        return s.gram
 
     def _search(
         self, s: CoordinateState, d: Array, value: float, y: Array, promised: float
@@ -378,6 +330,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """
         if not self.quadratic or s.loss <= 0.0 or not self.plain:
             return most
+        assert isinstance(self.f, FastLoss)
         # f*(s y) = s^2 f(z) + s <b0, y> with the targets b0
         slope = float((self.offset - self.f.f.b) @ s.y)
         if self.g.is_ball:
@@ -397,3 +350,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s = self.state
         far = s.iteration == 0 and not s.value - s.best_bound <= NEAR * abs(s.value)
         return s.x, None if far or s.best_bound == -math.inf else [s.dual]
+
+
+def _pays(columns: Columns, main: Indices, epochs: float) -> bool:
+    """True if the Gram matrix of so many columns takes no longer than the epochs that it saves."""
+    epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main))
+    return gram <= max(EPOCHS, 2.0 * epochs) * epoch

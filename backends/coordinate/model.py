@@ -19,8 +19,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate import loops
-from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns, Indices
-from fwdsl.backends.coordinate.coordinates import Coordinates
+from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
+from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 
@@ -226,9 +226,15 @@ def _sizes(gram: Array, g: Coordinates) -> Array:
     if g.alone:
         return np.array(diagonal)
     sizes: Array = np.add.reduceat(diagonal, g.start[:-1])
-    for i, (first, stop) in enumerate(pairwise(g.start)):
-        if 1 < stop - first <= LONGEST_GROUP:
-            sizes[i] = min(sizes[i], (1.0 + 1e-12) * float(np.linalg.eigvalsh(gram[first:stop, first:stop])[-1]))
+    lengths = np.diff(g.start)
+    short = np.flatnonzero((lengths > 1) & (lengths <= LONGEST_GROUP))
+    if short.size:
+        # shorter groups fill their blocks with zeros
+        step = np.arange(lengths[short].max())
+        fills = step < lengths[short, None]
+        at = np.where(fills, g.start[short, None] + step, 0)
+        blocks = gram[at[:, :, None], at[:, None, :]] * (fills[:, :, None] & fills[:, None, :])
+        sizes[short] = np.minimum(sizes[short], (1.0 + 1e-12) * np.linalg.eigvalsh(blocks)[:, -1])
     return sizes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.coordinate.columns import Indices
+from fwdsl.backends.coordinate.coordinates import Indices
 from fwdsl.backends.method import State
 
 

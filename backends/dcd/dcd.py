@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,12 +35,11 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.dcd import costs, loops
-from fwdsl.backends.dcd.machine import LinearMachine, reasons, value_reasons
+from fwdsl.backends.dcd.machine import LinearMachine
+from fwdsl.backends.dcd.method import DCD, DCDState
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.method import Estimate, Method, Report, Run, State
+from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.arrange import Arrangement
-from fwdsl.canon.form import Canonical
 
 MOST_ENTRIES = 1 << 25
 """Numbers of the rows of an interior point: 256 MB."""
@@ -66,75 +64,6 @@ ENDLESS = 1 << 62
 
 SNAP = 1e-6
 """The share of an interval within which an entry is taken for its end, where its slope holds it there."""
-
-
-@dataclass
-class DCDState(State):
-    """The state of a run of `dcd`."""
-
-    v: Array  # the dual point, signs turned
-    x: Array  # (c A'v - q) / mu
-    b: Array  # the intercept, one number
-    index: NDArray[
-        np.int64
-    ]  # those of the entries of this sweep that stay, as far as it went, and the others in their order
-    places: NDArray[np.int64]  # of `loops.sweeps`: entries of this sweep, those that stay, visited, sweeps so far
-    levels: Array  # of `loops.sweeps`: violations
-    work: float  # numbers touched and entries visited so far
-    check_at: float  # the work at which bounds are next computed
-    trail: Array  # work and gap at each certificate since the last round of the interior point, a row each
-    interior_at: int  # the sweep from which on the interior point is tried, -1 where it is not
-    rounds: int  # of the interior point so far
-    value: float  # P at the last certificate
-    bound: float  # D there
-    best_x: Array  # the point of it, as the canonical form has it
-    best_v: Array  # the dual point of it
-
-    @property
-    def sweeps(self) -> int:
-        """The sweeps so far."""
-        return int(self.places[3])
-
-    @property
-    def within(self) -> bool:
-        """True if a sweep has begun and is to go on."""
-        return bool(self.places[2] > 0)
-
-    def counts(self) -> dict[str, int]:
-        """Sweeps, and rounds of the interior point."""
-        return {"sweeps": self.sweeps, "rounds": self.rounds}
-
-
-class DCD(Method):
-    """Dual coordinate descent and the interior point; no options."""
-
-    name = "dcd"
-    title = "dual coordinate descent with shrinking, an interior point on the samples near their corners"
-    source = "Hsieh et al. 2008; Mehrotra 1992; Ferris, Munson 2002"
-    most_iterations = 1_000_000
-
-    @classmethod
-    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss with a dual as above of one vector with a ridge, and at most an intercept beside."""
-        return reasons(arrangement)
-
-    @classmethod
-    def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Rows of one data matrix; an intercept without a penalty only where the interior point follows."""
-        found = value_reasons(canonical)
-        if found:
-            return found
-        free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
-        if free and not costs.has_interior(canonical):
-            return (
-                f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",
-            )
-        return ()
-
-    @classmethod
-    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
-        """Sweeps by the conditioning, and a round of the interior point where it comes before their end."""
-        return costs.estimate(canonical, tol)
 
 
 class DCDRun(Run[PreparedProblem, DCDState], of=DCD):

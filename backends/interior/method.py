@@ -30,6 +30,7 @@ class Interior(Method):
     title = "primal-dual interior-point method on the homogeneous embedding, with factorisations"
     source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992"
     most_iterations = 200
+    runs_in = "fwdsl.backends.interior.run"
     least_seconds = STEPS * SECONDS_A_STEP
 
     @classmethod
@@ -76,10 +77,3 @@ class Interior(Method):
             why,
             TRUSTED,
         )
-
-    @classmethod
-    def load(cls) -> None:
-        """The steps, with SciPy's factorisations."""
-        from fwdsl.backends.interior.run import InteriorRun
-
-        cls.run, InteriorRun.method = InteriorRun, cls

@@ -28,6 +28,7 @@ from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Scaling
+from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibrated, levels
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
@@ -87,7 +88,7 @@ class _MeasuredPoint(NamedTuple):
     bound: float
 
 
-class InteriorRun(Run[PreparedProblem, InteriorState]):
+class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     """One run of the interior-point method."""
 
     def __init__(self, problem: PreparedProblem) -> None:

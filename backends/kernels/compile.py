@@ -10,13 +10,14 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from fwdsl.atoms.loss import is_plain
+from fwdsl.collector import still_collector
 
 Function = Callable[..., Any]
 
@@ -181,9 +182,10 @@ def _decorate(fn: Function, rounding: str) -> Function:
             return found
         _waiting.start()
         try:
-            import numba  # noqa: F401
+            with still_collector():
+                import numba  # noqa: F401
 
-            from fwdsl.backends.kernels.cache import kernel_folder
+                from fwdsl.backends.kernels.cache import kernel_folder
         finally:
             _waiting.stop()
 
@@ -245,12 +247,18 @@ def _listen() -> None:
                 _compiling.stop()
 
     class Waiter(event.Listener):
-        """A context manager that waits for the lock which numba holds while it compiles or loads."""
+        """Keeps the time, and the collector still, while a thread holds the lock under which numba compiles and loads."""
+
+        def __init__(self) -> None:
+            self._contexts: list[AbstractContextManager[None]] = []
 
         def on_start(self, event: object) -> None:
             _waiting.start()
+            self._contexts.append(still_collector())
+            self._contexts[-1].__enter__()
 
         def on_end(self, event: object) -> None:
+            self._contexts.pop().__exit__(None, None, None)
             _waiting.stop()
 
     event.register("numba:compile", Announcer())

@@ -35,6 +35,7 @@ class LinesMethod(Method):
     title = "exact proxes along lines (total variation, fused lasso, orders): one prox, prox-Newton, or accelerated gradient with Newton steps"
     source = "Johnson 2013; Friedman, Hastie, Hoefling, Tibshirani 2007; Beck, Teboulle 2009"
     most_iterations = 20_000
+    runs_in = "fwdsl.backends.lines.run"
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -87,10 +88,3 @@ class LinesMethod(Method):
         passes = 1.8 * steps * sum(t.map.nnz for t in losses) / form.nnz
         spent = costs.seconds(form, passes, steps) + steps * 2e-9 * NS_PER_ENTRY * entries
         return Estimate(passes, spent, costs.memory(form, 20, 7), f"{cls._words(form)}; {why}")
-
-    @classmethod
-    def load(cls) -> None:
-        """Import the steps."""
-        from fwdsl.backends.lines.run import LinesRun
-
-        cls.run, LinesRun.method = LinesRun, cls

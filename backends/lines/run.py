@@ -18,6 +18,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.apg import APGRun
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.lines.function import Along
+from fwdsl.backends.lines.method import LinesMethod
 from fwdsl.backends.lines.parts import Separable, without_lines
 from fwdsl.backends.lines.segments import corrected, newton, signature
 from fwdsl.backends.lines.state import LinesState
@@ -88,7 +89,7 @@ class GradientOnLines(APGRun):
             s.best_bound, s.ys, s.stands = bound, ys, scale > 0.0
 
 
-class LinesRun(Run[PreparedProblem, LinesState]):
+class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
     """A run on a problem."""
 
     def __init__(self, problem: PreparedProblem) -> None:

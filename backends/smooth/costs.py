@@ -9,7 +9,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.coordinate.columns import factor_and_matrix
+from fwdsl.backends.coordinate.parts import factor_and_matrix
 from fwdsl.backends.method import Estimate
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.coordinate.columns import factor_and_matrix
+from fwdsl.backends.coordinate.parts import factor_and_matrix
 from fwdsl.backends.factors import by_cholesky, cholesky
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse

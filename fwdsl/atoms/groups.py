@@ -81,22 +81,30 @@ class Partition:
         return "groups" if np.all(self.weights == 1.0) else "groups, weights=weights"
 
 
-def members(groups: Groups) -> list[NDArray[np.int64]]:
-    """The positions of each group; an index has as many groups as its largest number + 1."""
+def listed(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions, group after group, and the size of each group; an index has as many groups as its largest number + 1."""
     if isinstance(groups, np.ndarray) and groups.ndim == 1:
         codes = groups.astype(np.int64)
-        total = int(codes.max(initial=-1)) + 1
-        order = np.argsort(codes, kind="stable")
-        cuts = np.searchsorted(codes[order], np.arange(1, total))
-        return np.split(order, cuts) if total else []
-    return [np.asarray(g, dtype=np.int64).reshape(-1) for g in groups]
+        return np.argsort(codes, kind="stable"), np.bincount(codes)
+    parts = [np.asarray(g, dtype=np.int64).reshape(-1) for g in groups]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]), np.array(
+        [part.size for part in parts], dtype=np.int64
+    )
+
+
+def members(groups: Groups) -> list[NDArray[np.int64]]:
+    """The positions of each group."""
+    order, sizes = listed(groups)
+    return np.split(order, np.cumsum(sizes)[:-1]) if sizes.size else []
 
 
 def is_partition(groups: Groups, size: int) -> bool:
     """True if every entry of a vector of `size` is in exactly one group."""
-    parts = members(groups)
-    found = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-    return found.size == size and np.array_equal(np.sort(found), np.arange(size))
+    return _is_permutation(listed(groups)[0], size)
+
+
+def _is_permutation(order: NDArray[np.int64], size: int) -> bool:
+    return order.size == size and np.array_equal(np.sort(order), np.arange(size))
 
 
 def partition(groups: Groups, weights: Any, size: int) -> Partition:
@@ -104,20 +112,19 @@ def partition(groups: Groups, weights: Any, size: int) -> Partition:
 
     Raises `ValueError` where they overlap or leave an entry out, or where a weight is not positive.
     """
-    if not is_partition(groups, size):
+    order, sizes = listed(groups)
+    if not _is_permutation(order, size):
         raise ValueError("groups with a joint prox hold every entry exactly once")
-    parts = members(groups)
-    w = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64).reshape(-1)
-    if w.size < len(parts):
-        raise ValueError(f"{len(parts)} groups need as many weights, not {w.size}")
-    full = [g for g, part in enumerate(parts) if part.size]
+    w = np.ones(sizes.size) if weights is None else np.asarray(weights, dtype=np.float64).reshape(-1)
+    if w.size < sizes.size:
+        raise ValueError(f"{sizes.size} groups need as many weights, not {w.size}")
+    full = np.flatnonzero(sizes)
     chosen = np.ascontiguousarray(w[full])
     if not (np.all(chosen > 0.0) and np.all(np.isfinite(chosen))):
         raise ValueError("the weights of groups must be positive and finite")
-    order = np.concatenate([np.zeros(0, dtype=np.int64), *(parts[g] for g in full)])
-    start = np.concatenate([[0], np.cumsum([parts[g].size for g in full], dtype=np.int64)]).astype(np.int64)
-    listed = bool(np.any(order != np.arange(size)))
-    return Partition(order if listed else order[:0], start, chosen, listed)
+    start = np.concatenate([[0], np.cumsum(sizes[full])]).astype(np.int64)
+    is_listed = bool(np.any(order != np.arange(size)))
+    return Partition(order if is_listed else order[:0], start, chosen, is_listed)
 
 
 def even(count: int, length: int) -> Partition:

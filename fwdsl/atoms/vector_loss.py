@@ -83,6 +83,9 @@ class VectorLoss(ABC):
     prox_loop: ClassVar[Callable[..., None]]
     conjugate_loop: ClassVar[Callable[..., float]]
 
+    #: split_hessian(h) -> (a, b), of the size of h: the weighted Hessian of row i is diag(a_i) - b_i b_i'; None where it has another form
+    split_hessian: ClassVar[Callable[..., tuple[Array, Array]] | None] = None
+
     #: conic(y, w, k) -> the conic form of sum_i w_i l(z_i; y_i) for k classes; None where no cone has it
     conic: ClassVar[Callable[..., Conic] | None] = None
 

@@ -28,6 +28,10 @@ class Scaled(LinearMap):
     def nnz(self) -> int:
         return self.inner.nnz
 
+    @property
+    def repeats(self) -> int:
+        return self.inner.repeats
+
     def apply(self, x: Array) -> Array:
         """c K x."""
         return self.c * self.inner.apply(x)

@@ -95,6 +95,11 @@ class LinearMap(ABC):
         """Stored numbers that one application touches."""
         return 0
 
+    @property
+    def repeats(self) -> int:
+        """The products that a stored number has in one application: the columns, or rows, of a matrix variable."""
+        return 1
+
 
 @light_dataclass
 class Identity(LinearMap):

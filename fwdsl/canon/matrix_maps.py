@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+FEW = 8
+"""The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
+
+
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
+    if isinstance(A, np.ndarray):
+        rows = np.flatnonzero(X.any(axis=1))
+        if FEW * rows.size <= X.shape[0]:
+            A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
@@ -64,6 +72,10 @@ class LeftMultiply(LinearMap):
         """Stored numbers of A: one application is one pass, whatever k."""
         return stored(self.A)
 
+    @property
+    def repeats(self) -> int:
+        return self.k
+
     def apply(self, x: Array) -> Array:
         """(A X) flat."""
         return product(self._op, x.reshape(-1, self.k)).reshape(-1)
@@ -106,6 +118,10 @@ class RightMultiply(LinearMap):
     @property
     def nnz(self) -> int:
         return stored(self.B)
+
+    @property
+    def repeats(self) -> int:
+        return self.n
 
     def apply(self, x: Array) -> Array:
         """(X B) flat."""

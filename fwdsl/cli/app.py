@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 
+from ..collector import still_collector
 from ..errors import FwError
 from ..grammar.diagnostic import Diagnostic
 from .exits import BUG, INTERRUPTED, OK, USAGE, CommandStop, code_for
@@ -120,7 +121,7 @@ def _command(argv: list[str], output: Output) -> int:
         raise CommandStop([_unknown_command(name)])
     # Before the arguments are parsed, so that what is wrong with them is told as JSON too.
     output.configure(mode=_mode(argv))
-    with Held() as held:
+    with Held() as held, still_collector():
         module = import_module(f".commands.{COMMANDS[name][0]}", __package__)
         if name not in _WITHOUT_DATA:
             import_module("..bind", __package__)

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..backends.registry import METHODS
+from ..backends.speed import told_seconds
 from .weigh import Candidate
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ class Plan:
 
 def _candidate_json(c: Candidate) -> dict[str, object]:
     e = c.estimate
-    predicted = {"passes": e.passes, "seconds": e.seconds, "bytes": e.memory, "why": e.why} if e is not None else None
+    predicted = (
+        {"passes": e.passes, "seconds": told_seconds(e), "bytes": e.memory, "why": e.why} if e is not None else None
+    )
     return {
         "name": c.name,
         "title": c.title,
@@ -163,7 +166,7 @@ def _costs(candidate: Candidate, width: int) -> list[str]:
 
 
 def _price(e: Estimate) -> str:
-    return f"about {e.passes:.0f} data passes, {seconds(e.seconds)}, {size(e.memory)} beside the data"
+    return f"about {e.passes:.0f} data passes, {seconds(told_seconds(e))}, {size(e.memory)} beside the data"
 
 
 def _first_reason(candidate: Candidate, width: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..backends.speed import told_seconds
 from ..certify.certificate import Certificate
 from .status import Status
 
@@ -162,7 +163,7 @@ def analysis(estimate: Estimate | None, solution: Solution) -> dict[str, Any]:
     `passes` and `seconds` have `predicted` (None where nothing was) and `actual`, verifying included; `phases` has a row for each method and phase,
     with `method`, `phase`, `passes` and `seconds` of the method's own count, from report to report.
     """
-    passes, seconds = (None, None) if estimate is None else (estimate.passes, estimate.seconds)
+    passes, seconds = (None, None) if estimate is None else (estimate.passes, told_seconds(estimate))
     return {
         "passes": {"predicted": passes, "actual": solution.passes + solution.verify_passes},
         "seconds": {"predicted": seconds, "actual": solution.times.solve - solution.times.kernels},

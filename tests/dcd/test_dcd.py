@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dcd import interior, loops
-from fwdsl.backends.dcd.dcd import DCD, FIRST_CHECK, MOST_REST, DCDRun
+from fwdsl.backends.dcd.dcd import FIRST_CHECK, MOST_REST, DCDRun
+from fwdsl.backends.dcd.method import DCD
 from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.compile import kernel

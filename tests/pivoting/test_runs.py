@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import fwdsl as fw
 from fwdsl.backends.kernels.pool import Stopped
-from fwdsl.backends.pivoting import method
+from fwdsl.backends.pivoting import run as pivoting_run
 from fwdsl.backends.pivoting.approach import approached
 from fwdsl.backends.pivoting.pivot import Quadratic, bounded, penalised, with_sum
 from fwdsl.errors import PlanError
@@ -96,7 +96,7 @@ def test_the_approach_saves_factors(seed: int, monkeypatch: pytest.MonkeyPatch) 
     found = fw.parse(text).bind(A=A, y=y).solve(method="pivoting", tol=1e-9)
     near = len(factors)
     factors.clear()
-    monkeypatch.setattr(method, "approached", lambda H, x, grad, nu, project, look: (x, nu))
+    monkeypatch.setattr(pivoting_run, "approached", lambda H, x, grad, nu, project, look: (x, nu))
     other = fw.parse(text).bind(A=A, y=y).solve(method="pivoting", tol=1e-9)
     assert found.status == other.status == "optimal"
     assert found.objective == pytest.approx(other.objective, rel=1e-9)

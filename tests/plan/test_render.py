@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from fwdsl.backends import speed
 from fwdsl.backends.method import Estimate
 from fwdsl.plan import Candidate, Plan
 
@@ -43,7 +44,8 @@ def sections(plan: Plan) -> Iterator[tuple[str, list[str]]]:
         yield head, lines
 
 
-def test_with_data_the_cheapest_comes_first_and_baselines_stand_apart() -> None:
+def test_with_data_the_cheapest_comes_first_and_baselines_stand_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "slowness", lambda: 1.0)
     found = dict(sections(PLAN))
     assert found["methods that apply"] == [
         "  * quick            a quick one",

@@ -91,6 +91,12 @@ class Softmax(VectorLoss):
             out[l] = h[l] * (v[l] - mean)
 
     @staticmethod
+    def split_hessian(h: Array) -> tuple[Array, Array]:
+        """w p, and w p over the square root of its sum over the classes."""
+        mass = h.sum(axis=1, keepdims=True)
+        return h, np.divide(h, np.sqrt(mass), out=np.zeros_like(h), where=mass > 0.0)
+
+    @staticmethod
     def prox(v, t, y, out):
         if t == 0.0:
             for l in range(v.size):

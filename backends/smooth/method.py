@@ -1,0 +1,101 @@
+"""Newton's method for smooth losses of free variables, for the planner: what it applies to and what it costs. `newton` has the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.backends.costs import is_quadratic
+from fwdsl.backends.method import Estimate, Method, State
+from fwdsl.backends.option import Option
+from fwdsl.backends.smooth import costs
+from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.forms import Form
+
+
+@dataclass
+class NewtonState(State):
+    """The state of a run of `newton`."""
+
+    x: Array  # the iterate
+    zs: list[Array]  # its predictions K x + b
+    ys: list[Array]  # f'(z)
+    grad: Array  # of P
+    value: float  # P(x)
+    best_bound: float  # the best bound so far
+    dual: list[Array]  # its dual point
+    first: float  # the gradient's measure at the start
+    bend: float  # the mean f'' of the last step, by weights
+    direction: Array  # the next one of conjugate gradients on a quadratic; empty before
+    floor: float  # the share of the largest f'' that losses with linear pieces have at least
+    still: int  # steps in a row without any gain
+    products: int  # with the Hessian, by conjugate gradients
+    phase: str = "Newton"  # of the last step
+
+
+class Newton(Method):
+    """Newton's method by Cholesky factors or conjugate gradients (option `system`)."""
+
+    name = "newton"
+    title = "Newton's method, by Cholesky factors or truncated conjugate gradients"
+    source = "Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008; Keerthi, DeCoste 2005"
+    most_iterations = 5_000
+    runs_in = "fwdsl.backends.smooth.newton"
+    options = MappingProxyType(
+        {
+            "system": Option(
+                None,
+                "what is factored: the Hessian, a matrix over the rows, or nothing",
+                kind=str,
+                choices=("primal", "dual", "cg"),
+            )
+        }
+    )
+
+    @classmethod
+    def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
+        """Smooth losses, and no norm or set."""
+        found = [] if arrangement.sums else ["the objective has no loss"]
+        for term in arrangement.sums:
+            if term.kind != "loss":
+                found.append(f"`{term.text}` is not smooth")
+            elif smoothness(term.atom) is None:
+                found.append(f"`{term.text}` is not differentiable")
+        found += [f"{b.name} is in {b.set}" for b in arrangement.blocks if b.set is not None]
+        found += [f"{b.name} has {b.norm}" for b in arrangement.blocks if b.norm is not None]
+        return tuple(found)
+
+    @classmethod
+    def settles(cls, arrangement: Arrangement, form: Form | None) -> str:
+        """The reason is that its variables are written down: nothing beats it by much, and conditioning, which slows others, is not known before.
+
+        The factor of a Gram matrix, in whose coordinates it would work, costs more than methods on rows of that matrix take. Where curvatures jump
+        (squared hinges) steps are more, and methods of the dual fast: predicted times decide.
+        """
+        if form is not None and form.at_hand("dense") is None:
+            return ""
+        losses = [LOSSES[t.atom] for t in arrangement.sums if t.atom in LOSSES]
+        if any(loss.piecewise_quadratic and not loss.quadratic for loss in losses):
+            return ""
+        return "smooth losses of free variables: a few Newton steps, whatever the conditioning"
+
+    @classmethod
+    def requires_options(cls, form: Canonical, options: object) -> tuple[str, ...]:
+        """A system that the problem has."""
+        kind = options.get("system") if isinstance(options, dict | MappingProxyType) else None
+        if kind is None or costs.able(form, kind):
+            return ()
+        return (f"the problem has no {kind} system that can be formed",)
+
+    @classmethod
+    def is_unrivalled(cls, canonical: Canonical) -> bool:
+        """True on a quadratic: no other method gets as far with as many products as conjugate gradients, and a factor ends it at once."""
+        return is_quadratic(canonical)
+
+    @classmethod
+    def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
+        """A few Newton steps, each with its system."""
+        return costs.estimate(canonical, tol)
