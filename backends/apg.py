@@ -308,7 +308,6 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
             s.best_bound, s.ys, s.stands = bound, ys, scale > 0.0
 
     def report(self) -> Report:
-        """P at x and the best bound of the gradients so far."""
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def ray(self) -> tuple[Array, list[Array]] | None:

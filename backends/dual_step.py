@@ -53,7 +53,6 @@ class DiagonalMetric:
     slack: Array
 
     def apply(self, z: Array) -> Array:
-        """W z."""
         return self.slack * z
 
 
@@ -64,7 +63,6 @@ class SimplexMetric:
     mass: Array
 
     def apply(self, z: Array) -> Array:
-        """W z."""
         rows = z.reshape(self.mass.shape)
         total = self.mass.sum(axis=1, keepdims=True)
         mean = (self.mass * rows).sum(axis=1, keepdims=True) / np.where(total > 0.0, total, 1.0)
@@ -79,7 +77,6 @@ class Balanced:
     own: NDArray[np.int64]
 
     def apply(self, z: Array) -> Array:
-        """W z."""
         rows, at = z.reshape(self.slack.shape), np.arange(self.own.size)
         step = self.slack * (rows - rows[at, self.own][:, None])
         step[at, self.own] = -step.sum(axis=1)

@@ -43,11 +43,7 @@ def reasons(
 ) -> tuple[str, ...]:
     """The reasons why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
     `sum_squares`, False refuses one. None lets everything pass."""
-    found = []
-    if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
-        others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
-        what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
-        found.append(f"it takes one loss over samples, and the sum holds {what}")
+    found = not_one_loss(arrangement)
     for term in arrangement.sums:
         if term.kind != "loss":
             continue
@@ -66,6 +62,15 @@ def reasons(
         if ridge is not None and bool(block.ridges) != ridge:
             found.append(f"it {'needs a' if ridge else 'takes no'} `sum_squares({block.name})`")
     return tuple(found)
+
+
+def not_one_loss(arrangement: Arrangement) -> list[str]:
+    """The reason why the sum is not one loss; empty where it is."""
+    if len(arrangement.sums) == 1 and arrangement.sums[0].kind == "loss":
+        return []
+    others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
+    what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
+    return [f"it takes one loss over samples, and the sum holds {what}"]
 
 
 def _listed(names: Collection[str | None]) -> str:
@@ -121,17 +126,14 @@ class FiniteSum:
 
     @property
     def loss(self) -> LossFunction:
-        """The loss with its targets b and weights w."""
         return self.f.f
 
     @property
     def mu(self) -> float:
-        """The strong convexity of g."""
         return self.g.f.curvature
 
     @property
     def rows(self) -> tuple[object, ...]:
-        """A by rows, as the kernels of `backends.kernels.rows` take it."""
         return rows_of(self.operator)
 
     @property
@@ -164,7 +166,6 @@ class FiniteSum:
         return z
 
     def adjoint(self, y: Array) -> Array:
-        """c A'y: one data pass."""
         v = self.operator.rmatvec(y)
         v *= self.c
         return v

@@ -101,7 +101,6 @@ class FastLoss(_ByBlocks):
 
     @cached_property
     def dual_bounds(self) -> tuple[Array, Array]:
-        """The ends of the domain of f*."""
         return self.f.dual_bounds()
 
     def into_domain(self, y: Array) -> None:
@@ -146,7 +145,6 @@ class FastVector:
 
     @cached_property
     def entries(self) -> EntrySum | None:
-        """The function as a sum over entries, where it is one."""
         return self.f.entries()
 
     @property
@@ -194,7 +192,6 @@ class FastVector:
             y *= self.f.dual_scale(y)
 
     def value(self, x: Array) -> float:
-        """g(x), its set ignored."""
         return self.f.value(x)
 
     def conjugate(self, v: Array) -> float:

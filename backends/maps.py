@@ -12,7 +12,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 
@@ -24,21 +24,13 @@ FEW = 64
 """Columns up to which those of maps without stored numbers (slices, differences) are formed densely."""
 
 
-class KernelMatrix(LinearMap):
+class KernelMatrix(MapOfOne):
     """A matrix of the instance on kernels; one `Operator` serves every term that uses the same data."""
 
     def __init__(self, source: Matrix, operator: Operator) -> None:
-        self.source = source
+        self.source = self.inner = source
         self.operator = operator
         self.transposed = source.transposed
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.source.shape
-
-    @property
-    def nnz(self) -> int:
-        return self.source.nnz
 
     def apply(self, x: Array) -> Array:
         """A x, by the columns of its support alone where x is sparse and that is cheaper."""
@@ -51,36 +43,16 @@ class KernelMatrix(LinearMap):
         return self.operator.matvec(x)
 
     def adjoint(self, y: Array) -> Array:
-        """A' y."""
         y = np.ascontiguousarray(y)
         return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
 
-    def absolute(self) -> LinearMap:
-        """|A|, by the reference."""
-        return self.source.absolute()
 
-    def squared(self) -> LinearMap:
-        """A entry by entry squared, by the reference."""
-        return self.source.squared()
-
-    def describe(self, x: str) -> str:
-        return self.source.describe(x)
-
-
-class CountedMap(LinearMap):
+class CountedMap(MapOfOne):
     """A map of matrix variables, by BLAS or SciPy, with the numbers it touches counted."""
 
     def __init__(self, inner: LinearMap) -> None:
         self.inner = inner
         self.touched = 0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.inner.shape
-
-    @property
-    def nnz(self) -> int:
-        return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
         self.touched += self.inner.nnz
@@ -89,15 +61,6 @@ class CountedMap(LinearMap):
     def adjoint(self, y: Array) -> Array:
         self.touched += self.inner.nnz
         return self.inner.adjoint(y)
-
-    def absolute(self) -> LinearMap:
-        return self.inner.absolute()
-
-    def squared(self) -> LinearMap:
-        return self.inner.squared()
-
-    def describe(self, x: str) -> str:
-        return self.inner.describe(x)
 
 
 class ByProducts(CountedMap):
@@ -108,7 +71,7 @@ class ByProducts(CountedMap):
         return _Evenly(self.inner.absolute())
 
 
-class _Evenly(LinearMap):
+class _Evenly(NonnegativeMap):
     """x -> |A|^2 sum(x) in each entry, for x >= 0: where |A| y is |A|_2 |y|_2, these are its squares at x = y^2."""
 
     def __init__(self, absolute: LinearMap) -> None:
@@ -119,15 +82,10 @@ class _Evenly(LinearMap):
         return self.inner.shape
 
     def apply(self, x: Array) -> Array:
-        """(|A| sqrt(x))^2."""
         return self.inner.apply(np.sqrt(x)) ** 2
 
     def adjoint(self, y: Array) -> Array:
-        """(|A|' sqrt(y))^2."""
         return self.inner.adjoint(np.sqrt(y)) ** 2
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def describe(self, x: str) -> str:
         return self.inner.describe(x)
@@ -161,14 +119,12 @@ class MapColumns:
         return np.asarray(self.dense.T @ (w[:, None] * self.dense))
 
     def adjoint(self, y: Array) -> Array:
-        """C' y."""
         if self.operator is not None:
             return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
         assert self.dense is not None
         return np.asarray(self.dense.T @ y)
 
     def rows(self, at: NDArray[np.intp]) -> Array:
-        """Rows `at` of C."""
         if self.operator is None:
             assert self.dense is not None
             found = self.dense[at]
@@ -190,7 +146,6 @@ class MapColumns:
         return found
 
     def column(self, c: int) -> Array:
-        """Column c."""
         if self.dense is not None:
             found = self.dense[:, [c]]
             return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)

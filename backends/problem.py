@@ -143,14 +143,12 @@ class PreparedProblem:
         return z
 
     def forward(self, x: Array) -> list[Array]:
-        """K_i x + b_i for each term."""
         zs = self.linear(x)
         for z, term in zip(zs, self.terms, strict=True):
             z += term.map.offset
         return zs
 
     def adjoint(self, ys: Sequence[Array]) -> Array:
-        """sum_i K_i' y_i."""
         out = np.zeros(self.size)
         for y, term in zip(ys, self.terms, strict=True):
             term.map.adjoint(y, out)
@@ -299,7 +297,6 @@ class PreparedProblem:
         return out
 
     def g_value(self, x: Array) -> float:
-        """sum_B g_B(x_B)."""
         return sum(g.value(x[b.slice]) for b, g in zip(self.canonical.blocks, self.g, strict=True))
 
     def vertex(self, c: Array) -> Array:
@@ -335,7 +332,6 @@ class PreparedProblem:
         return sum(o.nnz for o in self.operators.values()) + sum(c.nnz for c in self.counted)
 
     def close(self) -> None:
-        """Give back the threads."""
         self.pool.close()
 
 

@@ -41,7 +41,6 @@ class SignedDual:
         return SignedDual(f.b - offset, s, kink(f.p), -high, -low)
 
     def value(self, v: Array) -> float:
-        """sum_j h_j(v_j)."""
         return float(v @ (0.5 * self.s * v - self.t)) + self.e * float(np.abs(v).sum())
 
     def is_free(self, v: Array) -> NDArray[np.bool_]:

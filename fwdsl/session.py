@@ -159,7 +159,6 @@ class Session:
         return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
 
     def canonicalise(self) -> Form:
-        """The canonical form of the instance."""
         instance, is_new = self.bind(), self._canonical.value is None
 
         def work() -> tuple[Form | None, Diagnostics]:

@@ -41,17 +41,14 @@ class Failure:
 
     @property
     def found(self) -> Token:
-        """The token that was refused, which may be the end of the line."""
         return self.at(self.index)
 
     @property
     def before(self) -> Token:
-        """The token in front of it."""
         return self.at(self.index - 1)
 
     @property
     def after(self) -> Token:
-        """The token behind it."""
         return self.at(self.index + 1)
 
     def at(self, index: int) -> Token:

@@ -11,43 +11,25 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fwdsl.grammar import tree
 from fwdsl.grammar.diagnostic import Diagnostic, has_errors
 from fwdsl.grammar.parser import parse
 from fwdsl.grammar.printer import STEP, WIDTH, Printer
 from fwdsl.grammar.source import Span
-from fwdsl.grammar.tree import (
-    Comment,
-    Declaration,
-    Expr,
-    Item,
-    Keyword,
-    Let,
-    Member,
-    NamedRelation,
-    Node,
-    Objective,
-    ProblemName,
-    Program,
-    Solve,
-    Statement,
-    SubjectTo,
-    Sum,
-    Version,
-    names_of,
-)
+from fwdsl.grammar.tree import names_of
 
-_PARTS: dict[type[Node], int] = {
-    Version: 0,
-    ProblemName: 0,
-    Declaration: 1,
-    Let: 1,
-    Objective: 2,
-    SubjectTo: 2,
-    Solve: 3,
+_PARTS: dict[type[tree.Node], int] = {
+    tree.Version: 0,
+    tree.ProblemName: 0,
+    tree.Declaration: 1,
+    tree.Let: 1,
+    tree.Objective: 2,
+    tree.SubjectTo: 2,
+    tree.Solve: 3,
 }
 
 
-def format_program(program: Program) -> str:
+def format_program(program: tree.Program) -> str:
     """The program's text in canonical form. A program that was never text gets blank lines between its parts."""
     return _Writer(program).text()
 
@@ -76,11 +58,11 @@ def format_source(text: str | bytes, name: str = "<text>") -> tuple[str, tuple[D
     return formatted, found
 
 
-def _same(a: Program, b: Program) -> bool:
-    def statements(program: Program) -> list[Node]:
-        return [s for s in program.statements if not isinstance(s, Version)]
+def _same(a: tree.Program, b: tree.Program) -> bool:
+    def statements(program: tree.Program) -> list[tree.Node]:
+        return [s for s in program.statements if not isinstance(s, tree.Version)]
 
-    def comments(program: Program) -> list[str]:
+    def comments(program: tree.Program) -> list[str]:
         return sorted(comment.text for comment in program.comments)
 
     return _equal(statements(a), statements(b)) and comments(a) == comments(b)
@@ -93,7 +75,7 @@ def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
         x, y = todo.pop()
         if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and len(x) == len(y):
             todo += zip(x, y, strict=True)
-        elif isinstance(x, Node) and type(x) is type(y):
+        elif isinstance(x, tree.Node) and type(x) is type(y):
             todo += ((getattr(x, name), getattr(y, name)) for name in names_of(type(x), compared=True))
         elif x != y:
             return False
@@ -104,7 +86,7 @@ def _equal(a: Sequence[object], b: Sequence[object]) -> bool:
 class _Notes:
     """The comments of one statement."""
 
-    pieces: tuple[Node, ...]
+    pieces: tuple[tree.Node, ...]
     head: list[str] = field(default_factory=list)  # between the keyword and the first piece
     over: list[list[str]] = field(default_factory=list)  # above each piece
     behind: list[list[str]] = field(default_factory=list)  # behind each piece, in the end at most one
@@ -147,15 +129,15 @@ class _Lines:
 
 
 class _Writer:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: tree.Program) -> None:
         self.program = program
         self.printer = Printer()
         self.written = bool(program.source.text)  # whether spans mean anything
 
     def text(self) -> str:
         entries = self._entries()
-        if not any(isinstance(s, Version) for s in self.program.statements):
-            named = bool(self.program.statements) and isinstance(self.program.statements[0], ProblemName)
+        if not any(isinstance(s, tree.Version) for s in self.program.statements):
+            named = bool(self.program.statements) and isinstance(self.program.statements[0], tree.ProblemName)
             next_to = entries[0].first if entries else 0
             # A program's name stands right under its version, everything else after a blank line.
             at = next_to - 1 if named and not (self.written and self.program.comments) else next_to - 2
@@ -183,14 +165,14 @@ class _Writer:
         entries += [self._comment(comment) for comment in reversed(waiting)]
         return entries
 
-    def _comment(self, comment: Comment) -> _Lines:
+    def _comment(self, comment: tree.Comment) -> _Lines:
         line = self._line(comment.span.start)
         return _Lines([comment.text], line, line)
 
     def _line(self, offset: int) -> int:
         return self.program.source.position(offset)[0]
 
-    def _notes(self, statement: Statement, waiting: list[Comment]) -> _Notes:
+    def _notes(self, statement: tree.Statement, waiting: list[tree.Comment]) -> _Notes:
         """Take the statement's comments from `waiting`, which has the next comment last."""
         notes = _Notes(_pieces(statement))
         starts = [piece.span.start for piece in notes.pieces]
@@ -217,21 +199,21 @@ class _Writer:
 
     # --- statements
 
-    def _statement(self, statement: Statement, notes: _Notes) -> list[str]:
+    def _statement(self, statement: tree.Statement, notes: _Notes) -> list[str]:
         match statement:
-            case Version(number=number):
+            case tree.Version(number=number):
                 return [*notes.hoisted(), f"fw {self.printer.flat(number)}{notes.tail}"]
-            case ProblemName(name=name):
+            case tree.ProblemName(name=name):
                 return [*notes.hoisted(), f"problem {name.name}{notes.tail}"]
-            case Declaration(kind=kind):
+            case tree.Declaration(kind=kind):
                 return self._row(kind, notes)
-            case Solve():
+            case tree.Solve():
                 return self._row("solve", notes)
-            case Let(name=name, value=value):
+            case tree.Let(name=name, value=value):
                 return self._valued(f"let {name.name} =", value, notes)
-            case Objective(sense=sense, value=value):
+            case tree.Objective(sense=sense, value=value):
                 return self._valued(sense, value, notes)
-            case SubjectTo():
+            case tree.SubjectTo():
                 return self._list(notes)
 
     def _row(self, keyword: str, notes: _Notes) -> list[str]:
@@ -250,17 +232,17 @@ class _Writer:
             lines.append((" " * column if i else f"{keyword} ") + text)
         return lines
 
-    def _valued(self, head: str, value: Expr, notes: _Notes) -> list[str]:
+    def _valued(self, head: str, value: tree.Expr, notes: _Notes) -> list[str]:
         """A keyword and an expression, on one line, or a sum with a line for each term."""
         flat = f"{head} {self.printer.flat(value)}"
         if not notes.inside and len(flat) <= WIDTH:
             return [flat + notes.tail]
-        if not notes.inside and not isinstance(value, Sum):
+        if not notes.inside and not isinstance(value, tree.Sum):
             return [f"{head} {self.printer.broken(value, len(head) + 1, 0)}{notes.tail}"]
         lines = [head + "".join("  " + text for text in notes.head)]
         for i, piece in enumerate(notes.pieces):
             lines += [" " * STEP + comment for comment in notes.over[i]]
-            if isinstance(value, Sum):
+            if isinstance(value, tree.Sum):
                 text = self.printer.term(value.terms[i], i, value.signs[i], STEP)
             else:
                 text = self.printer.broken(piece, STEP, STEP)
@@ -281,19 +263,19 @@ class _Writer:
 
     # --- pieces
 
-    def _piece(self, piece: Node, column: int | None = None, indent: int = 0, tail: int = 0) -> str:
+    def _piece(self, piece: tree.Node, column: int | None = None, indent: int = 0, tail: int = 0) -> str:
         """An item, option or constraint, on one line or, if it does not fit, over several lines from `column` on."""
-        parts: list[str | Expr]
+        parts: list[str | tree.Expr]
         match piece:
-            case Item(name=name, type=kind, member=member, source=source, value=value):
+            case tree.Item(name=name, type=kind, member=member, source=source, value=value):
                 parts = [f"{name.name}: {self.printer.flat(kind)}"]
                 for word, expr in (("in", member), ("from", source), ("=", value)):
                     parts += [f" {word} ", expr] if expr is not None else []
-            case Keyword(name=name, value=value):
+            case tree.Keyword(name=name, value=value):
                 parts = [f"{name.name} = ", value]
-            case NamedRelation(relation=relation, name=named):
+            case tree.NamedRelation(relation=relation, name=named):
                 parts = [f"{named.name}: "] if named is not None else []
-                if isinstance(relation, Member):
+                if isinstance(relation, tree.Member):
                     parts += [relation.value, " in ", relation.set]
                 else:
                     parts.append(relation.operands[0])
@@ -313,18 +295,18 @@ class _Writer:
         return "".join(texts)
 
 
-def _pieces(statement: Statement) -> tuple[Node, ...]:
+def _pieces(statement: tree.Statement) -> tuple[tree.Node, ...]:
     """The parts of a statement that can have comments of their own."""
     match statement:
-        case Declaration(items=items):
+        case tree.Declaration(items=items):
             return items
-        case SubjectTo(constraints=constraints):
+        case tree.SubjectTo(constraints=constraints):
             return constraints
-        case Solve(options=options):
+        case tree.Solve(options=options):
             return options
-        case Let(value=value) | Objective(value=value):
-            return value.terms if isinstance(value, Sum) else (value,)
-        case Version(number=number):
+        case tree.Let(value=value) | tree.Objective(value=value):
+            return value.terms if isinstance(value, tree.Sum) else (value,)
+        case tree.Version(number=number):
             return (number,)
-        case ProblemName(name=name):
+        case tree.ProblemName(name=name):
             return (name,)

@@ -51,7 +51,6 @@ class Token(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """The token's place in the text."""
         return Span(self.start, self.end)
 
 

@@ -154,7 +154,6 @@ class _Reading:
         return None, resume
 
     def _at_end(self, index: int) -> bool:
-        """True if no constraint follows."""
         index = skip_newlines(self.tokens, index)
         return index == len(self.tokens) or self.tokens[index].type in STARTERS
 

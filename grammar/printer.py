@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf
 
-from fwdsl.grammar.tree import (
-    Boolean,
-    Call,
-    Expr,
-    Ident,
-    Index,
-    Keyword,
-    List,
-    Name,
-    Neg,
-    Node,
-    Number,
-    Product,
-    Slice,
-    String,
-    Sum,
-    Transpose,
-    TypeExpr,
-)
+from fwdsl.grammar import tree
 
 WIDTH = 100
 STEP = 4
 
 
-def format_expr(expr: Expr | Slice | Keyword | TypeExpr) -> str:
+def format_expr(expr: tree.Expr | tree.Slice | tree.Keyword | tree.TypeExpr) -> str:
     """An expression (or a part of one) on one line, as the formatter writes it."""
     return Printer().flat(expr)
 
 
-def format_number(number: Number) -> str:
+def format_number(number: tree.Number) -> str:
     """A number as it was written or, if it was never text, in the shortest form that reads back the same."""
     if number.text:
         return number.text
@@ -57,11 +39,12 @@ class Printer:
     """Prints the expressions of one program. Remembers the text of each node, so that nested ones are printed once."""
 
     def __init__(self) -> None:
-        self._flat: dict[int, tuple[Node, str]] = {}  # by identity; the node is kept so that no other gets its identity
+        # by identity; the node is kept so that no other gets its identity
+        self._flat: dict[int, tuple[tree.Node, str]] = {}
 
     # --- on one line
 
-    def flat(self, node: Node) -> str:
+    def flat(self, node: tree.Node) -> str:
         """The text of a node on one line."""
         todo = [] if id(node) in self._flat else [node]
         while todo:  # children first, so that `_make` finds them and never recurses
@@ -73,64 +56,64 @@ class Printer:
                 self._flat[id(ready)] = (ready, self._make(ready))
         return self._flat[id(node)][1]
 
-    def _make(self, node: Node) -> str:
+    def _make(self, node: tree.Node) -> str:
         match node:
-            case Name(id=text) | Ident(name=text):
+            case tree.Name(id=text) | tree.Ident(name=text):
                 return text
-            case Number():
+            case tree.Number():
                 return format_number(node)
-            case Boolean(value=value):
+            case tree.Boolean(value=value):
                 return "true" if value else "false"
-            case String(value=text):
+            case tree.String(value=text):
                 return format_string(text)
-            case Neg(operand=operand):
-                return "-" + self._bracketed(operand, isinstance(operand, Sum) or _negative(operand))
-            case Sum():
+            case tree.Neg(operand=operand):
+                return "-" + self._bracketed(operand, isinstance(operand, tree.Sum) or _negative(operand))
+            case tree.Sum():
                 first, *rest = self.terms(node)
                 return " ".join([first, *rest])
-            case Product(factors=factors, ops=ops):
+            case tree.Product(factors=factors, ops=ops):
                 text = self._factor(factors[0], 0)
                 for i, (op, factor) in enumerate(zip(ops, factors[1:], strict=True)):
                     tight = op == "/" and _simple(factors[i]) and _simple(factor)
                     text += ("/" if tight else f" {op} ") + self._factor(factor, i + 1)
                 return text
-            case Transpose(operand=operand):
+            case tree.Transpose(operand=operand):
                 return self._bracketed(operand, _compound(operand)) + ".T"
-            case Index(base=base, items=items):
+            case tree.Index(base=base, items=items):
                 return self._bracketed(base, _compound(base)) + "[" + self._list(items) + "]"
-            case Slice(start=start, stop=stop):
+            case tree.Slice(start=start, stop=stop):
                 return (self.flat(start) if start else "") + ":" + (self.flat(stop) if stop else "")
-            case Call(func=func, args=args, keywords=keywords):
+            case tree.Call(func=func, args=args, keywords=keywords):
                 return f"{func.name}({self._list((*args, *keywords))})"
-            case Keyword(name=name, value=value):
+            case tree.Keyword(name=name, value=value):
                 return f"{name.name}={self.flat(value)}"
-            case List(items=items):
+            case tree.List(items=items):
                 return "[" + self._list(items) + "]"
-            case TypeExpr(name=name, dims=dims, of=of):
+            case tree.TypeExpr(name=name, dims=dims, of=of):
                 text = name.name + (f"[{self._list(dims)}]" if dims else "")
                 return text if of is None else f"{text} of {self.flat(of)}"
         raise TypeError(f"not an expression: {type(node).__name__}")
 
-    def terms(self, node: Sum) -> list[str]:
+    def terms(self, node: tree.Sum) -> list[str]:
         """The terms of a sum, each with its sign as it stands: `a`, `+ b`, `- c`."""
         out = []
         for i, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
             out.append(_sign(i, sign) + self._bracketed(term, _term_needs(term)))
         return out
 
-    def _factor(self, factor: Expr, i: int) -> str:
+    def _factor(self, factor: tree.Expr, i: int) -> str:
         signs, bare = _bare(factor, i)
         return signs + self._bracketed(bare, _compound(bare))
 
-    def _bracketed(self, node: Node, needed: bool) -> str:
+    def _bracketed(self, node: tree.Node, needed: bool) -> str:
         return f"({self.flat(node)})" if needed else self.flat(node)
 
-    def _list(self, nodes: Sequence[Node]) -> str:
+    def _list(self, nodes: Sequence[tree.Node]) -> str:
         return ", ".join(self.flat(node) for node in nodes)
 
     # --- on several lines
 
-    def broken(self, node: Node, column: int, indent: int, tail: int = 0, bracketed: bool = False) -> str:
+    def broken(self, node: tree.Node, column: int, indent: int, tail: int = 0, bracketed: bool = False) -> str:
         """The text of a node that starts at `column` on a line with this indent, broken where it does not fit.
 
         `tail` characters follow the text on its last line. Outside of brackets, lines break only behind an operator.
@@ -139,40 +122,40 @@ class Printer:
         if column + len(flat) + tail <= WIDTH or indent > WIDTH // 2:  # so far to the right, breaking gains nothing
             return flat
         match node:
-            case Call(func=func, args=args, keywords=keywords) if args or keywords:
+            case tree.Call(func=func, args=args, keywords=keywords) if args or keywords:
                 return f"{func.name}(" + self._block((*args, *keywords), indent) + ")"
-            case List(items=items) if items:
-                if all(isinstance(item, (Number, Neg, Name)) for item in items):
+            case tree.List(items=items) if items:
+                if all(isinstance(item, (tree.Number, tree.Neg, tree.Name)) for item in items):
                     return "[" + self._filled(items, indent) + "]"
                 return "[" + self._block(items, indent) + "]"
-            case Keyword(name=name, value=value):
+            case tree.Keyword(name=name, value=value):
                 head = f"{name.name}="
                 return head + self.broken(value, column + len(head), indent, tail, bracketed)
-            case Sum():
+            case tree.Sum():
                 return self._sum(node, column, indent, tail, bracketed)
-            case Product(factors=factors):
+            case tree.Product(factors=factors):
                 # Only the longest factor is broken.
                 longest = max(range(len(factors)), key=lambda i: len(self.flat(factors[i])))
                 parts = [self._factor(factor, i) for i, factor in enumerate(factors)]
                 before = flat[: self._offset(node, longest)]
                 after = flat[len(before) + len(parts[longest]) :]
                 return before + self._enclosed(factors[longest], longest, column + len(before), indent, tail) + after
-            case Neg(operand=operand):
-                needed = isinstance(operand, Sum) or _negative(operand)
+            case tree.Neg(operand=operand):
+                needed = isinstance(operand, tree.Sum) or _negative(operand)
                 return "-" + self._maybe_enclosed(operand, needed, column + 1, indent, tail)
-            case Transpose(operand=operand):
+            case tree.Transpose(operand=operand):
                 return self._maybe_enclosed(operand, _compound(operand), column, indent, tail + 2) + ".T"
-            case Index(base=base, items=items):
+            case tree.Index(base=base, items=items):
                 after = "[" + self._list(items) + "]"
                 return self._maybe_enclosed(base, _compound(base), column, indent, tail + len(after)) + after
         return flat
 
-    def term(self, term: Expr, i: int, sign: int, column: int, tail: int = 0) -> str:
+    def term(self, term: tree.Expr, i: int, sign: int, column: int, tail: int = 0) -> str:
         """Term `i` of a sum with its sign, on a line of its own at `column`."""
         head = _sign(i, sign)
         return head + self._maybe_enclosed(term, _term_needs(term), column + len(head), column, tail)
 
-    def _sum(self, node: Sum, column: int, indent: int, tail: int, bracketed: bool) -> str:
+    def _sum(self, node: tree.Sum, column: int, indent: int, tail: int, bracketed: bool) -> str:
         pad = "\n" + " " * indent
         if bracketed:
             each = zip(node.terms, node.signs, strict=True)
@@ -186,30 +169,30 @@ class Printer:
             text += self._maybe_enclosed(term, _term_needs(term), at, indent + STEP, tail + 2)
         return text
 
-    def _offset(self, node: Product, index: int) -> int:
+    def _offset(self, node: tree.Product, index: int) -> int:
         """The position of factor `index` in the flat text."""
         if index == 0:
             return 0
-        head = Product(node.factors[: index + 1], node.ops[:index])
+        head = tree.Product(node.factors[: index + 1], node.ops[:index])
         return len(self._make(head)) - len(self._factor(node.factors[index], index))
 
-    def _enclosed(self, factor: Expr, i: int, column: int, indent: int, tail: int) -> str:
+    def _enclosed(self, factor: tree.Expr, i: int, column: int, indent: int, tail: int) -> str:
         signs, bare = _bare(factor, i)
         return signs + self._maybe_enclosed(bare, _compound(bare), column + len(signs), indent, tail)
 
-    def _maybe_enclosed(self, node: Node, needed: bool, column: int, indent: int, tail: int) -> str:
+    def _maybe_enclosed(self, node: tree.Node, needed: bool, column: int, indent: int, tail: int) -> str:
         if not needed:
             return self.broken(node, column, indent, tail)
         flat = f"({self.flat(node)})"
         return flat if column + len(flat) + tail <= WIDTH else "(" + self._block((node,), indent) + ")"
 
-    def _block(self, nodes: Sequence[Node], indent: int) -> str:
+    def _block(self, nodes: Sequence[tree.Node], indent: int) -> str:
         """The text between two brackets, indented, with one node a line."""
         pad = "\n" + " " * (indent + STEP)
         lines = [self.broken(node, indent + STEP, indent + STEP, 1, bracketed=True) for node in nodes]
         return pad + ("," + pad).join(lines) + "\n" + " " * indent
 
-    def _filled(self, nodes: Sequence[Node], indent: int) -> str:
+    def _filled(self, nodes: Sequence[tree.Node], indent: int) -> str:
         """The text between two brackets, indented, with as many nodes a line as fit."""
         lines: list[str] = []
         for node in nodes:
@@ -222,10 +205,10 @@ class Printer:
         return pad + pad.join(lines)[:-1] + "\n" + " " * indent
 
 
-def _bare(factor: Expr, i: int) -> tuple[str, Expr]:
+def _bare(factor: tree.Expr, i: int) -> tuple[str, tree.Expr]:
     """The minus signs in front of a factor that is not the first, and the factor without them."""
     signs = ""
-    while i and isinstance(factor, Neg):
+    while i and isinstance(factor, tree.Neg):
         signs, factor = signs + "-", factor.operand
     return signs, factor
 
@@ -236,18 +219,18 @@ def _sign(i: int, sign: int) -> str:
     return "+ " if sign > 0 else "- "
 
 
-def _negative(node: Node) -> bool:
+def _negative(node: tree.Node) -> bool:
     """True if a node is a number below zero, which only trees that were never text have."""
-    return isinstance(node, Number) and format_number(node).startswith("-")
+    return isinstance(node, tree.Number) and format_number(node).startswith("-")
 
 
-def _compound(node: Node) -> bool:
-    return isinstance(node, (Sum, Product, Neg)) or _negative(node)
+def _compound(node: tree.Node) -> bool:
+    return isinstance(node, (tree.Sum, tree.Product, tree.Neg)) or _negative(node)
 
 
-def _term_needs(node: Node) -> bool:
-    return isinstance(node, (Sum, Neg)) or _negative(node)
+def _term_needs(node: tree.Node) -> bool:
+    return isinstance(node, (tree.Sum, tree.Neg)) or _negative(node)
 
 
-def _simple(node: Node) -> bool:
-    return isinstance(node, (Number, Name)) and not _negative(node)
+def _simple(node: tree.Node) -> bool:
+    return isinstance(node, (tree.Number, tree.Name)) and not _negative(node)

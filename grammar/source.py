@@ -14,7 +14,6 @@ class Span:
     end: int
 
     def to(self, other: Span) -> Span:
-        """The smallest span that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
@@ -45,5 +44,4 @@ class Source:
         return self.text[start:end].rstrip("\r\n")
 
     def slice(self, span: Span) -> str:
-        """The text under a span."""
         return self.text[span.start : span.end]

@@ -13,16 +13,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.apg import APG
-from fwdsl.backends.baselines.common import (
-    Baseline,
-    BaselineRun,
-    BaselineState,
-    conditioning,
-    keep_bound,
-    keep_point,
-    linear_estimate,
-    start,
-)
+from fwdsl.backends.baselines.common import Baseline, BaselineRun, BaselineState, conditioning, linear_estimate
 from fwdsl.backends.baselines.samples import loss_name
 from fwdsl.backends.functions import FastVector, without_ridge
 from fwdsl.backends.method import Estimate
@@ -82,7 +73,6 @@ class APGFixed(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """Smooth losses, and a prox for the rest, as `apg` has it."""
         return APG.requires(arrangement)
 
     @classmethod
@@ -113,7 +103,7 @@ class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> APGFixedState:
         """L of the data, and the start."""
         problem = self.problem
-        s = start(problem, APGFixedState, x, ys)
+        s = self.started(APGFixedState, x, ys)
         s.z = problem.forward(s.x)
         s.x_old, s.z_old = s.x, s.z
         s.mu = min((g.f.curvature for g in problem.g), default=0.0)
@@ -137,7 +127,7 @@ class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
         zy = [a + beta * (a - b) for a, b in zip(s.z, s.z_old, strict=True)]
         value, ys = problem.losses_gradient(zy)
         kty = problem.adjoint(ys)
-        keep_bound(problem, s, ys, kty, value - float(kty @ y))
+        self.keep_bound(s, ys, kty, value - float(kty @ y))
         v = y - (kty + problem.q) / s.lipschitz
         s.x_old, s.z_old = s.x, s.z
         s.x = np.empty_like(y)
@@ -149,7 +139,7 @@ class APGFixedRun(BaselineRun[APGFixedState], of=APGFixed):
         s.z = problem.forward(s.x)
         s.iteration += 1
         s.epochs += 1.0
-        keep_point(s, s.x, problem.objective(s.x, s.z))
+        s.keep_point(s.x, problem.objective(s.x, s.z))
 
 
 def row_bound(problem: PreparedProblem) -> float:

@@ -12,7 +12,7 @@ the generator as it stood. So the iterates do not depend on when it asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -24,7 +24,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices import Spectral
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
-from fwdsl.backends.baselines.samples import sample_count
+from fwdsl.backends.baselines.samples import batch_misfit, sample_count
 from fwdsl.backends.dual import feasible_scale
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.functions import without_ridge
@@ -78,6 +78,18 @@ class BaselineState(State):
     epochs: float = 0.0  # visited samples over n
     checked: float = 0.0  # the epochs at the last certificate
 
+    def due(self) -> bool:
+        """True if the run has worked enough since the last certificate to compute one."""
+        rest = min(max(1.0, REST * self.epochs), LONGEST_REST)
+        return self.epochs - self.checked >= rest - 1e-9 or self.iteration % MOST_STEPS == 0
+
+    def keep_point(self, x: Array, objective: float) -> None:
+        """Note a point whose P is known."""
+        self.value = objective
+        self.checked = self.epochs
+        if objective < self.best_value or not math.isfinite(self.best_value):
+            self.best_value, self.best_x = objective, x.copy()
+
 
 def _none() -> NDArray[np.uint64]:
     return np.zeros(0, np.uint64)
@@ -87,9 +99,31 @@ def _none() -> NDArray[np.uint64]:
 class SampledState(BaselineState):
     """The state of a run whose steps may be broken off."""
 
-    generator: NDArray[np.uint64] = field(
-        default_factory=_none
-    )  # that of its draws as it then stood, empty between steps
+    # that of its draws as it then stood, empty between steps
+    generator: NDArray[np.uint64] = field(default_factory=_none)
+
+    def draws(self, seed: int, epoch: int) -> np.random.Generator:
+        """The generator of an epoch, as it stood where the step was broken off."""
+        if self.generator.size == 0:
+            return draws(seed, epoch)
+        high, low, step_high, step_low, has, kept = (int(v) for v in self.generator)
+        self.generator = _none()
+        bits = np.random.PCG64()
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": high << 64 | low, "inc": step_high << 64 | step_low},
+            "has_uint32": has,
+            "uinteger": kept,
+        }
+        return np.random.Generator(bits)
+
+    def break_off(self, rng: np.random.Generator) -> None:
+        """Note how the generator stands."""
+        found: Any = rng.bit_generator.state
+        low = (1 << 64) - 1
+        numbers = (found["state"]["state"], found["state"]["inc"])
+        halves = [half for v in numbers for half in (v >> 64, v & low)]
+        self.generator = np.array([*halves, found["has_uint32"], found["uinteger"]], np.uint64)
 
 
 @dataclass
@@ -101,6 +135,7 @@ class SnapshotState(BaselineState):
 
 
 S = TypeVar("S", bound=BaselineState)
+T = TypeVar("T", bound=BaselineState)
 
 
 class Baseline(Method):
@@ -108,6 +143,11 @@ class Baseline(Method):
 
     by_name_only = "a baseline, run where it is named"
     most_iterations = 1_000_000
+
+    @classmethod
+    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
+        """A batch, of a method that takes batches, of at most n."""
+        return batch_misfit(options.get("batch"), canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate | None:
@@ -121,28 +161,54 @@ class BaselineRun(Run[PreparedProblem, S]):
     phase: ClassVar[str] = "stochastic"
 
     def report(self) -> Report:
-        """P at the last certificate and the best bound."""
         return Report(self.state.value, self.state.best_bound, self.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best dual point of all certificates."""
         return self.state.best_x, self.state.ys or None
 
+    def started(self, cls: type[T], x: Array, ys: Sequence[Array] | None, **more: Any) -> T:
+        """A state at x, moved into the domain."""
+        problem = self.problem
+        x = problem.prox_g(x, 0.0)
+        state = cls(0, x, best_x=x.copy(), **more)
+        if ys is not None and len(ys) == len(problem.terms):
+            state.ys = [y.copy() for y in ys]
+        state.value = state.best_value = problem.objective(x, problem.forward(x))
+        return state
 
-def start(problem: PreparedProblem, cls: type[S], x: Array, ys: Sequence[Array] | None, **more: Any) -> S:
-    """A state at x, moved into the domain."""
-    x = problem.prox_g(x, 0.0)
-    state = cls(0, x, best_x=x.copy(), **more)
-    if ys is not None and len(ys) == len(problem.terms):
-        state.ys = [y.copy() for y in ys]
-    state.value = state.best_value = problem.objective(x, problem.forward(x))
-    return state
+    def take_snapshot(self, s: SnapshotState) -> None:
+        """A certificate at x (two passes), which is the snapshot."""
+        ys, s.kty = self.certify(s, s.x)
+        s.slopes = ys[0]
 
+    def certify(self, s: BaselineState, x: Array) -> tuple[list[Array], Array]:
+        """P and the bound at x by a full gradient (two passes): the slopes y and K'y, which are the caller's to use."""
+        problem = self.problem
+        value, ys = problem.losses_gradient(problem.forward(x))
+        kty = problem.adjoint(ys)
+        s.keep_point(x, problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x))
+        self.keep_bound(s, [y.copy() for y in ys], kty, value - float(kty @ x))
+        return ys, kty
 
-def take_snapshot(problem: PreparedProblem, s: SnapshotState) -> None:
-    """A certificate at x (two passes), which is the snapshot."""
-    ys, s.kty = certify(problem, s, s.x)
-    s.slopes = ys[0]
+    def keep_bound(self, s: BaselineState, ys: list[Array], kty: Array, conjugates: float | None = None) -> None:
+        """Keep the dual point if its bound is the best so far; `conjugates` is -(f*(y) - <b, y>) where that is known."""
+        problem = self.problem
+        scale = feasible_scale(problem, kty)
+        if scale != 1.0 and scale != 0.0:
+            ys, kty, conjugates = [scale * y for y in ys], scale * kty, None
+        bound = problem.canonical.constant + (-problem.conjugates(ys) if conjugates is None else conjugates)
+        v = -(problem.q + kty)
+        for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+            vb = v[block.slice]
+            found = g.conjugate(vb)
+            bound -= found if math.isfinite(found) else g.conjugate(g.f.dual_project(vb))
+        if not math.isfinite(bound):
+            # of a run that diverges
+            bound = -math.inf
+        # where no scaling helps (an equality of the dual, of a free variable) the bound is optimistic, and the latest y is the one to repair
+        latest = scale == 0.0 and math.isfinite(bound)
+        if latest or bound > s.best_bound or not s.ys:
+            s.best_bound, s.ys = bound, ys
 
 
 # --- steps --------------------------------------------------------------------------------------------------------------
@@ -165,31 +231,6 @@ def between_looks(of_rows: float, batch: int, size: int) -> int:
     """Iterations of a compiled loop between two looks at the clock: each takes a batch of rows with so many numbers, drawn by a call where it is
     more than one, and a prox."""
     return max(1, int(LOOK / (2.0 * batch * of_rows + PROX * (size + 1) + (CALL if batch > 1 else 0))))
-
-
-def generator(problem: PreparedProblem, s: SampledState, epoch: int) -> np.random.Generator:
-    """The generator of an epoch, as it stood where the step was broken off."""
-    if s.generator.size == 0:
-        return draws(problem.seed, epoch)
-    high, low, step_high, step_low, has, kept = (int(v) for v in s.generator)
-    s.generator = _none()
-    bits = np.random.PCG64()
-    bits.state = {
-        "bit_generator": "PCG64",
-        "state": {"state": high << 64 | low, "inc": step_high << 64 | step_low},
-        "has_uint32": has,
-        "uinteger": kept,
-    }
-    return np.random.Generator(bits)
-
-
-def break_off(s: SampledState, rng: np.random.Generator) -> None:
-    """Note how the generator stands."""
-    found: Any = rng.bit_generator.state
-    low = (1 << 64) - 1
-    numbers = (found["state"]["state"], found["state"]["inc"])
-    halves = [half for v in numbers for half in (v >> 64, v & low)]
-    s.generator = np.array([*halves, found["has_uint32"], found["uinteger"]], np.uint64)
 
 
 # --- predicted cost ----------------------------------------------------------------------------------------------------
@@ -219,52 +260,3 @@ def linear_estimate(
     memory = costs.memory(canonical, 10, 8)
     seconds = costs.seconds(canonical, rounds * passes, rounds * iterations)
     return Estimate(rounds * passes, seconds, memory, f"about {rounds:.0f} {why}")
-
-
-# --- certificates -------------------------------------------------------------------------------------------------------
-
-
-def due(state: BaselineState) -> bool:
-    """True if the run has worked enough since the last certificate to compute one."""
-    rest = min(max(1.0, REST * state.epochs), LONGEST_REST)
-    return state.epochs - state.checked >= rest - 1e-9 or state.iteration % MOST_STEPS == 0
-
-
-def certify(problem: PreparedProblem, state: BaselineState, x: Array) -> tuple[list[Array], Array]:
-    """P and the bound at x by a full gradient (two passes): the slopes y and K'y, which are the caller's to use."""
-    value, ys = problem.losses_gradient(problem.forward(x))
-    kty = problem.adjoint(ys)
-    objective = problem.canonical.constant + value + float(problem.q @ x) + problem.g_value(x)
-    keep_point(state, x, objective)
-    keep_bound(problem, state, [y.copy() for y in ys], kty, value - float(kty @ x))
-    return ys, kty
-
-
-def keep_point(state: BaselineState, x: Array, objective: float) -> None:
-    """Note a point whose P is known."""
-    state.value = objective
-    state.checked = state.epochs
-    if objective < state.best_value or not math.isfinite(state.best_value):
-        state.best_value, state.best_x = objective, x.copy()
-
-
-def keep_bound(
-    problem: PreparedProblem, state: BaselineState, ys: list[Array], kty: Array, conjugates: float | None = None
-) -> None:
-    """Keep the dual point if its bound is the best so far; `conjugates` is -(f*(y) - <b, y>) where that is known."""
-    scale = feasible_scale(problem, kty)
-    if scale != 1.0 and scale != 0.0:
-        ys, kty, conjugates = [scale * y for y in ys], scale * kty, None
-    bound = problem.canonical.constant + (-problem.conjugates(ys) if conjugates is None else conjugates)
-    v = -(problem.q + kty)
-    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
-        vb = v[block.slice]
-        found = g.conjugate(vb)
-        bound -= found if math.isfinite(found) else g.conjugate(g.f.dual_project(vb))
-    if not math.isfinite(bound):
-        # of a run that diverges
-        bound = -math.inf
-    # where no scaling helps (an equality of the dual, of a free variable) the bound is optimistic, and the latest y is the one to repair
-    latest = scale == 0.0 and math.isfinite(bound)
-    if latest or bound > state.best_bound or not state.ys:
-        state.best_bound, state.ys = bound, ys

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -20,18 +19,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import ConvexSet
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines import samples
-from fwdsl.backends.baselines.common import (
-    Baseline,
-    BaselineRun,
-    SampledState,
-    break_off,
-    certify,
-    due,
-    epochs_a_step,
-    generator,
-    most_calls,
-)
-from fwdsl.backends.baselines.samples import SampleSum, batch_misfit, unbounded_curvature
+from fwdsl.backends.baselines.common import Baseline, BaselineRun, SampledState, epochs_a_step, most_calls
+from fwdsl.backends.baselines.samples import SampleSum, unbounded_curvature
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
@@ -71,7 +60,6 @@ class Conditional(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples of one variable in a bounded set, and no norm beside it."""
         return (*finite_sum.reasons(arrangement), *(r for b in arrangement.blocks for r in bounded_set(b)))
 
     @classmethod
@@ -82,11 +70,6 @@ class Conditional(Baseline):
             return found
         (block,) = canonical.blocks
         return tuple(linear_oracle(block, block.g))
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """A batch of at most n."""
-        return batch_misfit(options.get("batch"), canonical)
 
 
 class ConditionalRun(BaselineRun[C]):
@@ -102,18 +85,18 @@ class ConditionalRun(BaselineRun[C]):
         if s.generator.size == 0:
             s.until = s.epochs + epochs_a_step(problem.canonical.nnz)
             s.most = s.vertices + min(MOST_VERTICES, most_calls(problem.canonical.blocks[0]))
-        rng = generator(problem, s, s.iteration)
+        rng = s.draws(problem.seed, s.iteration)
         while True:
             visited = self.advance(rng)
             s.epochs += visited / self.samples.n
             if visited > 0 and (s.epochs >= s.until - 1e-9 or s.vertices >= s.most):
                 break
             if problem.must_stop():
-                break_off(s, rng)
+                s.break_off(rng)
                 return
         s.iteration += 1
-        if due(s):
-            certify(problem, s, s.x)
+        if s.due():
+            self.certify(s, s.x)
 
     @abstractmethod
     def advance(self, rng: np.random.Generator) -> int:

@@ -73,7 +73,6 @@ class SampleSum(ABC):
 
     @property
     def f(self) -> LossFunction | VectorLossFunction:
-        """The one loss of the sum."""
         return self.problem.functions[0].f  # type: ignore[return-value]
 
     @property
@@ -244,8 +243,10 @@ def batch_size(batch: float | None, n: int, share: float) -> int:
 
 def batch_misfit(batch: Any, canonical: Canonical) -> tuple[str, ...]:
     """The reasons why a batch does not fit the number of samples, or is none."""
+    if not isinstance(batch, int | float):
+        return ()
     n = sample_count(canonical.terms[0])
-    if isinstance(batch, int | float) and batch > n:
+    if batch > n:
         return (f"`batch` is {batch:g}, and there are {n} samples",)
     if isinstance(batch, float) and batch > 1.0 and not batch.is_integer():
         return (f"`batch` is {batch:g}, and from 1 on it is a number of samples",)

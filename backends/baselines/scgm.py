@@ -9,7 +9,6 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import certify, start
 from fwdsl.backends.baselines.conditional import Conditional, ConditionalRun, ConditionalState, towards
 from fwdsl.backends.baselines.samples import batch_size, draw
 from fwdsl.backends.option import Option
@@ -68,12 +67,11 @@ class SCGMRun(ConditionalRun[SCGMState], of=SCGM):
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SCGMState:
         """x moved into the set, d = 0."""
-        s = start(self.problem, SCGMState, x, ys, d=np.zeros_like(x))
-        certify(self.problem, s, s.x)
+        s = self.started(SCGMState, x, ys, d=np.zeros_like(x))
+        self.certify(s, s.x)
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one vertex, one step."""
         s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, batch_size(self.batch, of.n, 0.01))

@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import certify, start
 from fwdsl.backends.baselines.conditional import (
     CAP,
     SMOOTHNESS,
@@ -99,12 +98,11 @@ class Sliding(ConditionalRun[S]):
         """A state at x moved into the set; L and D of the data."""
         problem = self.problem
         bound = lipschitz(self.samples, self.smoothness, problem.seed) / self.step_size
-        s = start(problem, cls, x, ys, lipschitz=bound, diameter=diameter(problem))
+        s = self.started(cls, x, ys, lipschitz=bound, diameter=diameter(problem))
         s.center = s.x.copy()
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one inner problem."""
         s, of = self.state, self.samples
         if s.inner.size == 0:
             s.k += 1
@@ -136,11 +134,10 @@ class SCGSRun(Sliding[SCGSState], of=SCGS):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SCGSState:
         """x moved into the set; L and D of the data."""
         s = self.at(SCGSState, x, ys)
-        certify(self.problem, s, s.x)
+        self.certify(s, s.x)
         return s
 
     def constants(self) -> Constants:
-        """gamma_k, beta_k, eta_k and k^3."""
         k, big, d = self.state.k, self.state.lipschitz, self.state.diameter
         return Constants(3.0 / (k + 2.0), 4.0 * big / (k + 2.0), big * d * d / (k * (k + 1.0)), k**3)
 

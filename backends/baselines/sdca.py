@@ -18,12 +18,8 @@ from fwdsl.backends.baselines.common import (
     BaselineState,
     between_looks,
     conditioning,
-    due,
     epochs_a_step,
-    keep_bound,
-    keep_point,
     linear_estimate,
-    start,
 )
 from fwdsl.backends.baselines.loops import csr_advance, dense_advance, sdca_rows
 from fwdsl.backends.baselines.samples import linked
@@ -114,7 +110,6 @@ class SDCA(Baseline):
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Rows of one data matrix."""
         return finite_sum.value_reasons(canonical)
 
     @classmethod
@@ -145,7 +140,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SDCAState:
         """y of the start if there is one, else the slopes at x."""
         problem, of = self.problem, self.sum
-        s = start(problem, SDCAState, x, None)
+        s = self.started(SDCAState, x, None)
         if ys is not None and len(ys) == 1 and ys[0].size == of.n:
             s.y = ys[0].copy()
         else:
@@ -181,11 +176,10 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         """P at the response to v, and D(y): one pass, v being kept."""
         problem = self.problem
         objective = problem.objective(s.x, problem.forward(s.x))
-        keep_point(s, s.x, objective)
-        keep_bound(problem, s, [s.y.copy()], -(s.v + problem.q))
+        s.keep_point(s.x, objective)
+        self.keep_bound(s, [s.y.copy()], -(s.v + problem.q))
 
     def step(self) -> None:
-        """Epochs of exact coordinate steps."""
         problem, s, of = self.problem, self.state, self.sum
         f = of.loss
         lower, upper = of.f.dual_bounds
@@ -213,7 +207,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
             s.epochs += 1.0
         s.epoch = 0
         s.iteration += 1
-        if due(s):
+        if s.due():
             self._certify(s)
 
     def _parts(self) -> int:

@@ -8,7 +8,6 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import certify, start
 from fwdsl.backends.baselines.conditional import (
     CAP,
     Conditional,
@@ -62,13 +61,11 @@ class SFWRun(ConditionalRun[SFWState], of=SFW):
         self.factor, self.cap = factor, cap
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SFWState:
-        """x moved into the set."""
-        s = start(self.problem, SFWState, x, ys)
-        certify(self.problem, s, s.x)
+        s = self.started(SFWState, x, ys)
+        self.certify(s, s.x)
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
-        """One estimate, one vertex, one step."""
         s, of = self.state, self.samples
         s.k += 1
         rows = draw(rng, of.n, grown(self.factor * s.k**2, self.cap, of.n))

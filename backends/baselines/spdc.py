@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -16,18 +16,12 @@ from fwdsl.backends.baselines.common import (
     BaselineRun,
     SampledState,
     between_looks,
-    break_off,
     conditioning,
-    due,
     epochs_a_step,
-    generator,
-    keep_bound,
-    keep_point,
     linear_estimate,
-    start,
 )
 from fwdsl.backends.baselines.loops import spdc_steps
-from fwdsl.backends.baselines.samples import batch_misfit, batch_size, batches, linked, unbounded_curvature
+from fwdsl.backends.baselines.samples import batch_size, batches, linked, unbounded_curvature
 from fwdsl.backends.finite_sum import FiniteSum
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
@@ -96,7 +90,6 @@ class SPDC(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples, and a ridge."""
         return finite_sum.reasons(arrangement, ridge=True)
 
     @classmethod
@@ -107,11 +100,6 @@ class SPDC(Baseline):
             f"{b.text} has no compiled kernel, which its loop calls" for b in canonical.blocks if not b.g.compiled
         ]
         return (*found, *uncompiled)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """A batch of at most n."""
-        return batch_misfit(options.get("batch"), canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -133,7 +121,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SPDCState:
         """Steps of the data; y of the start if there is one, else the slopes at x."""
         problem, of = self.problem, self.sum
-        s = start(problem, SPDCState, x, None)
+        s = self.started(SPDCState, x, None)
         if ys is not None and len(ys) == 1 and ys[0].size == of.n:
             s.y = ys[0].copy()
         else:
@@ -165,11 +153,10 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
 
     def _certify(self, s: SPDCState) -> None:
         """P at x and D(y): one pass, u being kept."""
-        keep_point(s, s.x, self.problem.objective(s.x, self.problem.forward(s.x)))
-        keep_bound(self.problem, s, [s.y.copy()], s.u.copy())
+        s.keep_point(s.x, self.problem.objective(s.x, self.problem.forward(s.x)))
+        self.keep_bound(s, [s.y.copy()], s.u.copy())
 
     def step(self) -> None:
-        """One step: iterations for the epochs that make up a step."""
         problem, s, of = self.problem, self.state, self.sum
         (g,) = problem.g
         f = of.loss
@@ -181,17 +168,17 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
         many = between_looks(of.operator.nnz / of.n, s.batch, of.d)
         epochs = epochs_a_step(of.operator.nnz)
         while s.epoch < epochs:
-            rng = generator(problem, s, (s.iteration << 8) + s.epoch)
+            rng = s.draws(problem.seed, (s.iteration << 8) + s.epoch)
             while s.at < count:
                 index = batches(rng, of.n, s.batch, min(many, count - s.at))
                 of.count(loop(data, index, lower, upper, steps, of.q, s.y, s.u, s.x, s.bar, g.args))
                 s.at += len(index)
                 if (s.at < count or s.epoch + 1 < epochs) and problem.must_stop():
-                    break_off(s, rng)
+                    s.break_off(rng)
                     return
             s.epoch, s.at = s.epoch + 1, 0
             s.epochs += count * s.batch / of.n
         s.epoch = 0
         s.iteration += 1
-        if due(s):
+        if s.due():
             self._certify(s)

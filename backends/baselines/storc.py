@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import SnapshotState, take_snapshot
+from fwdsl.backends.baselines.common import SnapshotState
 from fwdsl.backends.baselines.conditional import factor
 from fwdsl.backends.baselines.samples import Rows
 from fwdsl.backends.baselines.scgs import SCGS, Constants, SCGSState, Sliding
@@ -66,7 +66,7 @@ class STORCRun(Sliding[STORCState], of=STORC):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> STORCState:
         """x moved into the set, which is the first snapshot."""
         s = self.at(STORCState, x, ys)
-        take_snapshot(self.problem, s)
+        self.take_snapshot(s)
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
@@ -76,7 +76,7 @@ class STORCRun(Sliding[STORCState], of=STORC):
         if visited == 0 or s.k < phase_of(s.t, s.lipschitz, of.mu, s.diameter)[0]:
             return visited
         s.t, s.k = s.t + 1, 0
-        take_snapshot(self.problem, s)
+        self.take_snapshot(s)
         s.center = s.x.copy()
         return visited + of.n
 
@@ -87,7 +87,6 @@ class STORCRun(Sliding[STORCState], of=STORC):
         return Constants(2.0 / (k + 1.0), 3.0 * big / k, 2.0 * big * square / (count * k), count)
 
     def estimate(self, z: Array, rows: Rows) -> Array:
-        """Corrected by the snapshot."""
         return self.samples.corrected(z, rows, self.state.slopes, self.state.kty)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -22,14 +22,8 @@ from fwdsl.backends.baselines.common import (
     BaselineRun,
     SampledState,
     between_looks,
-    break_off,
-    certify,
-    due,
     epochs_a_step,
-    generator,
-    keep_bound,
     most_calls,
-    start,
 )
 from fwdsl.backends.baselines.loops import (
     csr_outer,
@@ -43,7 +37,6 @@ from fwdsl.backends.baselines.samples import (
     MatrixSamples,
     SampleSum,
     VectorSamples,
-    batch_misfit,
     batch_size,
     batches,
     linked,
@@ -119,7 +112,6 @@ class Subgradient(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss over samples of one variable."""
         return finite_sum.reasons(arrangement, smooth=False)
 
     @classmethod
@@ -132,11 +124,6 @@ class Subgradient(Baseline):
         if math.isfinite(largest_slope(term.f)) or math.isfinite(block.g.radius()):
             return ()
         return (f"the slopes of {loss_name(term.f)} have no bound, and {block.name} is not confined to a bounded set",)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """A batch of at most n."""
-        return batch_misfit(options.get("batch"), canonical)
 
 
 class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
@@ -154,9 +141,9 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SubgradientState:
         """G and R of the data, and the start."""
         problem, of = self.problem, self.samples
-        s = start(problem, SubgradientState, x, ys, batch=batch_size(self.batch, of.n, 1.0))
+        s = self.started(SubgradientState, x, ys, batch=batch_size(self.batch, of.n, 1.0))
         s.average = s.x.copy()
-        found, kty = certify(problem, s, s.x)
+        found, kty = self.certify(s, s.x)
         s.mean_y, s.mean_kty = np.zeros_like(found[0]), np.zeros_like(kty)
         squares = of.row_squares()
         slope = largest_slope(of.f)
@@ -186,7 +173,7 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
         compiled = problem.g[0].f.compiled
         count = max(1, min(epoch, MOST_NUMBERS // of.size if compiled else most_calls(problem.canonical.blocks[0])))
         many = between_looks(problem.canonical.nnz / of.n, s.batch, of.size) if compiled else 1
-        rng = generator(problem, s, s.iteration)
+        rng = s.draws(problem.seed, s.iteration)
         while s.at < count:
             index = batches(rng, of.n, s.batch, min(many, count - s.at))
             eta, weights = self._steps(len(index))
@@ -196,12 +183,12 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
             s.total = float(np.add.accumulate(np.concatenate([[s.total], weights]))[-1])
             s.at += len(index)
             if s.at < count and problem.must_stop():
-                break_off(s, rng)
+                s.break_off(rng)
                 return
         s.at = 0
         s.iteration += 1
         s.epochs += count * s.batch / of.n
-        if due(s):
+        if s.due():
             self._certify()
 
     def _run(self, index: samples.Rows, eta: Array, weights: Array) -> None:
@@ -254,14 +241,14 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
         problem, s = self.problem, self.state
         passed = s.epochs - s.checked
         # the mean of points of the domain is in it but for rounding
-        ys, kty = certify(problem, s, problem.prox_g(s.average, 0.0))
+        ys, kty = self.certify(s, problem.prox_g(s.average, 0.0))
         s.weight += passed
         share = passed / s.weight
         s.mean_y += share * (ys[0] - s.mean_y)
         s.mean_kty += share * (kty - s.mean_kty)
         y = s.mean_y.copy()
         problem.functions[0].into_domain(y)
-        keep_bound(problem, s, [y], s.mean_kty.copy())
+        self.keep_bound(s, [y], s.mean_kty.copy())
 
 
 def largest_slope(f: Any) -> float:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.baselines.common import SnapshotState, start, take_snapshot
+from fwdsl.backends.baselines.common import SnapshotState
 from fwdsl.backends.baselines.conditional import (
     CAP,
     Conditional,
@@ -70,8 +70,8 @@ class SVRFRun(ConditionalRun[SVRFState], of=SVRF):
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SVRFState:
         """x moved into the set, which is the first snapshot."""
-        s = start(self.problem, SVRFState, x, ys)
-        take_snapshot(self.problem, s)
+        s = self.started(SVRFState, x, ys)
+        self.take_snapshot(s)
         return s
 
     def advance(self, rng: np.random.Generator) -> int:
@@ -83,5 +83,5 @@ class SVRFRun(ConditionalRun[SVRFState], of=SVRF):
         if s.k < 2 ** (s.t + 3) - 2:
             return rows.size
         s.t, s.k = s.t + 1, 0
-        take_snapshot(self.problem, s)
+        self.take_snapshot(s)
         return rows.size + of.n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -17,15 +17,11 @@ from fwdsl.backends.baselines.common import (
     SampledState,
     SnapshotState,
     between_looks,
-    break_off,
     conditioning,
-    generator,
     linear_estimate,
-    start,
-    take_snapshot,
 )
 from fwdsl.backends.baselines.loops import svrg_steps
-from fwdsl.backends.baselines.samples import SampleSum, VectorSamples, batch_misfit, batch_size, batches, draw, linked
+from fwdsl.backends.baselines.samples import SampleSum, VectorSamples, batch_size, batches, draw, linked
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
@@ -96,18 +92,12 @@ class SVRG(Baseline):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss over samples of one variable."""
         return finite_sum.reasons(arrangement)
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
         """Predictions that are rows of data times the variable, a curvature of the loss that is bounded."""
         return samples.value_reasons(canonical) or samples.unbounded_curvature(canonical)
-
-    @classmethod
-    def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
-        """A batch of at most n."""
-        return batch_misfit(options.get("batch"), canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
@@ -129,19 +119,19 @@ class SVRGRun(BaselineRun[SVRGState], of=SVRG):
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> SVRGState:
         """The step of the data, and the first snapshot."""
-        problem, of = self.problem, self.samples
+        of = self.samples
         b = batch_size(self.batch, of.n, 0.01)
         bound = expected_smoothness(of, b)
         eta = self.step_size / bound if bound > 0.0 else 1.0
         count = max(1, round(self.epoch * of.n / b))
-        state = start(problem, SVRGState, x, ys, eta=eta, batch=b, count=count)
-        take_snapshot(problem, state)
+        state = self.started(SVRGState, x, ys, eta=eta, batch=b, count=count)
+        self.take_snapshot(state)
         return state
 
     def step(self) -> None:
         """One epoch and the next snapshot."""
         problem, s, of = self.problem, self.state, self.samples
-        rng = generator(problem, s, s.iteration)
+        rng = s.draws(problem.seed, s.iteration)
         base = s.kty + problem.q
         if s.at == 0:
             s.point, s.mean = s.x.copy(), np.zeros_like(s.x)
@@ -159,14 +149,14 @@ class SVRGRun(BaselineRun[SVRGState], of=SVRG):
                 s.mean += s.point / s.count
             s.at += count
             if s.at < s.count and problem.must_stop():
-                break_off(s, rng)
+                s.break_off(rng)
                 return
         # the mean of points in the domain is in it but for rounding
         s.x = s.point if self.snapshot == "last" else problem.prox_g(s.mean, 0.0)
         s.at, s.point, s.mean = 0, np.zeros(0), np.zeros(0)
         s.iteration += 1
         s.epochs += s.count * s.batch / of.n
-        take_snapshot(problem, s)
+        self.take_snapshot(s)
 
     def _run(self, index: samples.Rows, base: Array) -> None:
         """Steps over these batches."""

@@ -263,5 +263,4 @@ class Columns:
 
 
 def _rows(stored: NDArray[Any], at: Indices) -> NDArray[Any]:
-    """Some rows, as a view where they are the first ones in their order."""
     return stored[: at.size] if np.array_equal(at, np.arange(at.size)) else stored[at]

@@ -154,7 +154,6 @@ class Coordinates:
 
     @cached_property
     def group(self) -> Indices:
-        """The group of each coordinate."""
         if self.alone and self.in_order:
             return self.order
         out = np.empty(self.order.size, dtype=np.intp)
@@ -163,7 +162,6 @@ class Coordinates:
 
     @cached_property
     def alone(self) -> bool:
-        """True if each group is one coordinate."""
         return self.c.size == self.order.size
 
     @cached_property
@@ -193,7 +191,6 @@ class Coordinates:
         )
 
     def weights(self, multiplier: float) -> Array:
-        """c + multiplier ball."""
         return self.c + multiplier * self.ball if multiplier else self.c
 
     def completed(self, chosen: NDArray[np.bool_]) -> Indices:
@@ -205,7 +202,6 @@ class Coordinates:
         return self.order[np.repeat(groups, np.diff(self.start))]
 
     def lengths(self, x: Array) -> Array:
-        """|x_g| for each group."""
         ordered = x if self.in_order else x[self.order]
         if self.alone:
             return np.abs(ordered)
@@ -213,12 +209,10 @@ class Coordinates:
 
     @cached_property
     def has_ridge(self) -> bool:
-        """True if some coordinate has a ridge."""
         return bool(self.ridge.any())
 
     @cached_property
     def has_q(self) -> bool:
-        """True if there is a linear term."""
         return bool(self.q.any())
 
     def penalty(self, x: Array) -> float:
@@ -230,7 +224,6 @@ class Coordinates:
         return found + 0.5 * float(self.ridge @ np.square(x)) if self.has_ridge else found
 
     def total(self, x: Array) -> float:
-        """h(x)."""
         return float(self.ball @ self.lengths(x))
 
     def inside(self, x: Array) -> tuple[Array, float]:

@@ -342,7 +342,6 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return self.state.x, [np.zeros_like(self.state.z)]
 
     def report(self) -> Report:
-        """P at x and the best bound so far."""
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

@@ -77,7 +77,6 @@ class BlockSampling:
     # --- Lambda -----------------------------------------------------------------------------------------------------
 
     def largest_row(self) -> float:
-        """max_i |K_i|^2."""
         self._count(1.0)
         return largest_row(self.links, self.n)
 
@@ -136,7 +135,6 @@ class BlockSampling:
             s.bar = s.v.copy()
 
     def objective(self, s: DSPDCState) -> float:
-        """P(x)."""
         if self.by_rows:
             return self.problem.objective(s.x, self.problem.forward(s.x))
         return self.problem.objective(s.x, [s.v + self.offset])
@@ -158,7 +156,6 @@ class BlockSampling:
         return sum(place.spectral for place in self.places)
 
     def iterations(self) -> int:
-        """The number of iterations in a step."""
         cubes = sum(place.d**3 for place in self.places) / max(1, self.p)
         products = 3.0 * self.nnz * (self.m / self.n if self.by_rows else self.q / self.p)
         cost = products + EIGEN * self.q * cubes + 1.0

@@ -76,7 +76,6 @@ class SideMatrix:
 
     @property
     def operator(self) -> Operator | None:
-        """The operator that counts the work; None for the identity."""
         return None if self.source is None else self.source.operator
 
     def whole(self, x: Array) -> Array:
@@ -98,7 +97,6 @@ class SideMatrix:
         return dict(zip(names, vectorised, strict=True))
 
     def apply(self, index: Any, x: Array) -> Array:
-        """The rows at `index` times x."""
         return x[index] if self.matrix is None else np.asarray(self.matrix[index] @ x, dtype=np.float64)
 
     def adjoint(self, index: Any, y: Array, size: int) -> Array:
@@ -243,13 +241,11 @@ class CoordinateSampling:
         s.bar = s.v.copy()
 
     def objective(self, s: DSPDCState) -> float:
-        """P(x), from v."""
         z = self.c * self.left.whole(s.v)
         z += self.offset
         return self.problem.objective(s.x, [z])
 
     def response(self, s: DSPDCState) -> Array:
-        """K'y, from u."""
         return np.asarray(self.c * self.right.whole(s.u))
 
     def decompositions(self) -> int:
@@ -257,7 +253,6 @@ class CoordinateSampling:
         return 0
 
     def iterations(self) -> int:
-        """The number of iterations in a step."""
         touched = 2.0 * (self.m * self.left.average + self.q * self.right.average)
         full = max(1.0, 2.0 * (self.n * self.left.average + self.p * self.right.average))
         work = touched + 8.0 * (self.m + self.q)

@@ -11,7 +11,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import smoothness
 from fwdsl.backends import costs
-from fwdsl.backends.baselines.common import BaselineRun, keep_point
+from fwdsl.backends.baselines.common import BaselineRun
 from fwdsl.backends.baselines.samples import unbounded_curvature
 from fwdsl.backends.dspdc import blocks, coordinates
 from fwdsl.backends.dspdc.blocks import BlockSampling
@@ -19,7 +19,7 @@ from fwdsl.backends.dspdc.coordinates import CoordinateSampling
 from fwdsl.backends.dspdc.links import places_of
 from fwdsl.backends.dspdc.state import DSPDCState
 from fwdsl.backends.dspdc.steps import StepSizes, sampled_scale, steps_of
-from fwdsl.backends.finite_sum import draws, reasons
+from fwdsl.backends.finite_sum import draws, not_one_loss, reasons
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.method import Estimate, Method
@@ -217,7 +217,7 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
         """P(x) and D(y), and the sign in their gap that Lambda is too small."""
         problem, of = self.problem, self.of
         objective = of.objective(s)
-        keep_point(s, s.x, objective)
+        s.keep_point(s.x, objective)
         v = -(problem.q + of.response(s))
         bound = problem.canonical.constant - problem.conjugates([s.y])
         bound -= sum(g.conjugate(v[b.slice]) for b, g in zip(problem.canonical.blocks, problem.g, strict=True))
@@ -244,7 +244,6 @@ class DSPDCRun(BaselineRun[DSPDCState], of=DSPDC):
             self.of.start(s)
 
     def step(self) -> None:
-        """Iterations, then a certificate where one is due."""
         s, of = self.state, self.of
         steps = self.steps()
         s.epochs += of.step(s, steps, self.problem.seed)
@@ -268,11 +267,5 @@ def _by_coordinates(canonical: Canonical) -> bool:
 
 def _losses(arrangement: Arrangement) -> list[str]:
     """The reasons why several variables are under no one smooth loss."""
-    found = []
-    if len(arrangement.sums) != 1 or arrangement.sums[0].kind != "loss":
-        others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
-        what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
-        found.append(f"it takes one loss over samples, and the sum holds {what}")
-    return found + [
-        f"`{t.text}` is not smooth" for t in arrangement.sums if t.kind == "loss" and smoothness(t.atom) is None
-    ]
+    rough = [t.text for t in arrangement.sums if t.kind == "loss" and smoothness(t.atom) is None]
+    return [*not_one_loss(arrangement), *(f"`{text}` is not smooth" for text in rough)]

@@ -28,5 +28,4 @@ class DSPDCState(BaselineState):
     checks: int = 0  # decompositions for the certificates
 
     def counts(self) -> dict[str, int]:
-        """Eigendecompositions of the updates and of the certificates."""
         return {"decompositions": self.decompositions, "decompositions_of_bounds": self.checks}

@@ -69,7 +69,6 @@ class ActiveState(FWState):
 
     @property
     def live(self) -> int:
-        """Atoms with a weight."""
         return self.count - self.dropped
 
     def atom(self, i: int) -> Atom:
@@ -78,7 +77,6 @@ class ActiveState(FWState):
         return Atom(self.places[at], self.numbers[at])
 
     def atoms(self) -> Iterator[tuple[float, Atom]]:
-        """The live atoms with their weights."""
         return ((float(self.weights[i]), self.atom(i)) for i in range(self.count) if self.weights[i] > 0.0)
 
     # --- changes ------------------------------------------------------------------------------------------------------
@@ -119,7 +117,6 @@ class ActiveState(FWState):
         self.dropped = self.count - 1
 
     def scale(self, share: float) -> None:
-        """All weights times a positive share."""
         self.weights[: self.count] *= share
 
     def tidy(self) -> None:
@@ -140,7 +137,6 @@ class ActiveState(FWState):
         return int(i), int(j), float(most), float(least)
 
     def combined(self) -> Array:
-        """The combination of the atoms."""
         out = np.empty(self.x.size)
         kernel(loops.combine)(self.starts, self.places, self.numbers, self.weights, self.count, out)
         return out

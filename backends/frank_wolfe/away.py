@@ -49,12 +49,10 @@ class AwayFrankWolfeRun(CorrectiveRun, of=AwayFrankWolfe):
         return Move(away, of=found.worst)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Move towards the best of S, or away from the worst."""
         towards, away = found.at_x - found.least, found.most - found.at_x
         if self.state.live == 1:
             return None
         return Move(towards, to=found.best) if towards >= away else Move(away, of=found.worst)
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Move towards the vertex."""
         return Move(found.gap, to=found.vertex)

@@ -11,10 +11,10 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.finite_sum import draws
-from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
+from fwdsl.backends.frank_wolfe.oracle_method import REFRESH_EVERY, OracleMethod, OracleRun
 from fwdsl.backends.frank_wolfe.plain import WARM_SHIFT
 from fwdsl.backends.frank_wolfe.set_factors import set_factors
-from fwdsl.backends.frank_wolfe.state import REFRESH_EVERY, FWState, keep_point, look, slope, start
+from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.frank_wolfe.steps import RULES, Segment, gradients, step_length
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
@@ -85,11 +85,8 @@ class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
         self.factors = set_factors(self.reduced)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> BlockFrankWolfeState:
-        """x moved into the set."""
-        problem = self.reduced
-        x = problem.prox_g(x, 0.0)
-        s = start(problem, BlockFrankWolfeState, x, ys)
-        s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
+        s = self.started(BlockFrankWolfeState, x, ys)
+        s.shift = 0 if self.is_start(s.x) else WARM_SHIFT
         s.curvatures = np.zeros(len(self.factors))
         return s
 
@@ -98,7 +95,7 @@ class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
         problem, s, of = self.reduced, self.state, self.factors
         s.x, s.z = s.x.copy(), [z.copy() for z in s.z]
         # a sweep of `full` visits a block once, so that the slope at its places is still that of the sweep's beginning
-        c = slope(problem, s) if self.order == "full" else None
+        c = self.slope(s) if self.order == "full" else None
         until = min(s.visits + MOST_VISITS, len(of))
         for k in self._visited()[s.visits : until]:
             past = s.visits / len(of) if self.order == "random" else 0.0
@@ -108,7 +105,7 @@ class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
                 break
         s.iteration += 1
         if s.visits < len(of):
-            keep_point(s, problem.objective(s.x, s.z))
+            s.keep_point(problem.objective(s.x, s.z))
             return
         s.sweeps, s.visits = s.sweeps + 1, 0
         if s.sweeps % REFRESH_EVERY == 0:
@@ -116,9 +113,9 @@ class BlockFrankWolfeRun(OracleRun[BlockFrankWolfeState], of=BlockFrankWolfe):
         rest = min(max(1.0, math.floor(REST * s.sweeps)), LONGEST_REST)
         if self.order == "full" or s.sweeps - s.checked >= rest:
             s.checked = s.sweeps
-            look(problem, s)
+            self.look(s)
         else:
-            keep_point(s, problem.objective(s.x, s.z))
+            s.keep_point(problem.objective(s.x, s.z))
 
     def _visited(self) -> Sequence[int]:
         """The blocks of a sweep, in order."""

@@ -13,18 +13,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe.atoms import ActiveState, atom_of
-from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
+from fwdsl.backends.frank_wolfe.oracle_method import REFRESH_EVERY, OracleMethod, OracleRun
 from fwdsl.backends.frank_wolfe.starts import combination
-from fwdsl.backends.frank_wolfe.state import (
-    REFRESH_EVERY,
-    advance,
-    keep_bound,
-    look,
-    slope,
-    start,
-    vertex,
-    without_offset,
-)
 from fwdsl.backends.frank_wolfe.steps import step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
@@ -93,17 +83,17 @@ class CorrectiveRun(OracleRun[ActiveState]):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> ActiveState:
         """The start as a combination of vertices; where it is 0, the best vertex for the gradient there, if P is finite at it."""
         problem = self.reduced
-        x = problem.prox_g(x, 0.0)
-        s = start(problem, self.kept, x, ys)
-        if not np.any(x != problem.prox_g(np.zeros_like(x), 0.0)):
-            s.x = vertex(problem, s, slope(problem, s))
+        s = self.started(self.kept, x, ys)
+        x = s.x
+        if self.is_start(x):
+            s.x = self.vertex(s, self.slope(s))
             s.z = problem.forward(s.x)
-            look(problem, s)
+            self.look(s)
             if math.isfinite(s.value):
                 s.alone(s.place_of(atom_of(s.x)))
                 return s
             s.x, s.z = x, problem.forward(x)
-            look(problem, s)
+            self.look(s)
         for weight, atom in combination(problem, x):
             at = s.place_of(atom)
             s.weigh(at, float(s.weights[at]) + weight)
@@ -111,7 +101,6 @@ class CorrectiveRun(OracleRun[ActiveState]):
         return s
 
     def step(self) -> None:
-        """One direction, one step, one gradient."""
         problem, s = self.reduced, self.state
         move = self._choose()
         direction, dz, longest = self._direction(move)
@@ -123,11 +112,11 @@ class CorrectiveRun(OracleRun[ActiveState]):
             x = s.combined()
         else:
             x = s.x + gamma * direction
-        advance(problem, s, segment, gamma, x, bound=not self.lazy)
+        self.advance(s, segment, gamma, x, bound=not self.lazy)
 
     def _choose(self) -> Move:
         problem, s = self.reduced, self.state
-        c = slope(problem, s)
+        c = self.slope(s)
         found = VertexSlopes(c, float(c @ s.x), *s.extremes(c))
         if not self.lazy:
             return self.choose(self._ask(found))
@@ -140,14 +129,14 @@ class CorrectiveRun(OracleRun[ActiveState]):
             if found.vertex is None:
                 found = self._ask(found)
                 value = problem.losses_value(s.z)
-                keep_bound(problem, s, s.ys, s.kty, value - float(s.kty @ s.x))
+                self.keep_bound(s, s.ys, s.kty, value - float(s.kty @ s.x))
                 s.phi = s.phi if s.phi > 0.0 else found.gap
             if found.gap >= s.phi / PATIENCE or not found.gap > noise:
                 return self.with_oracle(found)
             s.phi = min(found.gap, 0.5 * s.phi)
 
     def _ask(self, found: VertexSlopes) -> VertexSlopes:
-        v = vertex(self.reduced, self.state, found.c)
+        v = self.vertex(self.state, found.c)
         return replace(found, vertex=v, at_vertex=float(found.c @ v))
 
     @abstractmethod
@@ -169,14 +158,14 @@ class CorrectiveRun(OracleRun[ActiveState]):
         target = s.x if move.to is None else s.atom(move.to).dense(size) if isinstance(move.to, int) else move.to
         if move.of is None:
             z = problem.linear(target)
-            return target - s.x, [a - b for a, b in zip(z, without_offset(problem, s), strict=True)], 1.0
+            return target - s.x, [a - b for a, b in zip(z, self.without_offset(s), strict=True)], 1.0
         away = s.atom(move.of).dense(size)
         weight = float(s.weights[move.of])
         direction = target - away
         if move.to is not None:
             return direction, problem.linear(direction), weight
         z = problem.linear(away)
-        dz = [a - b for a, b in zip(without_offset(problem, s), z, strict=True)]
+        dz = [a - b for a, b in zip(self.without_offset(s), z, strict=True)]
         return direction, dz, weight / (1.0 - weight) if weight < 1.0 else 0.0
 
     @staticmethod
@@ -207,5 +196,4 @@ class CorrectiveRun(OracleRun[ActiveState]):
         return dropped
 
     def report(self) -> Report:
-        """P at x and the best bound so far, and how many vertices make x."""
         return Report(self.state.value, self.state.best_bound, f"{self.state.live} vertices")

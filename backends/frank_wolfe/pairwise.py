@@ -43,15 +43,12 @@ class PairwiseFrankWolfeRun(CorrectiveRun, of=PairwiseFrankWolfe):
     kept = PairwiseState
 
     def choose(self, found: VertexSlopes) -> Move:
-        """Move from the worst of S to the vertex."""
         return Move(found.most - found.at_vertex, to=found.vertex, of=found.worst)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """Move from the worst to the best of S."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Move from the worst of S to the vertex."""
         return self.choose(found)
 
 
@@ -91,9 +88,7 @@ class BlendedPairwiseRun(CorrectiveRun, of=BlendedPairwise):
         return Move(found.gap, to=found.vertex)
 
     def without_oracle(self, found: VertexSlopes) -> Move | None:
-        """The move within the active set S; None where that has a single vertex."""
         return Move(found.most - found.least, to=found.best, of=found.worst) if self.state.live > 1 else None
 
     def with_oracle(self, found: VertexSlopes) -> Move:
-        """Move towards the vertex."""
         return Move(found.gap, to=found.vertex)

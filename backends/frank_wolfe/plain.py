@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-import numpy as np
-
 from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe.oracle_method import OracleMethod, OracleRun
-from fwdsl.backends.frank_wolfe.state import FWState, advance, slope, start, vertex, without_offset
+from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.frank_wolfe.steps import RULES, step_length, whole
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
@@ -53,22 +51,18 @@ class FrankWolfeRun(OracleRun[FWState], of=FrankWolfe):
         self.rule = step
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> FWState:
-        """x moved into the set."""
-        problem = self.reduced
-        x = problem.prox_g(x, 0.0)
-        s = start(problem, FWState, x, ys)
-        s.shift = WARM_SHIFT if np.any(x != problem.prox_g(np.zeros_like(x), 0.0)) else 0
+        s = self.started(FWState, x, ys)
+        s.shift = 0 if self.is_start(s.x) else WARM_SHIFT
         return s
 
     def step(self) -> None:
-        """One vertex, one step, one gradient."""
         problem, s = self.reduced, self.state
-        v = vertex(problem, s, slope(problem, s))
+        v = self.vertex(s, self.slope(s))
         direction = v - s.x
-        dz = [a - b for a, b in zip(problem.linear(v), without_offset(problem, s), strict=True)]
+        dz = [a - b for a, b in zip(problem.linear(v), self.without_offset(s), strict=True)]
         segment = whole(problem, s.x, s.z, s.ys, direction, dz, 1.0)
         gamma, s.curvature = step_length(self.rule, segment, s.iteration + s.shift, s.curvature)
-        advance(problem, s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
+        self.advance(s, segment, gamma, v if gamma == 1.0 else s.x + gamma * direction)
 
     def report(self) -> Report:
         return Report(self.state.value, self.state.best_bound, "Frank-Wolfe")

@@ -215,7 +215,6 @@ class _Share:
         self.inner, self.whole = inner, whole
 
     def apply(self, x: Array) -> Array:
-        """K_I x."""
         self.whole.touched += self.inner.nnz
         return self.inner.apply(x)
 
@@ -232,7 +231,6 @@ class _Padded:
         self.inner, self.local = inner, local
 
     def apply(self, x: Array) -> Array:
-        """K x, x among zeros."""
         full = np.zeros(self.inner.columns)
         full[self.local] = x
         return self.inner.apply(full)

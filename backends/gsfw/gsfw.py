@@ -20,18 +20,13 @@ from fwdsl.backends.baselines.common import (
     BaselineRun,
     between_looks,
     conditioning,
-    due,
     epochs_a_step,
-    keep_bound,
-    keep_point,
     linear_estimate,
     most_calls,
-    start,
 )
 from fwdsl.backends.baselines.samples import (
     SampleSum,
     VectorSamples,
-    batch_misfit,
     batch_size,
     linked,
     unbounded_curvature,
@@ -169,7 +164,7 @@ class GSFW(Baseline):
     @classmethod
     def requires_options(cls, canonical: Canonical, options: Mapping[str, object]) -> tuple[str, ...]:
         """A batch of at most n; the rules of Theorem 3.2 for strongly convex g only."""
-        found = list(batch_misfit(options.get("batch"), canonical))
+        found = list(super().requires_options(canonical, options))
         (block,) = canonical.blocks
         rule, sigma = options.get("rule"), options.get("sigma")
         of = oracle(block.g, canonical.q, 1.0)
@@ -221,12 +216,12 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
     def begin(self, x: Array, ys: Sequence[Array] | None) -> GSFWState:
         """s, y and K'y at x moved into the domain."""
         problem = self.problem
-        s = start(problem, GSFWState, x, None)
+        s = self.started(GSFWState, x, None)
         (s.s,) = problem.forward(s.x)
         value, (s.y,) = problem.losses_gradient([s.s])
         s.kty = problem.adjoint([s.y])
         self._set(s)
-        keep_bound(problem, s, [s.y.copy()], s.kty.copy(), value - float(s.kty @ s.x))
+        self.keep_bound(s, [s.y.copy()], s.kty.copy(), value - float(s.kty @ s.x))
         return s
 
     def _set(self, s: GSFWState) -> None:
@@ -272,7 +267,7 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
         s.iteration += 1
         if s.epochs - s.refreshed >= REFRESH:
             s.kty, s.refreshed = problem.adjoint([s.y]), s.epochs
-        if due(s):
+        if s.due():
             self._certify()
 
     def _prescribed(self, index: Any, batches: float, last: Array) -> Array:
@@ -328,17 +323,17 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
             # a mean of points in the domain is in it but for rounding
             point = problem.prox_g(x, 0.0)
             values.append(problem.objective(point, problem.forward(point)))
-            keep_point(s, point, values[-1])
+            s.keep_point(point, values[-1])
         s.value = min(values)
         (f,) = problem.functions
         offset = problem.terms[0].map.offset
-        keep_bound(problem, s, [s.y.copy()], s.kty.copy(), f.value(s.s) - float(s.y @ (s.s - offset)))
+        self.keep_bound(s, [s.y.copy()], s.kty.copy(), f.value(s.s) - float(s.y @ (s.s - offset)))
         if s.total > 0.0:
             rows = s.y_sum.reshape(s.stamp.size, -1) + s.y.reshape(s.stamp.size, -1) * (s.total - s.stamp)[:, None]
             mean = rows.reshape(-1) / s.total
             assert isinstance(f, FastLoss | FastRows)
             f.into_domain(mean)
-            keep_bound(problem, s, [mean], s.kty_sum / s.total)
+            self.keep_bound(s, [mean], s.kty_sum / s.total)
 
 
 def _response(problem: PreparedProblem) -> Oracle:
@@ -365,7 +360,6 @@ def drawn(rng: np.random.Generator, n: int, size: int, count: int) -> Any:
 
 
 def _infimum(canonical: Canonical) -> float:
-    """The infimum of the loss."""
     (term,) = canonical.terms
     assert isinstance(term.f, LossFunction | VectorLossFunction)
     return term.f.infimum()

@@ -103,7 +103,7 @@ def compiled(g: VectorFunction) -> tuple[Function, tuple[object, ...]] | None:
     if isinstance(g, EntropySimplex):
         return None
     if isinstance(g, Norm1L2Ball):
-        return loops.soft_on_l2, (g.c, g.on.r)
+        return loops.soft_on_l2, (g.c, g.on.scale)
     if isinstance(g, OnOwnBall) and g.coercive() == (g.c, "l1"):
         return loops.signs_of_linf, (g.c, g.on.scale)
     on, c = (g.on, g.c) if isinstance(g, Joint) else (g, 0.0)

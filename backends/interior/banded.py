@@ -164,6 +164,5 @@ def _pairs(A: csr_array) -> _Pairs:
 
 
 def _width(matrix: csr_array, place: NDArray[np.intp]) -> int:
-    """The largest distance of an entry from the diagonal."""
     rows, columns = matrix.tocoo().coords
     return int(np.abs(place[rows] - place[columns]).max(initial=0))

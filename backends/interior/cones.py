@@ -56,17 +56,14 @@ class Orthant:
 
     @staticmethod
     def unit(batch: Batch) -> Array:
-        """The unit of the cone: a vector of ones."""
         return np.ones(batch.rows)
 
     @staticmethod
     def degree(batch: Batch) -> int:
-        """The number of entries."""
         return batch.rows
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """True if s is in the interior."""
         return bool(s.min(initial=math.inf) > 0.0)
 
     @staticmethod
@@ -136,12 +133,10 @@ class SecondOrder:
 
     @staticmethod
     def degree(batch: Batch) -> int:
-        """The number of cones."""
         return batch.number
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """True if s is in the interior."""
         u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
 
@@ -225,12 +220,10 @@ class Semidefinite:
 
     @staticmethod
     def degree(batch: Batch) -> int:
-        """The orders added up."""
         return batch.number * order_of(batch.rows)
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        """True if s is in the interior."""
         try:
             np.linalg.cholesky(matrices(s, batch.number, order_of(batch.rows)))
         except np.linalg.LinAlgError:

@@ -48,7 +48,6 @@ class Batch(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The row after the last."""
         return self.start + self.number * self.rows
 
 

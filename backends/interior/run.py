@@ -233,7 +233,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return out
 
     def _scaling(self, batch: Batch) -> Scaling | None:
-        """The scaling at the state; None of the zero cone."""
         if batch.kind not in KINDS:
             return None
         at = slice(batch.start, batch.stop)

@@ -84,7 +84,6 @@ class Separate:
         return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, rest.T.tocsr(), K_t)
 
     def __matmul__(self, v: Array) -> Array:
-        """A v."""
         out = np.empty(self.others.size + sum(g.rows.size for g in self.groups))
         t = self.K @ v[: self.K.shape[1]]
         for g in self.groups:
@@ -93,7 +92,6 @@ class Separate:
         return out
 
     def adjoint(self, u: Array) -> Array:
-        """A'u."""
         out = np.empty(self.kept.size + sum(g.own.size for g in self.groups))
         t = np.zeros(self.K.shape[0])
         for g in self.groups:
@@ -109,14 +107,12 @@ class Separate:
         return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
 
     def weights(self, factors: list[Factor]) -> Array:
-        """D."""
         D = np.zeros(self.K.shape[0])
         for g, f in zip(self.groups, factors, strict=True):
             D[g.z] += f.D
         return D
 
     def gram(self, factors: list[Factor], look: Look) -> Array:
-        """K' diag(D) K."""
         D = self.weights(factors)
         if isinstance(self.K, np.ndarray):
             scaled = np.sqrt(D)[:, None] * self.K

@@ -353,7 +353,6 @@ def _around(inner: Solve, A: MatrixLike, At: Any, n: int, k: int) -> Solve:
 
 
 def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array:
-    """W^-T A."""
     out = A.copy()
     for batch, scaling in zip(batches, scalings, strict=True):
         if scaling is None:
@@ -367,7 +366,6 @@ def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | Non
 
 
 def _scaled_rows(A: csr_array, root: Array) -> csr_array:
-    """diag(root) A."""
     return csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
 
 

@@ -50,12 +50,10 @@ class Operator:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Blocks of rows, by the data alone: [(start, stop), ...] covering all rows."""
         return self.storage.blocks
 
     @property
     def passes(self) -> float:
-        """Data passes so far."""
         return self.counter.touched / self.nnz if self.nnz else 0.0
 
     def matvec(self, x: Array, out: Array | None = None) -> Array:

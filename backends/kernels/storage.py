@@ -110,7 +110,6 @@ class Dense:
         return True
 
     def cost_of_rows(self, rows: Support) -> int:
-        """The stored numbers of some rows."""
         return self.shape[1] * rows.size
 
     def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> bool:
@@ -198,27 +197,22 @@ class Sparse:
 
     @cached_property
     def rows(self) -> Compressed:
-        """The matrix by rows."""
         return _transposed(self.by_columns, self.shape[::-1])
 
     @cached_property
     def by_columns(self) -> Compressed:
-        """The matrix by columns: its transpose by rows."""
         return _transposed(self.rows, self.shape)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of rows that threads work on."""
         return row_blocks(self.rows.indptr)
 
     @cached_property
     def column_blocks(self) -> tuple[Block, ...]:
-        """The blocks of columns that threads work on."""
         return row_blocks(self.by_columns.indptr)
 
     @cached_property
     def longest_row(self) -> int:
-        """The most entries that a row has."""
         return int(np.diff(self.rows.indptr.astype(np.int64)).max(initial=0))
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:

@@ -59,7 +59,6 @@ class Along(VectorFunction):
         return self.g.radius()
 
     def steps(self, x: Array) -> Array:
-        """x_{e+1} - x_e along the lines."""
         return np.diff(self.chain.in_order(x))
 
     def value(self, x: Array) -> float:
@@ -84,11 +83,9 @@ class Along(VectorFunction):
         return chain.in_place(x), u
 
     def prox(self, v: Array, t: float) -> Array:
-        """The prox of g after that of the lines."""
         return self.g.prox(self.smoothed(v, t)[0], t)
 
     def transposed(self, u: Array) -> Array:
-        """D'u."""
         out = np.zeros(self.size)
         out[1:] += u
         out[:-1] -= u

@@ -70,7 +70,6 @@ class Multiples:
         out += rows if self.at is None else np.bincount(self.at, rows, self.size)
 
     def rows(self, x: Array) -> Array:
-        """c x_i."""
         return np.asarray(self.c * (x if self.at is None else x[self.at]))
 
 

@@ -176,11 +176,9 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         s.best_bound = problem.canonical.constant - problem.conjugates(s.ys) - along.g.conjugate(target)
 
     def report(self) -> Report:
-        """P at x and the bound of the multipliers."""
         return Report(self.state.value, self.state.best_bound, self.state.phase)
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """The way of x since zero."""
         return self.state.x, [np.zeros(t.map.rows) for t in self.problem.terms]
 
     def candidate(self) -> tuple[Array, list[Array] | None]:

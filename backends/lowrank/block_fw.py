@@ -93,7 +93,6 @@ class BlockFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One matrix variable with a trace norm, and one smooth loss of its entries or of a product with it."""
         return unfactored(arrangement)
 
     @classmethod
@@ -213,7 +212,6 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
             s.W = np.hstack([s.W, fresh])
 
     def report(self) -> Report:
-        """The objective, and the gap as of the last look."""
         s, constant = self.state, self.problem.form.constant
         return Report(constant + s.value, constant + s.value - s.gap, "block Frank-Wolfe on factors")
 

@@ -116,11 +116,9 @@ class Completion:
     # --- the function of the factors ------------------------------------------------------------------------------------------
 
     def predict(self, W: Array) -> Array:
-        """P_Omega(U V')."""
         return self.entries.predict(W[: self.n], W[self.n :])
 
     def value(self, W: Array, z: Array) -> float:
-        """h(W)."""
         return self.f.value(z) + self._regularisers(W)
 
     def _regularisers(self, W: Array) -> float:

@@ -106,7 +106,6 @@ class FactoredFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One matrix variable with a trace norm, and one smooth loss of its entries or of a product with it."""
         return unfactored(arrangement)
 
     @classmethod
@@ -286,7 +285,6 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         s.phase = "drop step" if g == to.longest else "away step"
 
     def report(self) -> Report:
-        """The objective, and the best bound of a gradient so far."""
         s, constant = self.state, self.problem.form.constant
         return Report(constant + s.value, constant + s.bound, s.phase)
 

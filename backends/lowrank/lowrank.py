@@ -104,16 +104,11 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
         problem.data_map.touched = touched + state.products - before
 
     def report(self) -> Report:
-        """The objective and the gap as of the last look."""
         state, constant = self.state, self.problem.form.constant
         phase = state.phase if isinstance(state, CompletionState) else "accelerated gradient on factors"
         return Report(constant + state.value, constant + state.value - state.gap, phase)
 
     def candidate(self) -> tuple[LowRank, None]:
         """X by balanced factors; the verifier makes the dual point of it."""
-        core, state = self.core, self.state
-        if isinstance(core, Completion):
-            assert isinstance(state, CompletionState)
-            return self.problem.answer(*core.factors(state)), None
-        assert isinstance(state, RegressionState)
-        return self.problem.answer(*core.factors(state)), None
+        core: Any = self.core  # the state is of its kind
+        return self.problem.answer(*core.factors(self.state)), None

@@ -82,7 +82,6 @@ class FactoredProblem:
         return self.tol * max(abs(value + self.form.constant), 1e-6 * self.form.scale)
 
     def relative_aim(self, value: float) -> float:
-        """The gap to reach, relative to the value."""
         return self.aim(value) / max(abs(value), 1e-300)
 
     @property
@@ -104,7 +103,6 @@ class FactoredProblem:
         return min(self.radius, max(0.0, self.f.value(np.zeros(self.f.size)) - infimum) / self.penalty)
 
     def factors(self, x: LowRank) -> tuple[Array, Array]:
-        """Factors of X' = k X."""
         return self.form.k * x.U, x.V
 
     def answer(self, P: Array, sigma: Array, Q: Array) -> LowRank:
@@ -118,5 +116,4 @@ class FactoredProblem:
         return LowRank(np.ascontiguousarray(math.copysign(1.0, self.form.k) * W[:n]), np.ascontiguousarray(W[n:]))
 
     def close(self) -> None:
-        """Give back the threads."""
         self.pool.close()

@@ -95,11 +95,9 @@ class Shifted(Smooth):
         return (z.reshape(n, -1) + m).reshape(-1)
 
     def value(self, z: Array) -> float:
-        """F(z)."""
         return super().value(self.shift(z))
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """F(z), and its gradient into `out`."""
         return super().value_gradient(self.shift(z), out)
 
     def bend(self, z: Array, d: Array) -> float:
@@ -138,7 +136,6 @@ class _Bracket:
         self.kept = -1 if value < 0.0 else 1
 
     def contains(self, g: float) -> bool:
-        """True if g is strictly inside."""
         return self.low < g < self.high
 
     def is_slow(self) -> bool:

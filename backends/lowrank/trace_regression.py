@@ -196,7 +196,6 @@ class TraceRegression:
     # --- the answer ---------------------------------------------------------------------------------------------------------
 
     def factors(self, s: RegressionState) -> tuple[Array, Array, Array]:
-        """(P, sigma, Q) with X = P diag(sigma) Q'."""
         return thin_svd(s.X[0], s.X[1])
 
 

@@ -68,7 +68,6 @@ class Data:
         return np.asarray(self.row_scale[j] * kernel(self.line)(self.rows, j, np.empty(self.sigma.size)))
 
     def column(self, i: int, c: float) -> Array:
-        """c x^i."""
         return np.asarray(c * kernel(self.line)(self.columns, i, np.empty(self.tau.size)))
 
 

@@ -156,7 +156,6 @@ class Game:
 
     @cached_property
     def W(self) -> float:
-        """The sum of the weights."""
         return float(self.f.w.sum())
 
     @property
@@ -171,7 +170,6 @@ class Game:
 
     @cached_property
     def classes(self) -> float:
-        """log k."""
         return math.log(self.k)
 
     @cached_property
@@ -204,7 +202,6 @@ class Game:
         return max(radius * largest * math.sqrt(self.entries * self.classes), TINY)
 
     def steps(self, gamma: float, radius: float) -> tuple[float, float]:
-        """(2 gamma R L, 2 gamma log(k) W)."""
         return 2.0 * gamma * radius * self.entries, 2.0 * gamma * self.classes * self.W
 
     # --- points -----------------------------------------------------------------------------------------------------
@@ -232,7 +229,6 @@ class Game:
         return np.stack([np.where(x >= 0.0, larger, smaller), np.where(x >= 0.0, smaller, larger)])
 
     def flat(self, U: Array) -> Array:
-        """x = U+ - U-."""
         return np.asarray(U[0] - U[1] if self.parts == 2 else U[0])
 
     def forward(self, x: Array) -> Array:
@@ -267,7 +263,6 @@ class Game:
     # --- certificates -----------------------------------------------------------------------------------------------
 
     def value(self, x: Array, z: Array) -> float:
-        """P at a point of the set, given z."""
         return self.problem.objective(x, [z.reshape(-1)])
 
     def settle(self, u: Array) -> Array:

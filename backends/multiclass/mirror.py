@@ -69,7 +69,6 @@ class GameMethod(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss of several classes over one variable in an l1 ball or a simplex, or with a `norm1`."""
         return games.reasons(arrangement)
 
     @classmethod
@@ -99,17 +98,14 @@ class GameRun(Run[PreparedProblem, G]):
         self.game = Game.of(problem)
 
     def first(self, radius: float) -> float:
-        """The first step of the theory."""
         return 1.0 / self.game.pace(radius)
 
     def report(self) -> Report:
-        """P at the last certificate and the best bound."""
         s = self.state
         failure = "" if 0.0 < self.first(s.radius) < math.inf else OVERFLOW
         return Report(s.value, s.best_bound, f"{self.method.title}, radius {s.radius:.3g}", failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best point and the best multipliers."""
         return self.state.best_x, [self.state.best_u] if self.state.best_u.size else None
 
 

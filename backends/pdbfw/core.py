@@ -236,7 +236,6 @@ class Core:
         return theory_step(self.f.f, self.space.largest_square(), self.mu, self.k, self.space.hindrance)
 
     def step(self, s: PDBFWState) -> None:
-        """One step in the form of the settings."""
         if self.settings.paper:
             self.paper_step(s)
         elif not self.has_momentum(s):

@@ -157,7 +157,6 @@ def _is_smooth(name: str) -> bool:
 
 
 def _in_trace_ball(block: Block) -> bool:
-    """True if the set of a block is a trace-norm ball."""
     return block.g.pair[1] in TRACE_BALLS
 
 
@@ -191,11 +190,9 @@ class PDBFWRun(Run[PreparedProblem, PDBFWState], of=PDBFW):
         self.core = Core(_space(problem), f, problem.canonical.constant, settings)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDBFWState:
-        """The state at x, moved into the set, and y = f'(K x)."""
         return self.core.init(x)
 
     def step(self) -> None:
-        """One primal and one dual block step."""
         self.core.step(self.state)
 
     def report(self) -> Report:

@@ -96,7 +96,6 @@ class TraceSpace:
         return np.asarray(self.factor * part).reshape(-1)
 
     def is_heavy(self, rows: Rows) -> bool:
-        """True if half the rows take part, or more."""
         return 2 * rows.size > self.rows
 
     def balanced(self, cap: int) -> float:

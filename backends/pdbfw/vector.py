@@ -50,7 +50,6 @@ class VectorSpace:
         return self.rows * cap / max(1, self.parts)
 
     def largest_square(self) -> float:
-        """The largest |c a_j|^2."""
         return float(self.view.row_squares().max(initial=0.0))
 
     def project(self, v: Array, cap: int, warm: Array, near: Array, curvature: float, eps: float) -> Projection:

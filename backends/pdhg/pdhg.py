@@ -342,11 +342,9 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         return s.x_hat - s.x, [h - y for h, y in zip(s.ys_hat, s.ys, strict=True)]
 
     def scales(self) -> tuple[Array | None, list[Array] | None]:
-        """The scales that balance |K|."""
         return self.state.column_scale, self.state.row_scale
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """T(z): x^ in the domain of g, y^ in the domain of F*."""
         return self.state.x_hat, self.state.ys_hat
 
 

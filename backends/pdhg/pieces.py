@@ -36,7 +36,6 @@ class AffinePiece:
 
     @property
     def count(self) -> int:
-        """The number of directions."""
         return self.main.size
 
     @property
@@ -45,7 +44,6 @@ class AffinePiece:
         return np.asarray(self.share == 1.0)
 
     def part(self, at: NDArray[np.intp]) -> AffinePiece:
-        """Some of the directions."""
         return AffinePiece(self.main[at], self.share[at], self.pivot[at], self.value[at], self.plain)
 
     def along(self, c: Array, size: int) -> Array:
@@ -57,12 +55,10 @@ class AffinePiece:
         return out
 
     def adjoint(self, r: Array) -> Array:
-        """B' r."""
         found = r[self.main]
         return found if self.plain else found - self.value * r[self.pivot]
 
     def gram(self, weight: Array) -> Array:
-        """B' diag(weight) B."""
         out = np.diag(weight[self.main])
         if not self.plain:
             same = self.pivot[:, None] == self.pivot

@@ -71,7 +71,6 @@ class Triangle:
         return Triangle(factor)
 
     def solve(self, right: Array) -> Array:
-        """The solution for one right-hand side."""
         return by_triangle(self.factor, by_triangle(self.factor, right, transposed=True))
 
 
@@ -117,7 +116,6 @@ class Quadratic:
     noise: Array | float = 0.0
 
     def applied(self, x: Array) -> Array:
-        """H x."""
         return self.H @ x if self.root is None else self.root.T @ (self.root @ x)
 
     def factored(self, free: NDArray[np.intp]) -> Factor | None:

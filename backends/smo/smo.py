@@ -82,7 +82,6 @@ class SMOState(State):
     spent: float = 0.0  # multiplications of the steps on blocks since the last one of Newton's method
 
     def counts(self) -> dict[str, int]:
-        """Steps on blocks and of Newton's method."""
         return {"inner": self.inner, "newton": self.polished}
 
 
@@ -102,7 +101,6 @@ class SMO(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One loss with a piecewise quadratic conjugate over an implicit feature map, a ridge, and at most an intercept beside."""
         return unexpanded(arrangement)
 
     @classmethod
@@ -290,7 +288,6 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         self._bounds(s)
 
     def report(self) -> Report:
-        """P and D at v."""
         s = self.state
         return Report(s.value, s.bound, "SMO" if not s.polished else "SMO and Newton's method")
 

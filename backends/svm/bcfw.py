@@ -114,7 +114,6 @@ class BCFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One `multiclass_hinge` or `weston_watkins` loss, a `sum_squares` on every variable, and nothing else."""
         return multiclass.reasons(arrangement)
 
     @classmethod
@@ -253,14 +252,12 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
             s.best_value, s.best_x = s.value, m.flat(s.W, s.b)
 
     def report(self) -> Report:
-        """P at the last W and the best D so far."""
         # rows wait at most 64 sweeps: within eight sweeps' worth of visits each has come up
         done = self.rule == "exact" and self.state.still >= 8
         failure = "no sample changes any more: the numbers have reached the limits of rounding" if done else ""
         return Report(self.state.value, self.state.best_bound, "one sample at a time", failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """The best W and the best multipliers."""
         m, state = self.machine, self.state
         u = -state.best_a.reshape(-1)
         if not math.isfinite(m.f.conjugate(u)):

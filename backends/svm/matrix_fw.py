@@ -77,7 +77,6 @@ class MatrixFW(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One `multiclass_hinge` or `weston_watkins` loss, a `sum_squares` on every variable, and nothing else."""
         return multiclass.reasons(arrangement)
 
     @classmethod

@@ -156,7 +156,6 @@ class MulticlassMachine:
 
     @property
     def mean_row(self) -> float:
-        """Stored numbers of a row, on average."""
         return self.counted.nnz / max(1, self.n)
 
     def weights(self, a: Array) -> tuple[Array, Array]:

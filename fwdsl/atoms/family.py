@@ -44,14 +44,12 @@ class Repeated(OfInner):
         return Repeated(inner, self.count)
 
     def radius(self) -> float:
-        """sqrt(T) times the block's."""
         return math.sqrt(self.count) * self.inner.radius() if self.count else 0.0
 
     def describe(self) -> str:
         return f"{self.inner.describe()} for each of {self.count} blocks"
 
     def value(self, x: Array) -> float:
-        """The sum over blocks."""
         return float(sum(self.inner.value(b) for b in self._blocks(x)))
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -61,27 +59,21 @@ class Repeated(OfInner):
         return max((self.inner.violation(b, s) for b, s in pairs), default=0.0)
 
     def rounding(self, v: Array) -> float:
-        """The largest of a block."""
         return max((self.inner.rounding(b) for b in self._blocks(v)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.prox(b, t) for b in self._blocks(v)]) if self.count else v.copy()
 
     def conjugate(self, v: Array) -> float:
-        """The sum over blocks."""
         return float(sum(self.inner.conjugate(b) for b in self._blocks(v)))
 
     def dual_scale(self, v: Array) -> float:
-        """The least over blocks."""
         return min((self.inner.dual_scale(b) for b in self._blocks(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:
-        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.dual_project(b) for b in self._blocks(v)]) if self.count else v.copy()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """The same method of the block's function, block by block."""
         pairs = zip(self._blocks(x), self._blocks(rest), strict=True)
         return np.concatenate([self.inner.normal_part(*pair) for pair in pairs]) if self.count else rest
 
@@ -96,7 +88,6 @@ class Repeated(OfInner):
         return np.tile(lo, self.count), np.tile(hi, self.count)
 
     def into_recession(self, d: Array) -> Array:
-        """The same method of the block's function, block by block."""
         return np.concatenate([self.inner.into_recession(b) for b in self._blocks(d)]) if self.count else d.copy()
 
     def face(self, x: Array) -> Face | None:
@@ -114,12 +105,10 @@ class Repeated(OfInner):
         return Face(free, normals, np.concatenate([f.slope for f in known]))
 
     def lmo(self, c: Array) -> Array | None:
-        """The same method of the block's function, block by block."""
         vertices = [self.inner.lmo(b) for b in self._blocks(c)]
         return None if any(v is None for v in vertices) else np.concatenate([v for v in vertices if v is not None])
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The names of the blocks' vertices, each after its length."""
         return joined(self.inner.vertex_id(b) for b in self._blocks(c))
 
     def conic(self) -> Conic | None:

@@ -31,11 +31,9 @@ class Partition:
 
     @property
     def count(self) -> int:
-        """The number of groups."""
         return self.weights.size
 
     def gather(self, x: Array) -> Array:
-        """The entries, group after group."""
         return x[self.order] if self.order.size else x
 
     def norms(self, x: Array) -> Array:
@@ -64,7 +62,6 @@ class Partition:
         return x * self.spread(share)
 
     def norm(self, x: Array) -> float:
-        """sum_g w_g |x_g|_2."""
         return float((self.weights * self.norms(x)).sum())
 
     def dual(self, v: Array) -> float:

@@ -41,7 +41,6 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, p)."""
         return self.U.shape[0], self.V.shape[0]
 
     @property
@@ -60,11 +59,9 @@ class LowRank(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> LowRank:
-        """X'."""
         return LowRank(self.V, self.U)
 
     def copy(self) -> LowRank:
-        """A matrix with copies of the factors."""
         return LowRank(self.U.copy(), self.V.copy())
 
     def at(self, rows: Any, columns: Any) -> Array:

@@ -3,7 +3,8 @@ attachment of one datum, which is converted, claims its sizes, is checked for it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ def bind(
     names = dimension_names(model)
     check_names(model, bindings, names, findings)
     sizes = StatedSizes(_supplied_dims(model, bindings, names, findings))
-    bound = BoundValues()
+    bound = _Bound()
     fixed = {n: s for n in names if (s := sizes.bound(n)) is not None}
     later: list[RawDatum] = []
     observed: list[RawEntries] = []
@@ -78,13 +79,17 @@ def bind(
         if datum.decl.type.is_index:
             later.append(datum)
         elif datum.decl.type.is_entries:
-            _observe(datum, observed, findings)
+            with _noting(datum, findings):
+                observed.append(observe(datum))
         else:
-            attach_datum(datum, sizes, bound, findings)
+            with _noting(datum, findings):
+                _attach_datum(datum, sizes, bound, findings)
     for o, entries in place(observed, sizes, bindings.labels, findings):
-        attach_entries(o, entries, bindings, bound, findings)
+        with _noting(o.datum, findings):
+            _attach_entries(o, entries, bindings, bound, findings)
     for datum in later:
-        attach_index(datum, sizes, bound, findings)
+        with _noting(datum, findings):
+            _attach_index(datum, sizes, bound, findings)
     check_orders(model, bound.maps, findings)
     dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
     misused = check_uses(model, bound.values, findings)
@@ -134,13 +139,6 @@ def _supplied_dims(model: Model, bindings: Bindings, names: Sequence[str], findi
     return result
 
 
-def _observe(datum: RawDatum, observed: list[RawEntries], findings: Findings) -> None:
-    try:
-        observed.append(observe(datum))
-    except InvalidDatum as error:
-        note_invalid(datum, error, findings)
-
-
 def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tuple[Diagnostic, ...]]:
     """The instance with the parameters of `bindings`. Everything else in these must be what the instance was bound to."""
     model = instance.model
@@ -160,7 +158,7 @@ def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tup
 
 
 @dataclass
-class BoundValues:
+class _Bound:
     """The values, statistics, maps and origins of the data that are bound so far."""
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -168,64 +166,53 @@ class BoundValues:
     maps: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
 
+    def enter(self, datum: RawDatum, value: Any, stats: DataStats, classes: tuple[Any, ...] = ()) -> None:
+        """Add a datum without errors."""
+        name = datum.decl.name
+        self.values[name], self.stats[name], self.origins[name] = value, stats, datum.origin
+        if classes:
+            self.maps[name] = classes
 
-def attach_datum(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findings: Findings) -> None:
+
+def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: Findings) -> None:
     """Convert and check one datum, and enter it into `bound` unless it has an error."""
     decl = datum.decl
-    try:
-        value, classes = convert(datum)
-    except InvalidDatum as error:
-        note_invalid(datum, error, findings)
-        return
+    value, classes = convert(datum)
     if decl.type.is_scalar:
         if check_domain(decl.name, value, decl.type.domain, decl, datum.origin, findings):
-            bound.values[decl.name] = value
-            bound.stats[decl.name] = DataStats((), "scalar", "float64", 1, 8)
-            bound.origins[decl.name] = datum.origin
+            bound.enter(datum, value, DataStats((), "scalar", "float64", 1, 8))
         return
     if is_sparse(value) and value.shape[1] > longest_vector():
-        note_too_wide(datum, value, findings)
+        _note_too_wide(datum, value, findings)
         return
     if not claim_axes(datum, value, classes, sizes, findings):
         return
     if decl.type.is_labels:
         stats = _plain_stats(value)
     elif isinstance(value, DataOperator):
-        try:
-            stats = attach_operator(value)
-        except InvalidDatum as error:
-            note_invalid(datum, error, findings)
-            return
+        stats = attach_operator(value)
     else:
         try:
             measured = measure(value)
         except MemoryError:
             if not is_sparse(value):
                 raise
-            note_too_wide(datum, value, findings)
+            _note_too_wide(datum, value, findings)
             return
         if not measured.finite:
-            note_nonfinite(datum, value, findings)
+            _note_nonfinite(datum, value, findings)
             return
         _check_promises(datum, value, measured, findings)
         stats = measured.stats
-    bound.values[decl.name] = value
-    bound.stats[decl.name] = stats
-    bound.origins[decl.name] = datum.origin
-    if classes:
-        bound.maps[decl.name] = classes
+    bound.enter(datum, value, stats, classes)
     if datum.header:
         bound.maps[f"{decl.name}.columns"] = datum.header
 
 
-def attach_index(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findings: Findings) -> None:
+def _attach_index(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: Findings) -> None:
     """Convert and check the positions of an index. They give its number of classes where nothing else does."""
     decl = datum.decl
-    try:
-        value = index(datum.raw)
-    except InvalidDatum as error:
-        note_invalid(datum, error, findings)
-        return
+    value = index(datum.raw)
     if not claim_axes(datum, value, (), sizes, findings):
         return
     classes = decl.type.classes
@@ -246,9 +233,7 @@ def attach_index(datum: RawDatum, sizes: StatedSizes, bound: BoundValues, findin
                 place=datum.place_of(at, top),
             )
             return
-    bound.values[decl.name] = value
-    bound.stats[decl.name] = _plain_stats(value)
-    bound.origins[decl.name] = datum.origin
+    bound.enter(datum, value, _plain_stats(value))
 
 
 def _of_more_positions(classes: Any, top: int, size: int) -> str:
@@ -258,26 +243,19 @@ def _of_more_positions(classes: Any, top: int, size: int) -> str:
     return f"leave out what has other positions or, unless `{classes}` is that of an earlier fit, give it a size of {top + 1}"
 
 
-def attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: BoundValues, findings: Findings) -> None:
+def _attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: _Bound, findings: Findings) -> None:
     """Convert and check the values of observed entries whose positions are known."""
     datum, name = o.datum, o.datum.decl.name
-    try:
-        values, classes = values_of(o, bindings.labels.get(name))
-    except InvalidDatum as error:
-        note_invalid(datum, error, findings)
-        return
+    values, classes = values_of(o, bindings.labels.get(name))
     measured = measure(values)
     if not measured.finite:
-        note_nonfinite(datum, values, findings)
+        _note_nonfinite(datum, values, findings)
         return
     if datum.decl.type.domain == "nonnegative":
         check_nonnegative(datum, values, measured, findings)
     entries = replace(entries, values=values)
-    bound.values[name] = entries
-    bound.stats[name] = DataStats(entries.shape, "entries", str(values.dtype), len(entries), entries.nbytes)
-    bound.origins[name] = datum.origin
-    if classes:
-        bound.maps[name] = classes
+    stats = DataStats(entries.shape, "entries", str(values.dtype), len(entries), entries.nbytes)
+    bound.enter(datum, entries, stats, classes)
     for axis, ids in zip(AXES, (entries.row_ids, entries.column_ids), strict=True):
         if ids is not None:
             bound.maps[f"{name}.{axis}"] = ids
@@ -287,7 +265,7 @@ def _check_promises(datum: RawDatum, value: MatrixLike, measured: Measured, find
     type_ = datum.decl.type
     if type_.domain == "nonnegative":
         check_nonnegative(datum, value, measured, findings)
-    own = type_.element if type_.element is not None else type_
+    own = type_.block
     if not own.is_symmetric:
         return
     for block in value if type_.is_family else (value,):
@@ -302,8 +280,16 @@ def _plain_stats(value: MatrixLike) -> DataStats:
     return DataStats(tuple(value.shape), storage(value), str(value.dtype), int(value.size), int(value.nbytes))
 
 
-def note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> None:
+@contextmanager
+def _noting(datum: RawDatum, findings: Findings) -> Iterator[None]:
     """Note that a datum could not be converted to its type."""
+    try:
+        yield
+    except InvalidDatum as error:
+        _note_invalid(datum, error, findings)
+
+
+def _note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> None:
     decl = datum.decl
     if error.diagnostic is not None:
         d = error.diagnostic
@@ -322,7 +308,7 @@ def note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> No
     )
 
 
-def note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
+def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
     """Note the first entries of an array that are not finite."""
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)
@@ -337,7 +323,7 @@ def note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> No
         )
 
 
-def note_too_wide(datum: RawDatum, value: Any, findings: Findings) -> None:
+def _note_too_wide(datum: RawDatum, value: Any, findings: Findings) -> None:
     """Note a sparse matrix with so many columns that vectors of that size do not fit into memory, at the row of the last column."""
     at: tuple[int, ...] = ()
     if value.indices.size:

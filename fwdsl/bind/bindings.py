@@ -153,7 +153,6 @@ class RawDatum:
         return f"{', '.join(parts)} of `{self.decl.name}`"
 
     def place_of(self, position: Sequence[int], value: object = None) -> Place | None:
-        """The place of an entry in the file."""
         if self.place is None:
             return None
         shown = None if value is None else str(value)

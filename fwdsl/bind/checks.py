@@ -10,7 +10,7 @@ import numpy as np
 
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
-from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, Type, evaluate_dim, once_per_model
+from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, evaluate_dim, once_per_model, sizes_of
 from ..model.options import Options
 from .data_operator import DataOperator
 from .features import expressions
@@ -46,7 +46,7 @@ def _slices(model: Model) -> tuple[Expr, ...]:
 def _check_slice(node: Expr, dims: Sizes, findings: Findings) -> None:
     base = node.args[0]
     items = node.value if isinstance(node.value, tuple) else (node.value,)
-    axes = [evaluate_dim(d, dims) for d in base.type.array_shape]
+    axes = sizes_of(base.type, dims)
     for axis, (size, item) in enumerate(zip(axes, items, strict=False)):
         if _fits(item, size, dims):
             continue
@@ -122,7 +122,7 @@ def _grouped(model: Model, dims: Sizes) -> Iterator[tuple[Expr, int]]:
     for term in model.terms:
         groups = dict(term.options).get("groups")
         if groups is not None and groups.op == "list":
-            yield groups, prod(_shape(term.argument.type, dims))
+            yield groups, prod(sizes_of(term.argument.type.block, dims))
     for ref, size in _sets(model, dims):
         groups = dict(ref.args).get("groups")
         if groups is not None and groups.op == "list":
@@ -137,17 +137,11 @@ def _sets(model: Model, dims: Sizes) -> Iterator[tuple[SetRef, int]]:
 
 
 def _innermost(constraint: ConstraintDecl, ref: SetRef, dims: Sizes) -> tuple[SetRef, int]:
-    shape = _shape(constraint.argument.type, dims)
+    shape = sizes_of(constraint.argument.type.block, dims)
     while ref.inner is not None:
         shape = {"rows": shape[1:], "columns": shape[:1]}.get(ref.name, (prod(shape),))
         ref = ref.inner
     return ref, prod(shape)
-
-
-def _shape(type_: Type, dims: Sizes) -> tuple[int, ...]:
-    """The sizes of an expression; for a family, those of one block."""
-    own = type_.element if type_.is_family and type_.element is not None else type_
-    return tuple(evaluate_dim(d, dims) for d in own.array_shape)
 
 
 def check_uses(model: Model, values: Mapping[str, object], findings: Findings) -> set[str]:

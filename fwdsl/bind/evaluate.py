@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..model import Expr, evaluate_dim
+from ..model import Expr, evaluate_dim, sizes_of
 from .data_operator import DataOperator
 from .values import (
     Entries,
@@ -68,10 +69,11 @@ def evaluate(expr: Expr, dims: Mapping[str, int], values: Slots, features: Featu
 
 
 def _value(expr: Expr, env: Environment) -> Value:
-    operation = _OPERATIONS.get(expr.op)
-    if operation is None:
+    if expr.op in _OF_VALUES:
+        return _OF_VALUES[expr.op](*(_value(arg, env) for arg in expr.args))
+    if expr.op not in _OPERATIONS:
         raise ValueError(f"`{expr.op}` has no value of its own")
-    return operation(expr, env)
+    return _OPERATIONS[expr.op](expr, env)
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------
@@ -104,15 +106,7 @@ def _features(expr: Expr, env: Environment) -> Value:
 def _eye(expr: Expr, env: Environment) -> Value:
     from scipy.sparse import csr_array, eye_array
 
-    return csr_array(eye_array(_shape(expr, env.dims)[0], format="csr"))
-
-
-def _ones(expr: Expr, env: Environment) -> Value:
-    return np.ones(_shape(expr, env.dims))
-
-
-def _zeros(expr: Expr, env: Environment) -> Value:
-    return np.zeros(_shape(expr, env.dims))
+    return csr_array(eye_array(sizes_of(expr.type, env.dims)[0], format="csr"))
 
 
 # --- arithmetic ----------------------------------------------------------------------------------------------------
@@ -141,33 +135,16 @@ def _spread(matrix: Any, other: Any, sources: Sequence[Expr]) -> Value:
     return np.add(matrix.toarray(), other, dtype=np.float64)
 
 
-def _neg(expr: Expr, env: Environment) -> Value:
-    value = _value(expr.args[0], env)
-    return -value
-
-
-def _sqrt(expr: Expr, env: Environment) -> Value:
-    value = float(_value(expr.args[0], env))
-    if value < 0.0:
+def _root(value: Any) -> Value:
+    if float(value) < 0.0:
         raise ValueError("the root of a negative number")
-    return math.sqrt(value)
-
-
-def _of_both(operation: Callable[[Any, Any], Value]) -> Callable[[Expr, Environment], Value]:
-    """The evaluation of an operation with two arguments."""
-
-    def of_both(expr: Expr, env: Environment) -> Value:
-        a, b = (_value(arg, env) for arg in expr.args)
-        return operation(a, b)
-
-    return of_both
+    return math.sqrt(float(value))
 
 
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
-def _transpose(expr: Expr, env: Environment) -> Value:
-    value = _value(expr.args[0], env)
+def _transposed(value: Any) -> Value:
     if isinstance(value, DataOperator):
         return value.T
     if is_formula(value):
@@ -180,8 +157,7 @@ def _slice(expr: Expr, env: Environment) -> Value:
     return take(_value(expr.args[0], env), items, env.dims)
 
 
-def _diag(expr: Expr, env: Environment) -> Value:
-    value = _value(expr.args[0], env)
+def _diagonal(value: Any) -> Value:
     if np.ndim(value) == 2:
         return np.asarray(value.diagonal())
     from scipy.sparse import csr_array, diags_array
@@ -189,17 +165,11 @@ def _diag(expr: Expr, env: Environment) -> Value:
     return csr_array(diags_array(as_float64(value), format="csr"))
 
 
-def _trace(expr: Expr, env: Environment) -> Value:
-    value = _value(expr.args[0], env)
+def _trace(value: Any) -> Value:
     return float(np.sum(value.diagonal(), dtype=np.float64))
 
 
-def _sum(expr: Expr, env: Environment) -> Value:
-    return total(_value(expr.args[0], env))
-
-
-def _mean(expr: Expr, env: Environment) -> Value:
-    value = _value(expr.args[0], env)
+def _mean(value: Any) -> Value:
     return total(value) / math.prod(np.shape(value))
 
 
@@ -220,10 +190,6 @@ def _observed_sparse(matrix: Any, at: Entries) -> Value:
     return np.asarray(matrix[at.rows, at.columns]).reshape(-1)
 
 
-def _shape(expr: Expr, dims: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(evaluate_dim(d, dims) for d in expr.type.array_shape)
-
-
 _LEAVES: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "const": _const,
     "literal": _literal,
@@ -236,24 +202,28 @@ _LEAVES: Mapping[str, Callable[[Expr, Environment], Value]] = {
 _OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     **_LEAVES,
     "add": _add,
-    "neg": _neg,
-    "mul": _of_both(times),
-    "div": _of_both(divide),
-    "matmul": _of_both(matmul),
-    "transpose": _transpose,
     "slice": _slice,
     "eye": _eye,
-    "ones": _ones,
-    "zeros": _zeros,
-    "diag": _diag,
-    "trace": _trace,
-    "sum": _sum,
-    "mean": _mean,
-    "dot": _of_both(dot),
-    "inner": _of_both(inner),
-    "quad": _of_both(quad),
-    "sqrt": _sqrt,
+    "ones": lambda expr, env: np.ones(sizes_of(expr.type, env.dims)),
+    "zeros": lambda expr, env: np.zeros(sizes_of(expr.type, env.dims)),
     "features": _features,
     "gather": _gather,
     "observe": _observe,
 }
+
+_OF_VALUES: Mapping[str, Callable[..., Value]] = {
+    "neg": operator.neg,
+    "mul": times,
+    "div": divide,
+    "matmul": matmul,
+    "transpose": _transposed,
+    "diag": _diagonal,
+    "trace": _trace,
+    "sum": total,
+    "mean": _mean,
+    "dot": dot,
+    "inner": inner,
+    "quad": quad,
+    "sqrt": _root,
+}
+"""The operations that need no more than the values of their arguments."""

@@ -12,7 +12,7 @@ from ..check.describe import dimensions
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..light_dataclass import light_dataclass
-from ..model import DataDecl, Dim, Model, Type, evaluate_dim
+from ..model import DataDecl, Model, Type, evaluate_dim, sizes_of
 from ..words import NUMBERS, SCALAR_TYPES
 
 Array = np.ndarray[Any, Any]
@@ -116,16 +116,12 @@ def _numbers(decl: DataDecl, sizes: Mapping[str, int]) -> int:
     """The number of entries of a datum."""
     if decl.type.is_entries:
         return _observations(decl, sizes)
-    return math.prod(_shape(decl.type.array_shape, sizes))
+    return math.prod(sizes_of(decl.type, sizes))
 
 
 def _observations(decl: DataDecl, sizes: Mapping[str, int]) -> int:
-    cells = math.prod(_shape(decl.type.shape, sizes))
+    cells = math.prod(sizes_of(decl.type, sizes))
     return sizes.get(f"len({decl.name})", min(cells, max(2, int(_OBSERVED * cells))))
-
-
-def _shape(dims: tuple[Dim, ...], sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(evaluate_dim(d, sizes) for d in dims)
 
 
 def _array(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
@@ -133,7 +129,7 @@ def _array(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> A
 
 
 def _normal(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
-    values: Array = rng.standard_normal(_shape(type_.array_shape, sizes))
+    values: Array = rng.standard_normal(sizes_of(type_, sizes))
     return np.abs(values) if type_.domain == "nonnegative" else values
 
 
@@ -156,7 +152,7 @@ def _psd(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Arr
 
 
 def _signs(type_: Type, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
-    shape = _shape(type_.shape, sizes)
+    shape = sizes_of(type_, sizes)
     return 2.0 * _classes(math.prod(shape), 2, rng).reshape(shape) - 1.0
 
 
@@ -180,7 +176,7 @@ def _classes(n: int, k: int, rng: np.random.Generator) -> Array:
 
 
 def _entries(decl: DataDecl, sizes: Mapping[str, int], rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    n, p = _shape(decl.type.shape, sizes)
+    n, p = sizes_of(decl.type, sizes)
     count = _observations(decl, sizes)
     cells = rng.choice(n * p, count, replace=count > n * p)
     two = decl.type.element is not None

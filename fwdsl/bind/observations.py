@@ -42,7 +42,6 @@ class RawEntries:
     ids: tuple[tuple[Any, ...] | None, tuple[Any, ...] | None] = (None, None)
 
     def axis(self, k: int) -> Any:
-        """Rows or columns."""
         return (self.triplets.rows, self.triplets.columns)[k]
 
 
@@ -165,11 +164,9 @@ class _Dimensions:
                 self._ids[dim] = _sorted_ids([o.axis(k) for o, k in axes])
 
     def size(self, dim: Dim) -> int | None:
-        """The size; None where only ids give it."""
         return self._sizes[dim]
 
     def ids(self, dim: Dim) -> tuple[Any, ...] | None:
-        """All ids of a dimension, in order of position."""
         return self._ids.get(dim)
 
 

@@ -76,7 +76,6 @@ class Entries:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of positions and values."""
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
 
 

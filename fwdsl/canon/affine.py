@@ -14,7 +14,7 @@ from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..light_dataclass import light_dataclass
-from ..model import Dim, Expr, evaluate_dim
+from ..model import Dim, Expr, evaluate_dim, sizes_of
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
 from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
@@ -28,22 +28,19 @@ FEW = 16
 """Maps of a variable in a sum that are added one after the other."""
 
 
-class Unsupported(Exception):
+class _OfExpression(Exception):
+    def __init__(self, what: str, expr: Expr) -> None:
+        super().__init__(what)
+        self.what = what
+        self.expr = expr
+
+
+class Unsupported(_OfExpression):
     """The expression `expr` would take more memory than this version spends."""
 
-    def __init__(self, what: str, expr: Expr) -> None:
-        super().__init__(what)
-        self.what = what
-        self.expr = expr
 
-
-class NotFinite(Exception):
+class NotFinite(_OfExpression):
     """The constant expression `expr` has no finite value with the numbers bound."""
-
-    def __init__(self, what: str, expr: Expr) -> None:
-        super().__init__(what)
-        self.what = what
-        self.expr = expr
 
 
 @light_dataclass
@@ -61,7 +58,6 @@ class AffineExpression:
         return AffineExpression({v: compose(outer, m) for v, m in self.maps.items()}, offset, shape)
 
     def scaled(self, c: float) -> AffineExpression:
-        """c times this expression."""
         return AffineExpression({v: scaled(m, c) for v, m in self.maps.items()}, c * self.offset, self.shape)
 
 
@@ -125,14 +121,14 @@ class AffineReader:
 
     def shape(self, expr: Expr) -> tuple[int, ...]:
         """The numbers of an expression's shape."""
-        return tuple(evaluate_dim(d, self.instance.dims) for d in expr.type.array_shape)
+        return sizes_of(expr.type, self.instance.dims)
 
     def _var(self, expr: Expr) -> AffineExpression:
         block = self.blocks[expr.name]
         m: LinearMap = Identity(block.size)
         if expr.type.is_symmetric:
             m = Symmetrise(block.shape[0])
-        elif expr.type.element is not None and expr.type.element.is_symmetric:
+        elif expr.type.block.is_symmetric:
             m = Symmetrise(block.shape[1], block.shape[0])
         return AffineExpression({expr.name: m}, np.zeros(block.size), block.shape)
 

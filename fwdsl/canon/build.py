@@ -17,7 +17,7 @@ from ..atoms.vectors import Ridged
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
-from ..model import Expr, Model, Term, Type, VarDecl, evaluate_dim, once_per_model
+from ..model import Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
@@ -159,7 +159,7 @@ class _Builder:
         if not self.empty:
             self._check_sets()
         for plan in self.arrangement.blocks:
-            shape = tuple(evaluate_dim(d, self.instance.dims) for d in plan.type.array_shape)
+            shape = sizes_of(plan.type, self.instance.dims)
             basis = bases.get(plan.name)
             if basis is not None:
                 shape = (basis.rank, *shape[1:])
@@ -237,8 +237,7 @@ class _Builder:
         constraints = [self.model.constraints[i] for i in plan.sets]
         inner = shape[1:] if plan.type.is_family else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
-        own = plan.type.element if plan.type.element is not None else plan.type
-        if set_ is not None and has_given_bounds(set_[0]) and own.is_symmetric:
+        if set_ is not None and has_given_bounds(set_[0]) and plan.type.block.is_symmetric:
             # the spec is a box's, whatever the name of the bounds
             lo, hi = set_[1].values()
             set_ = set_[0], self.sets.symmetric_box(lo, hi, inner)
@@ -260,9 +259,8 @@ class _Builder:
                 bare = c.set.inner is None and c.argument.op == "var"
                 check_box(*bounds, c.text, c.span, self._entry(c.argument.name if bare else "", c.argument.type))
         for variable in self.model.variables:
-            own = variable.type.element if variable.type.is_family else variable.type
-            assert own is not None
-            shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
+            own = variable.type.block
+            shape = sizes_of(own, self.instance.dims)
             regions = [*self._sets_of(variable), *self._domains_of(variable)]
             if own.is_symmetric:
                 regions = [self._symmetric(r, shape) for r in regions]
@@ -300,8 +298,7 @@ class _Builder:
 
     def _entry(self, variable: str, type_: Type) -> Callable[[int], str]:
         """A function that writes the entry at a flat place of a variable; of a family, that of any block."""
-        own = type_.element if type_.is_family and type_.element is not None else type_
-        shape = tuple(evaluate_dim(d, self.instance.dims) for d in own.array_shape)
+        shape = sizes_of(type_.block, self.instance.dims)
 
         def name(j: int) -> str:
             if not variable:

@@ -7,52 +7,39 @@ from typing import TYPE_CHECKING
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, bracket
+from .maps import Identity, LinearMap, MapOfOne, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
 @light_dataclass
-class Scaled(LinearMap):
+class Scaled(MapOfOne):
     """x -> c K x."""
 
     inner: LinearMap
     c: float
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.inner.shape
-
-    @property
-    def nnz(self) -> int:
-        return self.inner.nnz
-
-    @property
     def repeats(self) -> int:
         return self.inner.repeats
 
     def apply(self, x: Array) -> Array:
-        """c K x."""
         return self.c * self.inner.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """c K' y."""
         return self.c * self.inner.adjoint(y)
 
     def absolute(self) -> LinearMap:
-        """|c| |K|."""
         return Scaled(self.inner.absolute(), abs(self.c))
 
     def squared(self) -> LinearMap:
-        """c^2 K^2."""
         return Scaled(self.inner.squared(), self.c * self.c)
 
     def sparse(self) -> csr_array:
         return self.c * self.inner.sparse()
 
     def describe(self, x: str) -> str:
-        """c * K x."""
         inner = self.inner.describe(x)
         return f"-{bracket(inner)}" if self.c == -1.0 else f"{self.c:g} * {bracket(inner)}"
 
@@ -78,11 +65,9 @@ class Compose(LinearMap):
         return self.outer.nnz + self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """K (L x)."""
         return self.outer.apply(self.inner.apply(x))
 
     def adjoint(self, y: Array) -> Array:
-        """L' (K' y)."""
         return self.inner.adjoint(self.outer.adjoint(y))
 
     def absolute(self) -> LinearMap:
@@ -97,7 +82,6 @@ class Compose(LinearMap):
         return self.outer.sparse() @ self.inner.sparse()
 
     def describe(self, x: str) -> str:
-        """K (L x)."""
         return self.outer.describe(self.inner.describe(x))
 
 
@@ -117,15 +101,12 @@ class Add(LinearMap):
         return self.left.nnz + self.right.nnz
 
     def apply(self, x: Array) -> Array:
-        """K x + L x."""
         return self.left.apply(x) + self.right.apply(x)
 
     def adjoint(self, y: Array) -> Array:
-        """K' y + L' y."""
         return self.left.adjoint(y) + self.right.adjoint(y)
 
     def absolute(self) -> LinearMap:
-        """|K| + |L|."""
         return Add(self.left.absolute(), self.right.absolute())
 
     def squared(self) -> LinearMap:
@@ -135,7 +116,6 @@ class Add(LinearMap):
         return self.left.sparse() + self.right.sparse()
 
     def describe(self, x: str) -> str:
-        """K x + L x."""
         return f"{self.left.describe(x)} + {self.right.describe(x)}"
 
 
@@ -154,15 +134,12 @@ class Adjoint(LinearMap):
         return self.inner.nnz
 
     def apply(self, x: Array) -> Array:
-        """K' x."""
         return self.inner.adjoint(x)
 
     def adjoint(self, y: Array) -> Array:
-        """K y."""
         return self.inner.apply(y)
 
     def absolute(self) -> LinearMap:
-        """|K|'."""
         return Adjoint(self.inner.absolute())
 
     def sparse(self) -> csr_array:

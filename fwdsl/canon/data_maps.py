@@ -9,7 +9,7 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
-from .maps import LinearMap, as_sparse, bracket
+from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -32,11 +32,9 @@ class Matrix(LinearMap):
         return stored(self.A)
 
     def apply(self, x: Array) -> Array:
-        """A x in float64."""
         return _times(self.A.T if self.transposed else self.A, x)
 
     def adjoint(self, y: Array) -> Array:
-        """A' y in float64."""
         return _times(self.A if self.transposed else self.A.T, y)
 
     def absolute(self) -> LinearMap:
@@ -53,7 +51,6 @@ class Matrix(LinearMap):
         return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
@@ -62,7 +59,7 @@ BLOCK = 1 << 17
 
 
 @light_dataclass
-class AbsoluteMatrix(LinearMap):
+class AbsoluteMatrix(NonnegativeMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
 
     A: Any
@@ -74,11 +71,9 @@ class AbsoluteMatrix(LinearMap):
         return shape_of(self.A, self.transposed)
 
     def apply(self, x: Array) -> Array:
-        """|A| x."""
         return self._gather(x) if self.transposed else self._by_rows(x)
 
     def adjoint(self, y: Array) -> Array:
-        """|A|' y."""
         return self._by_rows(y) if self.transposed else self._gather(y)
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -111,11 +106,7 @@ class AbsoluteMatrix(LinearMap):
             out += block.T @ y[at]
         return out
 
-    def absolute(self) -> LinearMap:
-        return self
-
     def describe(self, x: str) -> str:
-        """abs(A) @ x."""
         return f"abs(A) @ {x}"
 
 

@@ -21,7 +21,7 @@ from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
 from ..light_dataclass import light_dataclass
-from ..model import Term, evaluate_dim
+from ..model import Term, sizes_of
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
@@ -45,7 +45,6 @@ class EntryMap:
 
     @property
     def count(self) -> int:
-        """The number of predictions."""
         return int(self.rows.size)
 
     @property
@@ -54,7 +53,6 @@ class EntryMap:
         return self.count
 
     def predict(self, X: LowRank) -> Array:
-        """(X_ij), by the factors' rows."""
         return X.at(self.rows, self.columns)
 
 
@@ -68,7 +66,6 @@ class ProductMap:
 
     @property
     def count(self) -> int:
-        """The number of predictions."""
         return int(self.A.shape[0] * self.columns)
 
     @property
@@ -77,7 +74,6 @@ class ProductMap:
         return int(self.A.size) * self.columns
 
     def predict(self, X: LowRank) -> Array:
-        """A X, by the factors."""
         return np.asarray((DataMatrix(self.A).matmat(X.U) @ X.V.T).reshape(-1))
 
 
@@ -134,7 +130,6 @@ class Factored:
 
     @property
     def size(self) -> int:
-        """The number of unknowns, were they all written down."""
         return math.prod(self.shape)
 
     @property
@@ -250,7 +245,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
         return None
     (block,) = (b for b in arrangement.blocks if b.type.is_matrix)
     (plan,) = arrangement.sums
-    n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
+    n, p = sizes_of(block.type, instance.dims)
     sense = 1 if model.sense == "minimize" else -1
     radius = _ball(reader, block)
     penalty, ridge = (_penalty(reader, terms, sense, power) for terms, power in ((block.norms, 1), (block.ridges, 2)))

@@ -62,7 +62,6 @@ class Canonical:
 
     @property
     def size(self) -> int:
-        """The number of unknowns."""
         return self.q.size
 
     @property
@@ -254,7 +253,6 @@ class Expansion:
 
     @property
     def n(self) -> int:
-        """The number of samples."""
         return self.f.size
 
     @property
@@ -263,7 +261,6 @@ class Expansion:
 
     @property
     def terms(self) -> tuple[SumTerm, ...]:
-        """The loss, whose slopes are the dual point."""
         return (self.term,)
 
     @property

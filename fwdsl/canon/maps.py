@@ -56,12 +56,10 @@ class LinearMap(ABC):
 
     @property
     def rows(self) -> int:
-        """The length of K x."""
         return self.shape[0]
 
     @property
     def columns(self) -> int:
-        """The length of x."""
         return self.shape[1]
 
     @abstractmethod
@@ -101,8 +99,38 @@ class LinearMap(ABC):
         return 1
 
 
+class NonnegativeMap(LinearMap):
+    """A map without negative entries, which is its own absolute value."""
+
+    def absolute(self) -> LinearMap:
+        return self
+
+
+class MapOfOne(LinearMap):
+    """A map that is as the one that it is made of, but for what it says itself."""
+
+    inner: LinearMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape
+
+    @property
+    def nnz(self) -> int:
+        return self.inner.nnz
+
+    def absolute(self) -> LinearMap:
+        return self.inner.absolute()
+
+    def squared(self) -> LinearMap:
+        return self.inner.squared()
+
+    def describe(self, x: str) -> str:
+        return self.inner.describe(x)
+
+
 @light_dataclass
-class Identity(LinearMap):
+class Identity(NonnegativeMap):
     """x -> x."""
 
     size: int
@@ -116,9 +144,6 @@ class Identity(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         return y
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         at = np.arange(self.rows)
@@ -140,26 +165,21 @@ class Row(LinearMap):
         return 1, self.v.size
 
     def apply(self, x: Array) -> Array:
-        """<v, x>."""
         return np.array([float(self.v @ x)])
 
     def adjoint(self, y: Array) -> Array:
-        """y v."""
         return self.v * float(y[0])
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Row(np.abs(self.v), self.name)
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Row(self.v * self.v, self.name)
 
     def sparse(self) -> csr_array:
         return as_sparse(self.v[None, :])
 
     def describe(self, x: str) -> str:
-        """dot(v, x)."""
         return f"dot({self.name}, {x})"
 
     @property
@@ -178,26 +198,21 @@ class Column(LinearMap):
         return self.v.size, 1
 
     def apply(self, x: Array) -> Array:
-        """x v."""
         return self.v * float(x[0])
 
     def adjoint(self, y: Array) -> Array:
-        """<v, y>."""
         return np.array([float(self.v @ y)])
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Column(np.abs(self.v))
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Column(self.v * self.v)
 
     def sparse(self) -> csr_array:
         return as_sparse(self.v[:, None])
 
     def describe(self, x: str) -> str:
-        """ones * x."""
         return x if np.all(self.v == 1.0) else f"v * {bracket(x)}"
 
 
@@ -212,19 +227,15 @@ class Diagonal(LinearMap):
         return self.v.size, self.v.size
 
     def apply(self, x: Array) -> Array:
-        """v * x."""
         return self.v * x
 
     def adjoint(self, y: Array) -> Array:
-        """v * y."""
         return self.v * y
 
     def absolute(self) -> LinearMap:
-        """|v|."""
         return Diagonal(np.abs(self.v))
 
     def squared(self) -> LinearMap:
-        """v squared."""
         return Diagonal(self.v * self.v)
 
     def sparse(self) -> csr_array:
@@ -232,12 +243,11 @@ class Diagonal(LinearMap):
         return placed(at, at, self.v, (self.v.size, self.v.size))
 
     def describe(self, x: str) -> str:
-        """v * x."""
         return f"diag @ {bracket(x)}"
 
 
 @light_dataclass
-class Select(LinearMap):
+class Select(NonnegativeMap):
     """x -> x[start:stop]."""
 
     start: int
@@ -249,23 +259,17 @@ class Select(LinearMap):
         return self.stop - self.start, self.length
 
     def apply(self, x: Array) -> Array:
-        """The slice (a view)."""
         return x[self.start : self.stop]
 
     def adjoint(self, y: Array) -> Array:
-        """y at its place among zeros."""
         out = np.zeros(self.columns)
         out[self.start : self.stop] = y
         return out
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.arange(self.start, self.stop), 1.0, (self.rows, self.columns))
 
     def describe(self, x: str) -> str:
-        """x[start:stop]."""
         return f"{bracket(x)}[{self.start}:{self.stop}]"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
 from .data_maps import Matrix, is_written, stored
-from .maps import LinearMap, as_sparse, bracket, placed
+from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -77,29 +77,23 @@ class LeftMultiply(LinearMap):
         return self.k
 
     def apply(self, x: Array) -> Array:
-        """(A X) flat."""
         return product(self._op, x.reshape(-1, self.k)).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        """(A' Y) flat."""
         return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|A|."""
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
-        """A entry by entry squared."""
         if not is_written(self.A):
             return self.absolute()
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
     def sparse(self) -> csr_array:
-        """A beside itself, k times."""
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """A @ x."""
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
 
@@ -124,32 +118,26 @@ class RightMultiply(LinearMap):
         return self.n
 
     def apply(self, x: Array) -> Array:
-        """(X B) flat."""
         return np.ascontiguousarray(product(self.B.T, x.reshape(self.n, -1).T).T).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        """(Y B') flat."""
         return np.ascontiguousarray(product(self.B, y.reshape(self.n, -1).T).T).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|B|."""
         return RightMultiply(abs(self.B), self.n, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
-        """B entry by entry squared."""
         return RightMultiply(abs(self.B) ** 2, self.n, self.name) if is_written(self.B) else self.absolute()
 
     def sparse(self) -> csr_array:
-        """B' on each of n rows."""
         return _kron(_identity(self.n), self.B.T) if is_written(self.B) else super().sparse()
 
     def describe(self, x: str) -> str:
-        """x @ B."""
         return f"{bracket(x)} @ {self.name}"
 
 
 @light_dataclass
-class Take(LinearMap):
+class Take(NonnegativeMap):
     """x -> x[index]: transposes, slices along two axes, a matrix's diagonal, the observed entries of a matrix.
 
     `once` says that no position occurs twice, so the adjoint needs no adding up.
@@ -165,19 +153,14 @@ class Take(LinearMap):
         return self.index.size, self.length
 
     def apply(self, x: Array) -> Array:
-        """x[index]."""
         return x[self.index]
 
     def adjoint(self, y: Array) -> Array:
-        """y added up at its places."""
         if self.once:
             out = np.zeros(self.columns)
             out[self.index] = y
             return out
         return np.asarray(np.bincount(self.index, weights=y, minlength=self.columns), dtype=np.float64)
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
@@ -193,7 +176,7 @@ def transpose(n: int, d: int) -> Take:
 
 
 @light_dataclass
-class Tile(LinearMap):
+class Tile(NonnegativeMap):
     """v -> ones(n) v': a vector added to every row of a matrix (an intercept)."""
 
     n: int
@@ -204,15 +187,10 @@ class Tile(LinearMap):
         return self.n * self.k, self.k
 
     def apply(self, x: Array) -> Array:
-        """v in every row."""
         return np.tile(x, self.n)
 
     def adjoint(self, y: Array) -> Array:
-        """The sum of the rows."""
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))
@@ -223,7 +201,7 @@ class Tile(LinearMap):
 
 
 @light_dataclass
-class Symmetrise(LinearMap):
+class Symmetrise(NonnegativeMap):
     """X -> (X + X') / 2, for each of `count` blocks: how symmetric variables, kept in full, enter expressions, so that gradients stay symmetric."""
 
     d: int
@@ -234,16 +212,12 @@ class Symmetrise(LinearMap):
         return self.count * self.d * self.d, self.count * self.d * self.d
 
     def apply(self, x: Array) -> Array:
-        """The symmetric part."""
         X = x.reshape(self.count, self.d, self.d)
         return np.asarray((0.5 * (X + X.transpose(0, 2, 1))).reshape(-1))
 
     def adjoint(self, y: Array) -> Array:
         """The symmetric part: the map is its own adjoint."""
         return self.apply(y)
-
-    def absolute(self) -> LinearMap:
-        return self
 
     def sparse(self) -> csr_array:
         at = np.arange(self.rows)
@@ -271,7 +245,6 @@ class Quad(LinearMap):
         return stored(self.U)
 
     def apply(self, x: Array) -> Array:
-        """u_i' X u_i."""
         d = int(self.U.shape[1])
         inner = product(self.U, x.reshape(d, d))
         if hasattr(self.U, "nnz"):
@@ -279,13 +252,11 @@ class Quad(LinearMap):
         return np.asarray(np.einsum("ij,ij->i", self.U, inner))
 
     def adjoint(self, y: Array) -> Array:
-        """U' diag(y) U."""
         if hasattr(self.U, "nnz"):
             return np.asarray((self.U.T @ self.U.multiply(y[:, None])).toarray(), dtype=np.float64).reshape(-1)
         return np.asarray(self.U.T @ (y[:, None] * self.U), dtype=np.float64).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        """|U|."""
         return Quad(abs(self.U), f"|{self.name}|")
 
     def sparse(self) -> csr_array:
@@ -304,7 +275,6 @@ class Quad(LinearMap):
         return placed(row, columns, U.data[left] * U.data[right], self.shape)
 
     def describe(self, x: str) -> str:
-        """quad(U, x)."""
         return f"quad({self.name}, {x})"
 
 

@@ -63,8 +63,7 @@ def in_block(norm: str | None, key: str | None, type_: Type) -> bool:
     The block of a symmetric variable holds a whole matrix, of which every map takes the symmetric part. That is the same problem only where
     g is no smaller elsewhere among the matrices with this part, as it is where it does not tell a matrix from its transpose.
     """
-    own = type_.element if type_.is_family and type_.element is not None else type_
-    if own.is_symmetric:
+    if type_.block.is_symmetric:
         fits = norm is None or CONVEX[norm].transposable
         if not (fits and (key is None or _is_transposable(key))):
             return False
@@ -81,8 +80,7 @@ def has_prox(norm: str | None, key: str | None, type_: Type) -> bool:
     """True if a joint prox of this pair is registered for expressions of this type."""
     kind = kind_of(type_)
     if kind == "family":
-        assert type_.element is not None
-        return has_prox(norm, key, type_.element)
+        return has_prox(norm, key, type_.block)
     if norm is not None and kind not in CONVEX[norm].of:
         return False
     if key is None:

@@ -58,12 +58,10 @@ class Block:
 
     @property
     def size(self) -> int:
-        """The number of entries of the variable."""
         return self.stop - self.start
 
     @property
     def slice(self) -> slice:
-        """The place of the variable in x."""
         return slice(self.start, self.stop)
 
 
@@ -77,7 +75,6 @@ class Stacked:
 
     @property
     def rows(self) -> int:
-        """The number of values."""
         return self.offset.size
 
     @property
@@ -95,7 +92,6 @@ class Stacked:
         return sum(images, next(images, 0.0)) + self.offset
 
     def _images(self, x: Array) -> Iterator[Array]:
-        """K_B x_B of each block."""
         return (m.apply(x[block.slice]) for block, m in self.parts)
 
     def adjoint(self, y: Array, out: Array) -> None:
@@ -140,12 +136,10 @@ class SumTerm:
 
     @property
     def is_smooth(self) -> bool:
-        """True if f_i is differentiable."""
         return isinstance(self.f, LossFunction | VectorLossFunction) and self.f.loss.smoothness is not None
 
     @property
     def is_indicator(self) -> bool:
-        """True if f_i is the indicator of a set."""
         return isinstance(self.f, VectorFunction) and self.f.pair[0] is None
 
     @property

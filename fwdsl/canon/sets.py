@@ -48,8 +48,7 @@ class SetReader:
     def function(self, norm: Any, set_: Any, type_: Type, shape: tuple[int, ...], places: list[Span]) -> VectorFunction:
         """c * norm on a set for flat values of this type and shape."""
         if type_.is_family:
-            assert type_.element is not None
-            inner = self.function(norm, set_, type_.element, shape[1:], places)
+            inner = self.function(norm, set_, type_.block, shape[1:], places)
             return Repeated(inner, shape[0])
         try:
             return build(norm, set_, shape)

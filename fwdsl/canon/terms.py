@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..atoms.low_rank import LowRank, singular_values, squared_norm
 from ..atoms.vectors.common import norm2
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
-from ..model import Expr, Term
+from ..model import Expr, Model, Term
 from ..words import CONVEX
 from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
@@ -136,10 +136,15 @@ def term_values(instance: Instance, blocks: Sequence[Block], x: Array) -> dict[s
         basis = by_name[name].basis
         if basis is not None:
             reader.factors[id(reader.constant(phi))] = basis
+    return named_values(instance.model, lambda _, term: term_value(reader, term, x))
+
+
+def named_values(model: Model, value: Callable[[int, Term], float]) -> dict[str, float]:
+    """The values of the terms that a `let` names; `value` has the one of a term and its place."""
     out: dict[str, float] = {}
-    for term in instance.model.terms:
+    for i, term in enumerate(model.terms):
         if term.name:
-            out[term.name] = out.get(term.name, 0.0) + term_value(reader, term, x)
+            out[term.name] = out.get(term.name, 0.0) + value(i, term)
     return out
 
 

@@ -9,7 +9,7 @@ from ..bind.instance import Instance
 from ..bind.values import longest_vector
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
-from ..model import Type, evaluate_dim
+from ..model import Type, evaluate_dim, sizes_of
 from .affine import NotFinite, Unsupported
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored
@@ -23,7 +23,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
     for block in arrangement.blocks:
         if not block.type.is_matrix or not has_trace_norm(block):
             continue
-        n, p = (evaluate_dim(d, instance.dims) for d in block.type.array_shape)
+        n, p = sizes_of(block.type, instance.dims)
         if math.prod((n, p)) <= LARGEST_WRITTEN:
             continue
         decl = next(v for v in instance.model.variables if v.name == block.name)
@@ -36,7 +36,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
             rule="A matrix of more than 100,000,000 numbers with a trace norm is solved by its factors, or not at all.",
             hint="the factors serve one smooth loss of entries of the matrix or of a product with data, plus `norm_nuc` and `sum_squares`",
         )
-    sizes = {v.name: _numbers(v.type, instance) for v in instance.model.variables}
+    sizes = {v.name: math.prod(sizes_of(v.type, instance.dims)) for v in instance.model.variables}
     if sum(sizes.values()) > longest_vector():
         decl = max(instance.model.variables, key=lambda v: sizes[v.name])
         return Diagnostic(
@@ -49,11 +49,6 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
             hint=_told_sizes(decl.type, instance),
         )
     return None
-
-
-def _numbers(type_: Type, instance: Instance) -> int:
-    """The number of entries of a variable."""
-    return math.prod(evaluate_dim(d, instance.dims) for d in type_.array_shape)
 
 
 def _told_sizes(type_: Type, instance: Instance) -> str:

@@ -39,11 +39,9 @@ class Gradient:
         self.shape: tuple[int, int] = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """G x, for a vector or vectors in columns."""
         return np.asarray(self.rows @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """G'y, for a vector or vectors in columns."""
         return np.asarray(self.columns @ y)
 
     matmat = matvec
@@ -58,11 +56,9 @@ class Beside:
         self.shape = G.shape
 
     def matvec(self, x: Array) -> Array:
-        """The product with a vector or vectors in columns."""
         return self.G.matvec(x) + self.U @ (self.V.T @ x)
 
     def rmatvec(self, y: Array) -> Array:
-        """The product with a vector or vectors in columns."""
         return self.G.rmatvec(y) + self.V @ (self.U.T @ y)
 
     matmat = matvec

@@ -74,7 +74,6 @@ class Verified:
 
     @property
     def primal(self) -> float:
-        """P(x)."""
         return self.point.value
 
     @property
@@ -89,7 +88,6 @@ class Verified:
 
     @property
     def kind(self) -> CertificateKind:
-        """The certificate kind of the bound."""
         return self.bound.kind
 
     @property

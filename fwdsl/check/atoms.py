@@ -195,8 +195,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
     """The further arguments of `group_norm` and `quad_form`."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
-        block = x.type.element if x.type.is_family else None
-        return group_arguments(ctx, node, bound, block or x.type)
+        return group_arguments(ctx, node, bound, x.type.block)
     if "P" in bound:
         p = _quadratic(ctx, node, bound["P"], x)
         return None if p is None else (("P", p),)
@@ -205,8 +204,7 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
 
 def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
     """True if the function takes such an argument. On a family it adds up over the blocks."""
-    type_ = x.type.element if x.type.is_family and x.type.element is not None else x.type
-    axes = len(type_.array_shape)
+    axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
     if shape in signature.of:
         return True

@@ -44,7 +44,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
 def declared_sets(ctx: Context, item: tree.Item, variable: Expr) -> Made:
     """The constraints that a variable's declaration states: by its type (`nonnegative`, `psd[d]`), and by the set after `in`."""
     made: Made = []
-    block = variable.type.element if variable.type.element is not None else variable.type
+    block = variable.type.block
     if block.domain == "nonnegative" or block.is_psd:
         ref = SetRef(NONNEGATIVE if block.is_scalar else PSD, span=item.type.span)
         made.append(ConstraintDecl("in", variable, ref, text=f"{item.name.name} in {ref.name}", span=item.type.span))

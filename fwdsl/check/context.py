@@ -95,7 +95,6 @@ class Context:
         rule: str = "",
         hint: str = "",
     ) -> None:
-        """Report a warning."""
         labels = tuple(labels)
         self._report(Diagnostic(code, message, span, self.source, "", labels, rule, hint, severity="warning"))
 
@@ -107,7 +106,6 @@ class Context:
 
     @property
     def failed(self) -> bool:
-        """True if an error has been reported."""
         return any(d.severity == "error" for d in self.found)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -132,7 +132,7 @@ def _variable(ctx: Context, item: tree.Item, out: Declared) -> None:
     entry = Entry(name, "var", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
     if ctx.declare(entry) and type_ is not None and value is not None:
         out.variables.append(VarDecl(name, type_, item.span))
-        block = type_.element if type_.element is not None else type_
+        block = type_.block
         if item.member is not None or block.domain == "nonnegative" or block.is_psd:
             out.members.append((item, value))
 

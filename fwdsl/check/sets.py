@@ -20,7 +20,7 @@ _RADIUS_RULE = "A radius is a positive scalar."
 
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
     """The set that a program writes for an expression; None after an error. For a family it holds for each block."""
-    type_ = value.type.element if value.type.is_family and value.type.element is not None else value.type
+    type_ = value.type.block
     call = _as_call(ctx, node, type_)
     return None if call is None else _set(ctx, call, type_, at)
 

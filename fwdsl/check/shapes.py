@@ -23,8 +23,8 @@ def plain(type_: Type) -> Type:
     """The type without its domain, promise or labels, as in a sum or a product."""
     if type_.is_symmetric:
         return Type("symmetric", type_.shape)
-    if type_.is_family and type_.element is not None:
-        return replace(type_, element=plain(type_.element), domain="real")
+    if type_.is_family:
+        return replace(type_, element=plain(type_.block), domain="real")
     return of_shape(type_.array_shape)
 
 
@@ -55,9 +55,8 @@ def added(a: Type, b: Type) -> Type | None:
             return a
         if a.is_symmetric and b.is_symmetric:
             return Type("symmetric", a.shape)
-        if a.is_family and b.is_family and a.element is not None and b.element is not None:
-            element = added(a.element, b.element)
-            return replace(a, element=element, domain="real")
+        if a.is_family and b.is_family:
+            return replace(a, element=added(a.block, b.block), domain="real")
         return of_shape(left)
     if len(left) == 1 and len(right) == 2 and left[0] == right[1]:
         return of_shape(right)
@@ -124,8 +123,8 @@ def format_type(type_: Type) -> str:
     """A type as a program writes it, with its promise or a scalar's domain."""
     if type_.is_scalar:
         return type_.domain
-    if type_.is_family and type_.element is not None:
-        return f"family[{type_.shape[0]}] of {format_type(type_.element)}"
+    if type_.is_family:
+        return f"family[{type_.shape[0]}] of {format_type(type_.block)}"
     dims = f"[{', '.join(map(str, type_.shape))}]" if type_.shape else ""
     text = type_.kind + dims
     if type_.is_index and type_.classes is not None:

@@ -14,7 +14,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..solve.state import Checkpoint, load_state, save_state
 from .exits import CommandStop
 from .output import Output
-from .outputs import reason_of, unwritable
+from .outputs import unwritable
 
 if TYPE_CHECKING:
     from ..canon import Form
@@ -45,7 +45,7 @@ class Checkpoints:
         try:
             save_state(self._file, self._form, state)
         except OSError as error:
-            return [unwritable(self._file, reason_of(error))]
+            return [unwritable(self._file, error)]
         self._output.event("checkpoint", {"file": self._file, "iteration": state.iteration})
         return []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ..files.target import target_of
@@ -47,7 +47,7 @@ def require_writable(name: str) -> None:
     except PermissionError:
         raise CommandStop([unwritable(name, "permission is denied")]) from None
     except OSError as error:
-        raise CommandStop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, error)]) from None
 
 
 def keep_apart(outputs: Outputs, inputs: Inputs) -> None:
@@ -74,17 +74,28 @@ def spare_standard_output() -> None:
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def unwritable(name: str, reason: str) -> Diagnostic:
+def written(writers: Mapping[str | None, Callable[[], object]]) -> tuple[list[str], list[Diagnostic]]:
+    """Write the files that are named. The names written, and diagnostics for those that could not be: what was found is printed in any case."""
+    saved: list[str] = []
+    unsaved: list[Diagnostic] = []
+    for name, write in writers.items():
+        if name is not None:
+            try:
+                write()
+                saved.append(name)
+            except OSError as error:
+                unsaved.append(unwritable(name, error))
+    return saved, unsaved
+
+
+def unwritable(name: str, reason: str | OSError) -> Diagnostic:
     """The diagnostic for a file that cannot be written."""
+    if isinstance(reason, OSError):
+        text = reason.strerror or "writing failed"
+        reason = text[0].lower() + text[1:]
     return Diagnostic(
         "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
     )
-
-
-def reason_of(error: OSError) -> str:
-    """The reason why writing failed, within a sentence."""
-    text = error.strerror or "writing failed"
-    return text[0].lower() + text[1:]
 
 
 def _overwrites(what: str, over: str) -> Diagnostic:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from ..grammar.diagnostic import Diagnostic
 from ..studies.plot import require_plot
 from .arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, choice, whole
 from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from .opening import bindings_of, opened_to_solve
 from .output import Output
-from .outputs import reason_of, require_outputs, unwritable
+from .outputs import require_outputs, written
 from .progress import counting
 from .sweep import split_sets
 
@@ -110,7 +109,7 @@ def _solved(
         grid = solve_over(names, points, zip(points, sessions, strict=True), solve)
     codes = {OF_STATUS[s.status] for s in grid}
     code = next(c for c in _WORST_FIRST if c in codes)
-    unsaved = _written({known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)})
+    _, unsaved = written({known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)})
     output.report(unsaved)
     output.finish({"status": next(s.status for s in grid if OF_STATUS[s.status] == code), **_json(grid)})
     return USAGE if unsaved else code
@@ -132,16 +131,14 @@ def _folded(
                 return session.solve(on_progress, start)
 
         found = cross_validate(first, names, points, known.folds, known.score, solve)
-    unsaved = _written(
-        {known.plot: lambda: found.plot(known.plot), known.out: lambda: _save(known.out, found, solved[0])}
-    )
+    save = {known.plot: lambda: found.plot(known.plot), known.out: lambda: _save(known.out, found, solved[0])}
+    _, unsaved = written(save)
     output.report(unsaved)
     _tell(found, output)
     return USAGE if unsaved else OF_STATUS[found.status]
 
 
 def _tell(found: CrossValidation, output: Output) -> None:
-    """Print the scores, then the fit chosen."""
     from ..results.json_form import solution_json
     from .report import solution_text
 
@@ -154,7 +151,6 @@ def _tell(found: CrossValidation, output: Output) -> None:
 
 
 def _save(name: str, found: CrossValidation, session: Session) -> None:
-    """Save the fit chosen, if there is one."""
     from ..results.saved import save_solution
 
     if found.solution is not None:
@@ -178,15 +174,3 @@ def _json(grid: SolutionGrid) -> dict[str, object]:
         points.append({**at, "support": support(solution), **form})
     named = {"parameter": grid.parameters[0]} if alone else {"parameters": list(grid.parameters)}
     return {**named, "points": points}
-
-
-def _written(writers: Mapping[str | None, Callable[[], None]]) -> list[Diagnostic]:
-    """Write the files that are named. What was found is printed even if one cannot be written."""
-    unsaved = []
-    for name, write in writers.items():
-        if name is not None:
-            try:
-                write()
-            except OSError as error:
-                unsaved.append(unwritable(name, reason_of(error)))
-    return unsaved

@@ -98,7 +98,6 @@ class Rbf(Kernel):
         return math.inf if inputs else 1.0
 
     def diagonal(self, squares: Array) -> Array:
-        """The diagonal of the Gram matrix: ones."""
         return np.ones(squares.size)
 
 
@@ -124,7 +123,6 @@ class Polynomial(Kernel):
         return float(math.comb(inputs + self.degree, self.degree))
 
     def diagonal(self, squares: Array) -> Array:
-        """The kernel of a point with itself."""
         return np.asarray((squares + self.coef0) ** self.degree)
 
 
@@ -136,14 +134,12 @@ class Linear(Kernel):
     fitted = FittedKernel
 
     def of_products(self, products: Array, squares_x: Array, squares_y: Array) -> Array:
-        """The inner products as they are."""
         return products
 
     def dimension(self, inputs: int) -> float:
         return float(inputs)
 
     def diagonal(self, squares: Array) -> Array:
-        """The squared norms."""
         return squares.copy()
 
 
@@ -162,7 +158,6 @@ class _Samples:
             )
 
     def rows(self, item: slice | Array) -> Any:
-        """Some of the rows."""
         part = self.X[item]
         return part if self.centre is None else np.asarray(part, dtype=np.float64) - self.centre
 
@@ -202,7 +197,6 @@ class GramOperator:
         return self
 
     def diag(self) -> Array:
-        """K(x_i, x_i)."""
         return self._diagonal.copy()
 
     @property
@@ -266,7 +260,6 @@ class GramOperator:
 
     @property
     def samples(self) -> Any:
-        """The rows of data, as they are."""
         return self._samples.X
 
     @property
@@ -276,7 +269,6 @@ class GramOperator:
 
     @property
     def squares(self) -> Array:
-        """The squared norms of the rows."""
         return self._samples.squares
 
     @property
@@ -296,7 +288,6 @@ class GramOperator:
         return pivoted_cholesky(self._compute, self._diagonal, max_bytes)
 
     def toarray(self) -> Array:
-        """The dense matrix, exactly symmetric."""
         out = np.empty(self.shape)
         parts = list(_parts(self.shape[0]))
         for i, rows in enumerate(parts):

@@ -43,7 +43,6 @@ class RankOneUpdated:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the stored numbers and their positions."""
         own = self.A.nbytes if isinstance(self.A, RankOneUpdated) else _bytes(self.A)
         return int(own) + self.u.nbytes + self.v.nbytes
 
@@ -58,7 +57,6 @@ class RankOneUpdated:
         return product - (self.u * inner if product.ndim == 1 else np.outer(self.u, inner))
 
     def rmatvec(self, y: Array) -> Array:
-        """A'y - v (u'y)."""
         return self.T.matvec(y)
 
     def __matmul__(self, other: Any) -> Any:
@@ -99,7 +97,6 @@ class RankOneUpdated:
         raise TypeError("a sparse matrix less a rank-one term is not made dense by itself; use `toarray()`")
 
     def astype(self, dtype: Any, copy: bool = True) -> RankOneUpdated:
-        """The same matrix with A in another precision."""
         return RankOneUpdated(self.A.astype(dtype, copy=copy), self.u, self.v)
 
     def toarray(self) -> Array:
@@ -110,7 +107,6 @@ class RankOneUpdated:
         return np.asarray(np.subtract(self.A.diagonal(), self.u[:size] * self.v[:size], dtype=np.float64))
 
     def sum(self) -> float:
-        """The sum of all entries."""
         own = self.A.sum() if isinstance(self.A, RankOneUpdated) else np.sum(self.A.data, dtype=np.float64)
         return float(own) - float(self.u.sum()) * float(self.v.sum())
 

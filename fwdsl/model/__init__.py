@@ -1,6 +1,6 @@
 """The checked model: what a program means, before any data is read."""
 
-from .expr import Expr, evaluate_dim
+from .expr import Expr, evaluate_dim, sizes_of
 from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, once_per_model
 from .types import Dim, Sign, Type, shift_dim, split_dim
 
@@ -20,5 +20,6 @@ __all__ = [
     "evaluate_dim",
     "once_per_model",
     "shift_dim",
+    "sizes_of",
     "split_dim",
 ]

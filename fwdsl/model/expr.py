@@ -84,3 +84,8 @@ def evaluate_dim(dim: Dim, dims: Mapping[str, int]) -> int:
         return dims[dim]
     base, shift = split_dim(dim)
     return dims[base] + shift
+
+
+def sizes_of(type_: Type, dims: Mapping[str, int]) -> tuple[int, ...]:
+    """The sizes of a type's array."""
+    return tuple(evaluate_dim(d, dims) for d in type_.array_shape)

@@ -59,7 +59,6 @@ class SetRef:
 
     @property
     def word(self) -> SetWord:
-        """The record of its name."""
         return SETS[self.name]
 
 

@@ -77,13 +77,16 @@ class Type:
         return self.shape[:1] if self.is_coded else self.shape
 
     @property
+    def block(self) -> Type:
+        """The type of one block of a family, and any other type itself."""
+        return self.element if self.is_family and self.element is not None else self
+
+    @property
     def is_scalar(self) -> bool:
-        """True if it is one number."""
         return self.kind == "real"
 
     @property
     def is_vector(self) -> bool:
-        """True if it is declared a vector."""
         return self.kind == "vector"
 
     @property
@@ -98,22 +101,18 @@ class Type:
 
     @property
     def is_psd(self) -> bool:
-        """True if it promises a positive semidefinite matrix."""
         return self.kind == "psd"
 
     @property
     def is_signs(self) -> bool:
-        """True if it is of -1 and 1."""
         return self.kind == "signs"
 
     @property
     def is_labels(self) -> bool:
-        """True if it is of classes."""
         return self.kind == "labels"
 
     @property
     def is_index(self) -> bool:
-        """True if it is of positions below `classes`."""
         return self.kind == "index"
 
     @property
@@ -123,15 +122,12 @@ class Type:
 
     @property
     def is_entries(self) -> bool:
-        """True if it is of observed entries of a matrix."""
         return self.kind == "entries"
 
     @property
     def is_family(self) -> bool:
-        """True if it is of blocks of one type."""
         return self.kind == "family"
 
     @property
     def is_features(self) -> bool:
-        """True if it is a feature map over data."""
         return self.kind == "features"

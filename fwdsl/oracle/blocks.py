@@ -21,7 +21,6 @@ class FamilyExpression:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(T, ...)."""
         return len(self.blocks), *self.blocks[0].shape
 
     @property
@@ -30,7 +29,6 @@ class FamilyExpression:
 
     @property
     def size(self) -> int:
-        """The number of entries."""
         return int(np.prod(self.shape))
 
     @property

@@ -12,7 +12,7 @@ from ..bind.data_operator import DataOperator
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..bind.values import Entries
-from ..model import Expr, evaluate_dim
+from ..model import Expr, evaluate_dim, sizes_of
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -31,7 +31,6 @@ class ExpressionTranslator:
         self._implicit = implicit_maps(instance.model)
 
     def number(self, e: Expr) -> float:
-        """The value of a constant scalar."""
         return float(self.expr(e))
 
     def expr(self, e: Expr) -> Translated:
@@ -50,7 +49,7 @@ class ExpressionTranslator:
         return [self.expr(a) for a in e.args]
 
     def _shape(self, e: Expr) -> tuple[int, ...]:
-        return tuple(evaluate_dim(d, self.dims) for d in e.type.array_shape)
+        return sizes_of(e.type, self.dims)
 
     def _op_const(self, e: Expr) -> Translated:
         value: Any = e.value
@@ -161,7 +160,6 @@ class ExpressionTranslator:
         return self._quad(rows, self.expr(e.args[1]))
 
     def _quad(self, rows: Translated, x: Translated) -> Translated:
-        """u_i'X u_i for each row."""
         return self.cp.sum(self.cp.multiply(rows @ x, rows), axis=1)
 
     def _gathered(self, e: Expr) -> tuple[Translated, Translated]:

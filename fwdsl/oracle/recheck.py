@@ -275,7 +275,7 @@ class _Lagrangian:
         if constraint.set.name == "birkhoff":
             return float(y.max(axis=0).sum())
         type_ = constraint.argument.type
-        symmetric = (type_.element or type_).kind in ("symmetric", "psd")
+        symmetric = type_.block.kind in ("symmetric", "psd")
         z = cp.Variable(y.shape, symmetric=True) if symmetric else cp.Variable(y.shape)
         if size == 0.0:
             return 0.0

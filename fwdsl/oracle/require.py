@@ -16,16 +16,8 @@ def require_cvxpy() -> Any:
     try:
         import cvxpy
     except ImportError:
-        raise RunError(
-            [
-                Diagnostic(
-                    "FW0311",
-                    "cvxpy is not installed",
-                    rule="Comparing with cvxpy needs the extra `oracle`.",
-                    hint="pip install 'fwdsl[oracle]'",
-                )
-            ]
-        ) from None
+        rule, hint = "Comparing with cvxpy needs the extra `oracle`.", "pip install 'fwdsl[oracle]'"
+        raise RunError([Diagnostic("FW0311", "cvxpy is not installed", rule=rule, hint=hint)]) from None
     return cvxpy
 
 
@@ -39,10 +31,5 @@ def quiet() -> Iterator[None]:
 
 def cannot(what: str) -> RunError:
     """The error for what has no translation."""
-    return RunError(
-        [
-            Diagnostic(
-                "FW0312", f"{what} cannot be translated to cvxpy", hint="the certificate can still be checked by itself"
-            )
-        ]
-    )
+    message, hint = f"{what} cannot be translated to cvxpy", "the certificate can still be checked by itself"
+    return RunError([Diagnostic("FW0312", message, hint=hint)])

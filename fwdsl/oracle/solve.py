@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bind.instance import Instance
 from ..certify.certificate import Certificate
-from ..model import Type, evaluate_dim
+from ..model import sizes_of
 from ..results.solution import Solution
 from .require import quiet, require_cvxpy
 from .translate import Translator
@@ -75,7 +75,7 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     solved again in units of that answer.
     """
     cp = require_cvxpy()
-    unknowns = sum(_size(v.type, instance) for v in instance.model.variables)
+    unknowns = sum(math.prod(sizes_of(v.type, instance.dims)) for v in instance.model.variables)
     if sum(stats.nnz for stats in instance.stats.values()) > LARGEST or unknowns > LARGEST_UNKNOWNS:
         return OracleResult(math.nan, {}, math.inf, TOO_LARGE, "none")
     end = time.monotonic() + seconds
@@ -134,10 +134,6 @@ def _solve(
         if result.residual < best.residual:
             best = result
     return replace(best, status=OUT_OF_TIME) if time.monotonic() >= end else best
-
-
-def _size(type_: Type, instance: Instance) -> int:
-    return math.prod(evaluate_dim(d, instance.dims) for d in type_.array_shape)
 
 
 def compare(solution: Solution, oracle: OracleResult) -> Verdict:

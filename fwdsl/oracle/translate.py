@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..atoms.vectors import SETS
 from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
-from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim
+from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim, sizes_of
 from .blocks import FamilyExpression, blocks_of
 from .expressions import ExpressionTranslator, dense
 from .require import cannot, require_cvxpy
@@ -37,6 +37,35 @@ _NORM_OF = {
     "group_ball": "group_norm",
 }
 
+_OF_MARGIN: Mapping[str, Callable[[Any, Any], Any]] = {
+    "logistic": lambda cp, margin: cp.logistic(-margin),
+    "hinge": lambda cp, margin: cp.pos(1.0 - margin),
+    "squared_hinge": lambda cp, margin: cp.square(cp.pos(1.0 - margin)),
+    "smooth_hinge": lambda cp, margin: cp.huber(cp.pos(1.0 - margin), 1.0) / 2.0,
+}
+
+_OF_RESIDUAL: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "squared": lambda cp, r, p: cp.square(r),
+    "absolute": lambda cp, r, p: cp.abs(r),
+    "quantile": lambda cp, r, p: p.get("tau", 0.5) * cp.pos(-r) + (1.0 - p.get("tau", 0.5)) * cp.pos(r),
+    "huber": lambda cp, r, p: cp.huber(r, p.get("delta", 1.0)) / 2.0,
+    "epsilon_insensitive": lambda cp, r, p: cp.pos(cp.abs(r) - p.get("eps", 0.1)),
+    "squared_epsilon_insensitive": lambda cp, r, p: cp.square(cp.pos(cp.abs(r) - p.get("eps", 0.1))),
+}
+
+_FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "norm1": lambda cp, x: cp.sum(cp.abs(x)),
+    "norm_inf": lambda cp, x: cp.max(cp.abs(x)),
+    "norm2": lambda cp, x: cp.norm(cp.vec(x, order="C"), 2),
+    "norm_fro": lambda cp, x: cp.norm(cp.vec(x, order="C"), 2),
+    "sum_squares": lambda cp, x: cp.sum_squares(x),
+    "norm_nuc": lambda cp, x: cp.normNuc(x),
+    "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
+    "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
+    "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
+}
+
 
 class Translator(ExpressionTranslator):
     """Translates one instance: its variables once, its terms and constraints as asked.
@@ -50,7 +79,6 @@ class Translator(ExpressionTranslator):
         self.variables = {v.name: self._variable(v.name, v.type) for v in instance.model.variables}
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Give the variables their values."""
         for name, variable in self.variables.items():
             value = values[name]
             # symmetric but for rounding, which cvxpy does not forgive
@@ -64,7 +92,6 @@ class Translator(ExpressionTranslator):
         return self.optimum(model.sense, self.total(model.terms), [*constraints, *self.domains()])
 
     def optimum(self, sense: str, objective: Any, constraints: list[Any]) -> Any:
-        """A `cvxpy.Problem`."""
         direction = self.cp.Minimize if sense == "minimize" else self.cp.Maximize
         return self.cp.Problem(direction(objective), constraints)
 
@@ -78,9 +105,7 @@ class Translator(ExpressionTranslator):
     def domains(self) -> list[Any]:
         """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
         declared = [
-            (block, v.type.element or v.type)
-            for v in self.instance.model.variables
-            for block in blocks_of(self.variables[v.name])
+            (block, v.type.block) for v in self.instance.model.variables for block in blocks_of(self.variables[v.name])
         ]
         return [
             *(block >> 0 for block, type_ in declared if type_.kind == "psd"),
@@ -89,14 +114,13 @@ class Translator(ExpressionTranslator):
 
     def _variable(self, name: str, type_: Type) -> Any:
         if type_.kind == "family":
-            assert type_.element is not None
             count = evaluate_dim(type_.shape[0], self.dims)
             unit = self.units.get(name)
-            blocks = [self._variable(f"{name}[{t}]", type_.element) for t in range(count)]
+            blocks = [self._variable(f"{name}[{t}]", type_.block) for t in range(count)]
             return FamilyExpression(self.cp, blocks if unit is None else [unit * b for b in blocks])
         if type_.kind not in ("real", "vector", "matrix", "symmetric", "psd"):
             raise cannot(f"the variable `{name}` of type {type_.kind}")
-        shape = tuple(evaluate_dim(d, self.dims) for d in type_.array_shape)
+        shape = sizes_of(type_, self.dims)
         variable = self.cp.Variable(shape, name=name, symmetric=type_.kind in ("symmetric", "psd"))
         return self.units[name] * variable if name in self.units else variable
 
@@ -120,7 +144,6 @@ class Translator(ExpressionTranslator):
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
-        """One constraint of the model."""
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]
@@ -152,65 +175,29 @@ class Translator(ExpressionTranslator):
 
     def _scalar_loss(self, name: str, z: Any, b: Any, p: Mapping[str, float]) -> Any:
         cp = self.cp
-        if name in ("logistic", "hinge", "squared_hinge", "smooth_hinge"):
-            margin = cp.multiply(b, z) if np.ndim(b) else b * z
-            if name == "logistic":
-                return cp.logistic(-margin)
-            hinge = cp.pos(1.0 - margin)
-            if name == "hinge":
-                return hinge
-            return cp.square(hinge) if name == "squared_hinge" else cp.huber(hinge, 1.0) / 2.0
+        if name in _OF_MARGIN:
+            return _OF_MARGIN[name](cp, cp.multiply(b, z) if np.ndim(b) else b * z)
+        if name in _OF_RESIDUAL:
+            return _OF_RESIDUAL[name](cp, z - b, p)
         if name == "poisson":
             return cp.exp(z) - (cp.multiply(b, z) if np.ndim(b) else b * z)
-        r = z - b
-        if name == "squared":
-            return cp.square(r)
-        if name == "absolute":
-            return cp.abs(r)
-        if name == "quantile":
-            tau = p.get("tau", 0.5)
-            return tau * cp.pos(-r) + (1.0 - tau) * cp.pos(r)
-        if name == "huber":
-            return cp.huber(r, p.get("delta", 1.0)) / 2.0
-        outside = cp.pos(cp.abs(r) - p.get("eps", 0.1))
-        if name == "epsilon_insensitive":
-            return outside
-        if name == "squared_epsilon_insensitive":
-            return cp.square(outside)
         return loss_of_atom(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------
 
     def _function(self, name: str, x: Any, options: Mapping[str, Expr]) -> Any:
         cp = self.cp
-        if name == "norm1":
-            return cp.sum(cp.abs(x))
-        if name == "norm_inf":
-            return cp.max(cp.abs(x))
-        if name in ("norm2", "norm_fro"):
-            return cp.norm(cp.vec(x, order="C"), 2)
-        if name == "sum_squares":
-            return cp.sum_squares(x)
-        if name == "norm_nuc":
-            return cp.normNuc(x)
-        if name == "norm_spec":
-            return cp.sigma_max(x)
-        if name == "norm21":
-            return cp.sum(cp.norm(x, 2, axis=1))
-        if name == "norm1_inf":
-            return cp.sum(cp.max(cp.abs(x), axis=1))
+        if name in _FUNCTIONS:
+            return _FUNCTIONS[name](cp, x)
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
             return sum(float(w) * cp.norm(x[group], 2) for w, group in zip(weights, groups, strict=True))
-        if name == "entropy":
-            return -cp.sum(cp.entr(x))
         if name == "quad_form":
             return cp.quad_form(x, cp.psd_wrap(dense(self.expr(options["P"]))))
         raise cannot(f"`{name}`")
 
     def groups(self, groups: Expr) -> list[Any]:
-        """The positions of each group."""
         if groups.op == "list":
             listed: Any = groups.value
             return [np.array(g, dtype=np.int64) for g in listed]
@@ -222,7 +209,6 @@ class Translator(ExpressionTranslator):
     # --- sets ------------------------------------------------------------------------------------------------------------
 
     def member(self, x: Any, ref: SetRef) -> list[Any]:
-        """x in a set."""
         cp, name, args = self.cp, ref.name, dict(ref.args)
         if ref.inner is not None:
             parts = {

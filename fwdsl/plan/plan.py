@@ -45,7 +45,6 @@ class Plan:
 
     @cached_property
     def weighed(self) -> tuple[Candidate, ...]:
-        """The methods that the choice was among."""
         return tuple(self.look(name) for name in self.among)
 
     @cached_property
@@ -60,7 +59,6 @@ class Plan:
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate of the chosen method."""
         return self.look(self.method)
 
     def rivals(self) -> tuple[Candidate, ...]:
@@ -87,7 +85,6 @@ class Plan:
         }
 
     def render(self) -> str:
-        """The plan as a person reads it."""
         return _text(self)
 
     def to_json(self, everything: bool = True) -> dict[str, object]:

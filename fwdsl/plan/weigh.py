@@ -32,7 +32,6 @@ class Candidate:
 
     @property
     def applies(self) -> bool:
-        """True if there is no reason against the method."""
         return not self.reasons
 
 

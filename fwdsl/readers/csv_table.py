@@ -181,7 +181,6 @@ class Table:
             self._flush(batch, words, rows)
 
     def result(self) -> dict[str, Raw]:
-        """The arrays by name."""
         findings = self._findings
         if findings.failed:
             return {}

@@ -91,7 +91,6 @@ class FileFindings:
         self.add("FW4030", f"`{self.file}` cannot serve {names}: {holds}", rule=rule, hint=hint)
 
     def has(self, *codes: str) -> bool:
-        """True if one of these was noted."""
         return any(d.code in codes for d in self._found)
 
     @property

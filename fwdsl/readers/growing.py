@@ -20,7 +20,6 @@ class Growing:
 
     @property
     def size(self) -> int:
-        """The number of entries so far."""
         return self._size
 
     @property

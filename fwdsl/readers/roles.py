@@ -35,7 +35,6 @@ class Role:
 
     @property
     def is_table(self) -> bool:
-        """True if the role takes several values per row."""
         return not self.is_column and len(self.shape) == 2
 
     @property

@@ -164,7 +164,6 @@ class Tokens:
 
     @property
     def per_line(self) -> Ints:
-        """The number of tokens on each line."""
         return np.diff(self.first)
 
 

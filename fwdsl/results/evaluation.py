@@ -27,7 +27,7 @@ from ..check.shapes import format_type
 from ..errors import DataError, PlanError, RunError
 from ..features.gram import FittedKernel, GramOperator
 from ..grammar.diagnostic import Diagnostic
-from ..model import Expr, Model, Term, evaluate_dim
+from ..model import Expr, Model, Term, sizes_of
 from ..words import LOSSES
 from .row_counts import FeaturesByCount, with_row_names
 
@@ -231,7 +231,7 @@ class _FitPoint:
         for decl in fit.model.variables:
             if decl.name in self._factored:
                 continue
-            shape = tuple(evaluate_dim(d, fit.dims) for d in decl.type.array_shape)
+            shape = sizes_of(decl.type, fit.dims)
             size = math.prod(shape)
             blocks[decl.name] = Block(decl.name, start, start + size, shape, Free(size))
             parts.append(np.asarray(fit.variables[decl.name], dtype=np.float64).reshape(-1))

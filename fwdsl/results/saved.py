@@ -18,7 +18,7 @@ from ..certify.certificate import Certificate
 from ..errors import RunError
 from ..files.arrays import write_arrays
 from ..grammar.diagnostic import Diagnostic
-from ..model import VarDecl, evaluate_dim
+from ..model import VarDecl, sizes_of
 from .evaluation import Fit
 from .fingerprint import of_array, of_instance, of_program
 from .json_form import dumps, solution_json
@@ -252,7 +252,7 @@ def _arrays(variable: str, value: MatrixLike) -> dict[str, Any]:
 
 def _variable(saved: Mapping[str, Any], decl: VarDecl, dims: Mapping[str, int]) -> Any:
     """The value of a variable that `_arrays` saved. Raises `KeyError` if it is absent, `ValueError` if it is not finite or has another shape."""
-    key, shape = _key(decl.name), tuple(evaluate_dim(d, dims) for d in decl.type.array_shape)
+    key, shape = _key(decl.name), sizes_of(decl.type, dims)
     factored = f"{key}:U" in saved
     parts = [_real(saved[name]) for name in ((f"{key}:U", f"{key}:V") if factored else (key,))]
     found = tuple(part.shape[0] for part in parts if part.ndim == 2) if factored else parts[0].shape

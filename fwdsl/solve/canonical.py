@@ -32,7 +32,6 @@ class SolvableCanonical(AsWritten):
         self._options = options
 
     def prepare(self) -> PreparedProblem:
-        """The maps and functions on kernels."""
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
     def start(self, start: Solution | Mapping[str, object] | None) -> Start:
@@ -72,7 +71,6 @@ class SolvableCanonical(AsWritten):
         return constraint_duals(self.form, x, ys)
 
     def terms(self, x: Array) -> dict[str, float]:
-        """The values of terms by their own formulas."""
         return term_values(self.form.instance, self.form.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:

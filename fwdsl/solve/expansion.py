@@ -11,9 +11,10 @@ from ..atoms.base import Array
 from ..backends.smo.problem import ExpansionProblem
 from ..canon.affine import AffineReader
 from ..canon.form import Expansion
-from ..canon.terms import bare_factor, value_at
+from ..canon.terms import bare_factor, named_values, value_at
 from ..certify.expansion import verify_expansion
 from ..certify.verified import Verified
+from ..model import Term
 from ..model.options import Options
 from ..results.solution import Solution
 from .forms import AsWritten, Start, default_threads
@@ -64,31 +65,26 @@ class SolvableExpansion(AsWritten):
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
-        """No multipliers, as the form has no constraints."""
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:
-        """The values of named terms by their own formulas."""
         form = self.form
-        out: dict[str, float] = {}
         model, reader = form.instance.model, AffineReader(form.instance, {})
         if not any(term.name for term in model.terms):
             return {}
         a, b = form.parts(x)
         ka = form.gram.combine(a)
         shift = 0.0 if form.intercept is None else form.intercept.d * b
-        for i, term in enumerate(model.terms):
-            if not term.name:
-                continue
+
+        def value(i: int, term: Term) -> float:
             if i == form.term.origin:
-                value = value_at(reader, term, form.c * ka + form.offset + shift)
-            elif term.kind == "affine":
+                return value_at(reader, term, form.c * ka + form.offset + shift)
+            if term.kind == "affine":
                 # of the intercept, whose linear terms are read from the form's own map
-                value = reader.scalar(term.coefficient) * self._affine(term.argument, b)
-            else:
-                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * float(a @ ka)
-            out[term.name] = out.get(term.name, 0.0) + value
-        return out
+                return reader.scalar(term.coefficient) * self._affine(term.argument, b)
+            return reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** 2 * float(a @ ka)
+
+        return named_values(model, value)
 
     def _affine(self, expr: Any, b: float) -> float:
         """The value of an affine expression of the intercept."""

@@ -11,9 +11,10 @@ from ..atoms.low_rank import LARGEST_WRITTEN, LowRank, squared_norm, trace_norm
 from ..backends.lowrank.problem import FactoredProblem
 from ..canon.affine import AffineReader
 from ..canon.factored import Factored
-from ..canon.terms import bare_factor
+from ..canon.terms import bare_factor, named_values
 from ..certify.factored import radius_dual, verify_factored
 from ..certify.verified import Verified
+from ..model import Term
 from ..model.options import Options
 from ..results.solution import Solution
 from ..words import CONVEX
@@ -95,20 +96,16 @@ class SolvableFactored(AsWritten):
         return out
 
     def terms(self, x: LowRank) -> dict[str, float]:
-        """The values of terms by the factors."""
         form = self.form
-        model, reader = form.instance.model, AffineReader(form.instance, {})
-        out: dict[str, float] = {}
-        for i, term in enumerate(model.terms):
-            if not term.name:
-                continue
+        reader = AffineReader(form.instance, {})
+
+        def value(i: int, term: Term) -> float:
             if i == form.term.origin:
-                value = form.sense * form.f.value(form.predictions(x))
-            elif term.kind == "affine":
-                value = reader.scalar(term.coefficient) * float(reader.constant(term.argument))
-            else:
-                word = CONVEX[term.atom]
-                size = trace_norm(x) if word.trace_norm else squared_norm(x)
-                value = reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
-            out[term.name] = out.get(term.name, 0.0) + value
-        return out
+                return form.sense * form.f.value(form.predictions(x))
+            if term.kind == "affine":
+                return reader.scalar(term.coefficient) * float(reader.constant(term.argument))
+            word = CONVEX[term.atom]
+            size = trace_norm(x) if word.trace_norm else squared_norm(x)
+            return reader.scalar(term.coefficient) * bare_factor(reader, term.argument) ** word.degree * size
+
+        return named_values(form.instance.model, value)

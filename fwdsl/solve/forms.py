@@ -101,7 +101,6 @@ class AsWritten:
         return report
 
     def warnings(self, x: Any) -> tuple[str, ...]:
-        """No warnings."""
         return ()
 
 

@@ -96,12 +96,10 @@ class Lane:
 
     @property
     def passes(self) -> float:
-        """Counted passes so far."""
         return counted(self.journal.passes, 0 if self.run is None else self.run.state.iteration)
 
     @property
     def work(self) -> float:
-        """Counted seconds so far."""
         return self.passes * self.second
 
     def left(self, tol: float) -> float:
@@ -185,7 +183,6 @@ class Relay:
         self._lead(self.leader)
 
     def _lead(self, lane: Lane) -> Lane:
-        """Make a lane the leader."""
         self.leader, lane.patience = lane, SLOW_AFTER
         return lane
 

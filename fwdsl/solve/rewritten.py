@@ -28,7 +28,6 @@ class SolvableRewritten:
         self._outer = SolvableCanonical(form.outer, options)
 
     def prepare(self) -> Any:
-        """The equivalent program on kernels."""
         return self._inner.prepare()
 
     def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
@@ -66,13 +65,10 @@ class SolvableRewritten:
         return replace(report, objective=-report.bound, bound=-report.objective)
 
     def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
-        """The multipliers of the constraints as they are written."""
         return constraint_duals(self.form.outer, x, ys)
 
     def terms(self, x: Array) -> dict[str, float]:
-        """The values of the terms as they are written."""
         return term_values(self.form.outer.instance, self.form.outer.blocks, x)
 
     def warnings(self, x: Array) -> tuple[str, ...]:
-        """Warnings about the program as it is written."""
         return self._outer.warnings(x)

@@ -41,7 +41,6 @@ class Checkpoint:
 
     @property
     def iteration(self) -> int:
-        """The steps so far."""
         return self.state.iteration
 
 

@@ -114,7 +114,6 @@ class Supervisor:
         return self.options.time < math.inf and self.seconds() >= self.options.time
 
     def must_stop(self) -> bool:
-        """True if time is over or the run is interrupted."""
         return self.control.stop or self._is_out_of_time()
 
     def must_leave(self) -> bool:

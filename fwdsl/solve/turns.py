@@ -111,12 +111,10 @@ class _Total:
 
     @property
     def iterations(self) -> int:
-        """The iterations of all methods."""
         return sum(outcome.iterations for outcome in self.of.values())
 
     @property
     def passes(self) -> float:
-        """The data passes of all methods."""
         return sum(outcome.passes for outcome in self.of.values())
 
     def before(self, lane: Lane, counted: float) -> Before:

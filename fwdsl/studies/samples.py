@@ -95,18 +95,15 @@ def _with_rows(model: Model, dim: Dim) -> tuple[DataDecl, ...]:
 
 def _refusal(model: Model, why: str, span: Span | None = None) -> RunError:
     shown = span is not None and bool(model.source.text)
-    return RunError(
-        [
-            Diagnostic(
-                "FW0205",
-                f"what is a sample cannot be told: {why}",
-                span=span if shown else None,
-                source=model.source if shown else None,
-                rule=RULE,
-                hint="leave `folds` out, and compare fits on data kept apart: `fwdsl eval`, or `sol.evaluate`",
-            )
-        ]
+    found = Diagnostic(
+        "FW0205",
+        f"what is a sample cannot be told: {why}",
+        span=span if shown else None,
+        source=model.source if shown else None,
+        rule=RULE,
+        hint="leave `folds` out, and compare fits on data kept apart: `fwdsl eval`, or `sol.evaluate`",
     )
+    return RunError([found])
 
 
 def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, object]:
@@ -116,16 +113,9 @@ def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, obj
 
 def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
     if isinstance(value, DataOperator):
-        raise RunError(
-            [
-                Diagnostic(
-                    "FW0205",
-                    f"what is a sample cannot be told: `{decl.name}` is an operator, which has products and no rows",
-                    rule=RULE,
-                    hint=f"give `{decl.name}` as an array",
-                )
-            ]
-        )
+        why = f"`{decl.name}` is an operator, which has products and no rows"
+        hint = f"give `{decl.name}` as an array"
+        raise RunError([Diagnostic("FW0205", f"what is a sample cannot be told: {why}", rule=RULE, hint=hint)])
     if decl.type.is_entries:
         return value.rows[rows], value.columns[rows], value.values[rows]
     return value[rows]

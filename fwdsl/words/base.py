@@ -104,7 +104,6 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """True if the parameter must be given."""
         return self.default is None and not self.optional
 
 

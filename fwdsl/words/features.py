@@ -20,7 +20,6 @@ class MapWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        """The parameters behind the data matrix."""
         return self.parameters[1:]
 
 

@@ -77,7 +77,6 @@ class ConvexWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        """The parameters behind the argument."""
         return self.parameters[1:]
 
 

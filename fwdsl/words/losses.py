@@ -36,7 +36,6 @@ class LossWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        """The parameters behind prediction and target."""
         return self.parameters[2:]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.frank_wolfe.state import FWState, keep_bound
+from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.frank_wolfe.steps import RULES, Segment, step_length
 from fwdsl.backends.problem import PreparedProblem
 from tests.frank_wolfe.problems import CORRECTIVE, FAMILY, bound
@@ -80,9 +80,10 @@ def test_a_slope_that_is_not_finite_moves_nothing_or_little(rule: str) -> None:
 
 
 def test_infinity_is_no_bound() -> None:
-    kernels = PreparedProblem(bound("squared", "l1_ball(1)").canonical, 1)
-    s = FWState(0, np.zeros(kernels.size))
+    run = started(bound("squared", "l1_ball(1)"), "frank_wolfe")
+    size = run.problem.size
+    s = FWState(0, np.zeros(size))
     ys = [np.zeros(30)]
     for conjugates, expected in ((np.inf, -np.inf), (np.nan, -np.inf), (-1.0, -1.0), (np.inf, -1.0)):
-        keep_bound(kernels, s, ys, np.zeros(kernels.size), conjugates)
+        run.keep_bound(s, ys, np.zeros(size), conjugates)
         assert s.best_bound == expected

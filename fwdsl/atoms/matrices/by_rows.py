@@ -74,7 +74,6 @@ class Norms(RowFunctions):
     dual: RowNorm
 
     def value(self, a: Array) -> float:
-        """c sum_i |a_i|."""
         return self.c * float(self.norm(a).sum())
 
     def violation(self, a: Array, sizes: Array) -> float:
@@ -85,7 +84,6 @@ class Norms(RowFunctions):
         return float(self.dual(a).max(initial=0.0))
 
     def conjugate(self, a: Array) -> float:
-        """0 where no row's dual norm exceeds c, else inf."""
         return 0.0 if self._most(a) <= self.c else math.inf
 
     def dual_scale(self, a: Array) -> float:
@@ -123,7 +121,6 @@ class Balls(RowFunctions):
         return largest_share(self.norm(a) - self.r, self.norm(sizes) + self.r)
 
     def conjugate(self, a: Array) -> float:
-        """r times the sum of the dual norms."""
         return self.r * float(self.dual(a).sum())
 
     def lmo(self, a: Array) -> Array | None:

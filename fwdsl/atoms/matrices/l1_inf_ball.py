@@ -114,11 +114,9 @@ class L1InfBall(Ball):
         return self.r * math.sqrt(self.shape[1]) if self.size else 0.0
 
     def norm(self, x: Array) -> float:
-        """The sum over rows of the largest size."""
         return float(np.abs(matrix(x, self.shape)).max(axis=1, initial=0.0).sum())
 
     def dual_norm(self, x: Array) -> float:
-        """The largest l1 norm of a row."""
         return dual_norm("l1inf", x, self.shape)
 
     def cut(self, v: Array, theta: float) -> Array:
@@ -154,7 +152,6 @@ class L1InfBall(Ball):
         return face(np.arange(self.size)) if self.interior(x) else None
 
     def kernel_args(self) -> tuple[object, ...]:
-        """The shape, no norm, and r."""
         return *self.shape, 0.0, self.r
 
 
@@ -176,10 +173,5 @@ class Norm1InfL1InfBall(OnOwnBall):
         """The rows cut for theta at least t c."""
         return self.on.cut(v, t * self.c)
 
-    def conjugate(self, v: Array) -> float:
-        """r max(largest row l1 norm - c, 0)."""
-        return self.on.r * max(self.on.dual_norm(v) - self.c, 0.0)
-
     def kernel_args(self) -> tuple[object, ...]:
-        """The shape, c and r."""
         return *self.on.shape, self.c, self.on.r

@@ -17,7 +17,6 @@ class L21Ball(GroupBall):
     pair = (None, "l21_ball")
 
     def describe(self) -> str:
-        """`l21_ball(r)`."""
         return f"l21_ball({self.r:g})"
 
 
@@ -27,7 +26,6 @@ class Norm21L21Ball(GroupNormGroupBall):
     pair = ("norm21", "l21_ball")
 
     def coercive(self) -> tuple[float, str]:
-        """c, for norm21."""
         return self.c, "l2inf"
 
 

@@ -72,7 +72,6 @@ class Lines(OfInner):
         return a if self.axis == 0 else a.T
 
     def flat(self, lines: Array) -> Array:
-        """The flat matrix with these lines."""
         return np.ascontiguousarray(lines if self.axis == 0 else lines.T).reshape(-1)
 
     # --- facts --------------------------------------------------------------------------------------------------------
@@ -84,7 +83,6 @@ class Lines(OfInner):
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """True if there is a kernel for many lines."""
         return self.inner.compiled and self.prox_kernel is not None
 
     def like(self, inner: VectorFunction) -> VectorFunction:
@@ -111,7 +109,6 @@ class Lines(OfInner):
 
     # --- functions ----------------------------------------------------------------------------------------------------
     def value(self, x: Array) -> float:
-        """The sum over the lines."""
         if self._rows is not None:
             return self._rows.value(self.lines(x))
         return 0.0 if self.pair[0] is None else math.fsum(self.inner.value(line) for line in self.lines(x))
@@ -122,7 +119,6 @@ class Lines(OfInner):
         return lo, hi
 
     def into_recession(self, d: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         return self.flat(np.array([self.inner.into_recession(line) for line in self.lines(d)])) if d.size else d.copy()
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -133,17 +129,14 @@ class Lines(OfInner):
         return max((self.inner.violation(line, s) for line, s in zip(lines, size, strict=True)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
-        """The same method of the set of lines, line by line."""
         return self._each(v, lambda line: self.inner.prox(line, t))
 
     def conjugate(self, v: Array) -> float:
-        """The sum over the lines."""
         if self._rows is not None:
             return self._rows.conjugate(self.lines(v))
         return _sum(self.inner.conjugate(line) for line in self.lines(v))
 
     def infimum(self) -> float:
-        """The sum over the lines."""
         return self.shape[self.axis] * self.inner.infimum()
 
     def dual_scale(self, v: Array) -> float:
@@ -153,13 +146,11 @@ class Lines(OfInner):
         return min((self.inner.dual_scale(line) for line in self.lines(v)), default=1.0)
 
     def dual_project(self, v: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         if isinstance(self._rows, Norms):
             return self.flat(self._rows.dual_project(self.lines(v)))
         return self._each(v, self.inner.dual_project)
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        """The same method of the set of lines, line by line."""
         pairs = zip(self.lines(x), self.lines(rest), strict=True)
         return self.flat(np.array([self.inner.normal_part(*pair) for pair in pairs])) if self.size else rest
 
@@ -173,7 +164,6 @@ class Lines(OfInner):
         return None if len(inside) < len(found) else self.flat(np.array(inside).reshape(len(found), -1))
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """The names of the lines' vertices, each after its length."""
         return joined(self.inner.vertex_id(line) for line in self.lines(c))
 
     @property

@@ -63,7 +63,6 @@ class Spectral(VectorFunction):
         """The values, and what makes a flat matrix of other values with the same vectors."""
 
     def error(self, x: Array) -> float:
-        """A bound on the error of a computed value."""
         return backward_error(x, self.shape)
 
     def rounding(self, v: Array) -> float:
@@ -110,7 +109,6 @@ class Spectral(VectorFunction):
 
     # --- functions ----------------------------------------------------------------------------------------------------
     def value(self, x: Array) -> float:
-        """h of the spectrum."""
         return 0.0 if self.pair[0] is None else self.inner.value(self.spectrum(x))
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -225,7 +223,6 @@ class Singular(Spectral):
     """h(sigma(X)). A matrix that is exactly symmetric is decomposed as one, so that what comes of it is exactly symmetric."""
 
     def spectrum(self, x: Array) -> Array:
-        """The singular values."""
         return singular_values(x, self.shape)
 
     def decompose(self, x: Array) -> tuple[Array, Rebuild]:

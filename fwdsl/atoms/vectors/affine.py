@@ -67,15 +67,12 @@ class Affine(ConvexSet):
         return bool(self.q.shape[0] == self.size)
 
     def radius(self) -> float:
-        """inf, or the length of the one solution."""
         return norm2(self.x0) if self._point else math.inf
 
     def diameter(self) -> float:
-        """inf, or 0 for one solution."""
         return 0.0 if self._point else math.inf
 
     def describe(self) -> str:
-        """`affine(A, b)`."""
         return "affine(A, b)"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -95,11 +92,9 @@ class Affine(ConvexSet):
         return bool(norm2(v - self._part(v)) <= (8 + self.size) * EPS * norm2(v))
 
     def conjugate(self, v: Array) -> float:
-        """<x0, v> in the rows' space, else inf."""
         return float((self.x0 * v).sum()) if self._inside(v) else math.inf
 
     def dual_scale(self, v: Array) -> float:
-        """1 in the rows' space, else 0."""
         return 1.0 if self._inside(v) else 0.0
 
     def dual_project(self, v: Array) -> Array:
@@ -111,11 +106,9 @@ class Affine(ConvexSet):
         return part if self._inside(part) else np.zeros_like(v)
 
     def lmo(self, c: Array) -> Array | None:
-        """The one solution; None where there are more."""
         return self.x0.copy() if self._point else None
 
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
-        """() for the one solution."""
         return () if self._point else None
 
     def face(self, x: Array) -> Face:
@@ -123,5 +116,4 @@ class Affine(ConvexSet):
         return face(np.arange(self.size), normals=self.q.copy())
 
     def kernel_args(self) -> tuple[object, ...]:
-        """The basis and the least solution."""
         return self.q, self.x0

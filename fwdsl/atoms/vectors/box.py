@@ -44,7 +44,6 @@ class Box(ConvexSet):
 
     @property
     def bounded(self) -> bool:
-        """True if all bounds are finite."""
         return bool(np.all(np.isfinite(self.lo)) and np.all(np.isfinite(self.hi)))
 
     @property
@@ -53,11 +52,9 @@ class Box(ConvexSet):
         return bool(np.all(self.lo == self.lo[:1]) and np.all(self.hi == self.hi[:1]))
 
     def radius(self) -> float:
-        """The length of the farthest vertex."""
         return float(np.sqrt(np.square(np.maximum(np.abs(self.lo), np.abs(self.hi))).sum()))
 
     def diameter(self) -> float:
-        """The length of the diagonal."""
         return float(np.sqrt(np.square(self.hi - self.lo).sum()))
 
     def describe(self) -> str:
@@ -91,7 +88,6 @@ class Box(ConvexSet):
         return ((v > 0.0) & np.isinf(self.hi)) | ((v < 0.0) & np.isinf(self.lo))
 
     def dual_scale(self, v: Array) -> float:
-        """1, or 0 where v points along an unbounded direction."""
         return 0.0 if np.any(self._outside(v)) else 1.0
 
     def dual_project(self, v: Array) -> Array:
@@ -111,14 +107,12 @@ class Box(ConvexSet):
         return face(np.flatnonzero((self.lo < x) & (x < self.hi)))
 
     def entries(self) -> EntrySum:
-        """The entries between their bounds, with no slope and no ridge."""
         return EntrySum(0.0, 0.0, self.lo, self.hi)
 
     def conic(self) -> Conic:
         return box_form(self.lo, self.hi)
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """No norm, and the bounds."""
         return 0.0, self.lo, self.hi
 
 

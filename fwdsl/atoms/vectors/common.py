@@ -122,7 +122,6 @@ class Norm(VectorFunction):
         return self.c
 
     def value(self, x: Array) -> float:
-        """c |x|."""
         return self.c * self.norm(x)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -133,11 +132,9 @@ class Norm(VectorFunction):
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
-        """`c * norm`."""
         return f"{self.c:g} * {self.pair[0]}"
 
     def conjugate(self, v: Array) -> float:
-        """0 where the dual norm is at most c, else inf."""
         return 0.0 if self.dual_norm(v) <= self.c else math.inf
 
     def dual_scale(self, v: Array) -> float:
@@ -146,7 +143,6 @@ class Norm(VectorFunction):
         return 1.0 if size <= self.c else scale_into(lambda u: self.dual_norm(u) <= self.c, v, self.c / size)
 
     def coercive(self) -> tuple[float, str]:
-        """c, and the dual norm."""
         return self.c, self.dual_name
 
 
@@ -166,7 +162,6 @@ class ConvexSet(VectorFunction):
 
     @property
     def record(self) -> SetWord:
-        """The record of the word."""
         return SETS[str(self.pair[1])]
 
     @property
@@ -248,7 +243,6 @@ class Ball(ConvexSet):
         return excess(self.norm(x), self.r, None if sizes is None else self.norm(sizes))
 
     def conjugate(self, v: Array) -> float:
-        """r * dual norm."""
         return self.r * self.dual_norm(v)
 
     def radius(self) -> float:
@@ -277,7 +271,6 @@ class Joint(VectorFunction):
 
     @cached_property
     def norm(self) -> VectorFunction:
-        """c * the norm, without the set."""
         return self.of(self.size, self.c)  # type: ignore[call-arg]
 
     @property
@@ -304,7 +297,6 @@ class Joint(VectorFunction):
         return self.on.violation(x, sizes)
 
     def describe(self) -> str:
-        """`c * norm on set`."""
         return f"{self.c:g} * {self.pair[0]} on {self.on.describe()}"
 
     @property
@@ -329,10 +321,48 @@ class Joint(VectorFunction):
     def vertex_id(self, c: Array) -> tuple[int, ...] | None:
         return self.on.vertex_id(c)
 
+    def kernel_args(self) -> tuple[Any, ...]:
+        """The set's, c in the place of the coefficient 0 that they begin with."""
+        return self.c, *self.on.kernel_args()[1:]
+
 
 class OnOwnBall(Joint):
     """c * a norm on its own ball: both have subgradients along one direction, c times a face of the dual ball and any multiple of it."""
 
+    on: Ball
+
+    def conjugate(self, v: Array) -> float:
+        """sup over s <= r of s (|v|_* - c), s the norm of x: r max(|v|_* - c, 0)."""
+        return self.on.r * max(self.on.dual_norm(v) - self.c, 0.0)
+
     def normal_part(self, x: Array, rest: Array) -> Array:
         """The part of `rest` by which it is longer than c in the dual norm, the support function of the ball of radius 1."""
         return rest * max(0.0, 1.0 - self.c / max(self.on.of_radius(1.0).conjugate(rest), 1e-300))
+
+
+class OnOrthant(Joint):
+    """c * a norm that sees no signs on x >= 0.
+
+    Entries with v_i <= 0 are best at 0, where they add nothing to the norm; without them prox and conjugate are those of the norm.
+    """
+
+    def _gauge(self, v: Array) -> float:
+        norm = self.norm
+        assert isinstance(norm, Norm)
+        return norm.dual_norm(np.maximum(v, 0.0))
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The prox of the norm at the positive part."""
+        return self.norm.prox(np.maximum(v, 0.0), t)
+
+    def conjugate(self, v: Array) -> float:
+        return 0.0 if self._gauge(v) <= self.c else math.inf
+
+    def dual_scale(self, v: Array) -> float:
+        """min(1, c / the dual norm of the positive part)."""
+        size = self._gauge(v)
+        return 1.0 if size <= self.c else scale_into(lambda u: self._gauge(u) <= self.c, v, self.c / size)
+
+    def dual_project(self, v: Array) -> Array:
+        """The positive part projected on the ball of the dual norm, the rest as it is."""
+        return np.where(v > 0.0, self.norm.dual_project(np.maximum(v, 0.0)), v)

@@ -58,7 +58,6 @@ class Entropy(VectorFunction):
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
-        """`c * entropy`."""
         return f"{self.c:g} * entropy"
 
     def value(self, x: Array) -> float:
@@ -69,7 +68,6 @@ class Entropy(VectorFunction):
         return Nonnegative(self.size)
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
     def prox(self, v: Array, t: float) -> Array:

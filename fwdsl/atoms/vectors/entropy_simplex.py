@@ -90,5 +90,4 @@ class EntropySimplex(Joint):
         return np.where(positive, rest - slope, np.minimum(rest, 0.0))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """One line, c and r."""
         return 1, self.size, self.size, 1, self.c, self.on.r

@@ -44,22 +44,18 @@ class Free(ConvexSet):
         return v.copy()
 
     def conjugate(self, v: Array) -> float:
-        """0 at the origin, else inf."""
         return math.inf if np.any(v != 0.0) else 0.0
 
     def dual_scale(self, v: Array) -> float:
-        """1 at the origin, else 0."""
         return 0.0 if np.any(v != 0.0) else 1.0
 
     def dual_project(self, v: Array) -> Array:
         return np.zeros_like(v)
 
     def face(self, x: Array) -> Face:
-        """The whole space: every entry may move."""
         return face(np.arange(self.size))
 
     def entries(self) -> EntrySum:
-        """A sum over entries without a slope, a ridge or bounds."""
         return EntrySum(0.0, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:

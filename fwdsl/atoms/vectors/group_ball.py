@@ -37,11 +37,9 @@ class GroupBall(Ball):
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:
-        """sum_g w_g |x_g|."""
         return self.parts.norm(x)
 
     def dual_norm(self, x: Array) -> float:
-        """max_g |x_g| / w_g."""
         return self.parts.dual(x)
 
     def of_radius(self, r: float) -> GroupBall:
@@ -53,11 +51,9 @@ class GroupBall(Ball):
         return self.r / smallest(self.parts.weights) if self.size else 0.0
 
     def groups_of(self) -> Partition:
-        """The groups of the ball."""
         return self.parts
 
     def describe(self) -> str:
-        """`group_ball(r, groups)`."""
         return f"group_ball({self.r:g}, {self.parts.describe()})"
 
     def prox(self, v: Array, t: float) -> Array:
@@ -86,5 +82,4 @@ class GroupBall(Ball):
         return within_form(self.parts.lengths(1.0), self.parts.weights, self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and the groups."""
         return 0.0, self.r, self.parts.weights, self.parts.start, self.parts.order

@@ -34,23 +34,18 @@ class GroupNorm(Norm):
         object.__setattr__(self, "parts", parts)
 
     def norm(self, x: Array) -> float:
-        """sum_g w_g |x_g|."""
         return self.parts.norm(x)
 
     def dual_norm(self, x: Array) -> float:
-        """max_g |x_g| / w_g."""
         return self.parts.dual(x)
 
     def groups_of(self) -> Partition:
-        """The groups of the norm."""
         return self.parts
 
     def describe(self) -> str:
-        """`c * group_norm(groups)`."""
         return f"{self.c:g} * group_norm({self.parts.describe()})"
 
     def prox(self, v: Array, t: float) -> Array:
-        """Each group shrunk by t c w_g."""
         return self.parts.shrink(v, np.maximum(self.parts.norms(v) - t * self.c * self.parts.weights, 0.0))
 
     def dual_project(self, v: Array) -> Array:
@@ -75,5 +70,4 @@ class GroupNorm(Norm):
         return self.parts.lengths(self.c)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, no radius, and the groups."""
         return self.c, math.inf, self.parts.weights, self.parts.start, self.parts.order

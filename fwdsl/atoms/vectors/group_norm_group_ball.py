@@ -27,7 +27,6 @@ class GroupNormGroupBall(OnOwnBall):
         return GroupNorm(self.size, self.c, self.on.parts)
 
     def groups_of(self) -> Partition:
-        """The groups of norm and ball."""
         return self.on.parts
 
     def prox(self, v: Array, t: float) -> Array:
@@ -35,11 +34,3 @@ class GroupNormGroupBall(OnOwnBall):
         parts = self.on.parts
         lengths = np.maximum(parts.norms(v) - t * self.c * parts.weights, 0.0)
         return parts.shrink(v, project_weighted(lengths, parts.weights, self.on.r))
-
-    def conjugate(self, v: Array) -> float:
-        """r max(max_g |v_g| / w_g - c, 0)."""
-        return self.on.r * max(self.on.parts.dual(v) - self.c, 0.0)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and the groups."""
-        return self.c, *self.on.kernel_args()[1:]

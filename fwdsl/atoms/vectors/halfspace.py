@@ -58,7 +58,6 @@ class Halfspace(ConvexSet):
         return math.inf if self.size else 0.0
 
     def describe(self) -> str:
-        """`halfspace(a, b)`."""
         return f"halfspace(a, {self.b:g})"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -102,5 +101,4 @@ class Halfspace(ConvexSet):
         return budget_form(self.size, self.b, -self.a)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """a, b and |a|^2."""
         return self.a, self.b, self.squares

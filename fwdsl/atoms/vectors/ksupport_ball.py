@@ -158,14 +158,12 @@ class KSupportBall(Ball):
         object.__setattr__(self, "r", checked_radius(self.r))
 
     def describe(self) -> str:
-        """`ksupport_ball(k, r)`."""
         return f"ksupport_ball({self.k}, {self.r:g})"
 
     def norm(self, x: Array) -> float:
         return ksupport_norm(x, self.k)
 
     def dual_norm(self, x: Array) -> float:
-        """The Euclidean norm of the k largest |x_i|."""
         return norm2(x[self._top(x)])
 
     def prox(self, v: Array, t: float) -> Array:
@@ -222,5 +220,4 @@ class KSupportBall(Ball):
         return face(np.arange(self.size)) if self.interior(x) else None
 
     def kernel_args(self) -> tuple[Any, ...]:
-        """k and r."""
         return self.k, self.r

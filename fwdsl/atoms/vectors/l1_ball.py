@@ -51,5 +51,4 @@ class L1Ball(Ball, OfRadius):
         return within_form(norm1_form(self.size, 1.0), np.ones(self.size), self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, L1

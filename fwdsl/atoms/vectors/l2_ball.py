@@ -38,5 +38,4 @@ class L2Ball(Ball, OfRadius):
         return within_form(norm2_form(self.size, 1.0), np.ones(1), self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, and r."""
         return 0.0, self.r

@@ -33,18 +33,15 @@ class LinfBall(Ball, OfRadius):
         return self.r * math.sqrt(self.size)
 
     def bounds(self) -> tuple[Array, Array]:
-        """-r and r."""
         return np.full(self.size, -self.r), np.full(self.size, self.r)
 
     def prox(self, v: Array, t: float) -> Array:
         return np.clip(v, -self.r, self.r)
 
     def lmo(self, c: Array) -> Array:
-        """-r sign(c), with sign(0) = 1."""
         return np.where(c >= 0.0, -self.r, self.r)
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """The signs, eight to a number."""
         return tuple(np.packbits(c >= 0.0).tolist())
 
     def face(self, x: Array) -> Face:
@@ -52,12 +49,10 @@ class LinfBall(Ball, OfRadius):
         return face(np.flatnonzero(np.abs(x) < self.r))
 
     def entries(self) -> EntrySum:
-        """The interval [-r, r] for each entry."""
         return EntrySum(0.0, 0.0, -self.r, self.r)
 
     def conic(self) -> Conic:
         return box_form(np.full(self.size, -self.r), np.full(self.size, self.r))
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, and r."""
         return 0.0, self.r

@@ -35,35 +35,27 @@ class Nonnegative(ConvexSet):
         return math.inf if self.size else 0.0
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """x >= 0, entrywise."""
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
     def bounds(self) -> tuple[Array, Array]:
-        """0, and inf."""
         return np.zeros(self.size), np.full(self.size, math.inf)
 
     def prox(self, v: Array, t: float) -> Array:
-        """max(v, 0)."""
         return np.maximum(v, 0.0)
 
     def conjugate(self, v: Array) -> float:
-        """0 where v <= 0, else inf."""
         return math.inf if np.any(v > 0.0) else 0.0
 
     def dual_scale(self, v: Array) -> float:
-        """1 where v <= 0, else 0."""
         return 0.0 if np.any(v > 0.0) else 1.0
 
     def dual_project(self, v: Array) -> Array:
-        """min(v, 0)."""
         return np.minimum(v, 0.0)
 
     def face(self, x: Array) -> Face:
-        """The positive entries move."""
         return face(np.flatnonzero(x > 0.0))
 
     def entries(self) -> EntrySum:
-        """The interval [0, inf) for each entry."""
         return EntrySum(0.0, 0.0, 0.0, math.inf)
 
     def conic(self) -> Conic:

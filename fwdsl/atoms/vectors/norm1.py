@@ -34,7 +34,6 @@ class Norm1(Norm):
         return soft(v, t * self.c)
 
     def dual_project(self, v: Array) -> Array:
-        """v cut at +- c."""
         return np.clip(v, -self.c, self.c)
 
     def face(self, x: Array) -> Face:
@@ -43,7 +42,6 @@ class Norm1(Norm):
         return face(free, self.c * np.sign(x[free]))
 
     def entries(self) -> EntrySum:
-        """c times the sizes."""
         return EntrySum(self.c, 0.0, -math.inf, math.inf)
 
     def conic(self) -> Conic:
@@ -53,20 +51,40 @@ class Norm1(Norm):
         return (self.c,)
 
 
-class Norm1OnPositive(Joint):
-    """c * norm1 on a set of nonnegative entries, where it is the linear c sum x."""
+class Norm1On(Joint):
+    """c * norm1 on a set that has with x all points between 0 and x, entry by entry, or on one that overrides what follows from that."""
 
     of = Norm1
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The soft threshold, projected."""
+        return self.on.prox(self.norm.prox(v, t), t)
+
+    def conjugate(self, v: Array) -> float:
+        """The support function of the set at the soft threshold of v at c."""
+        return self.on.conjugate(soft(v, self.c))
+
+    def face(self, x: Array) -> Face | None:
+        """The nonzero entries move as the set lets them, with slope c sign(x)."""
+        found = self.on.face(x)
+        if found is None:
+            return None
+        nonzero = x[found.free] != 0.0
+        free = found.free[nonzero]
+        return face(free, self.c * np.sign(x[free]), found.normals[:, nonzero])
+
+
+class Norm1OnPositive(Norm1On):
+    """c * norm1 on a set of nonnegative entries, where it is the linear c sum x."""
 
     def normal_part(self, x: Array, rest: Array) -> Array:
         """`rest` less c in every entry, the gradient of c times the sum."""
         return rest - self.c
 
 
-class Norm1OnSigned(Joint):
+class Norm1OnSigned(Norm1On):
     """c * norm1 on a set that is the same for all signs of the entries, or one of each entry."""
 
-    of = Norm1
     normal_sees_x = True
 
     def normal_part(self, x: Array, rest: Array) -> Array:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Array, Face
+from ..base import Array
 from .box import Box, box_kernel
-from .common import face, scale_into, soft
+from .common import scale_into
 from .norm1 import Norm1OnSigned
 
 
@@ -22,10 +22,6 @@ class Norm1Box(Norm1OnSigned):
     pair = ("norm1", "box")
     polyhedral = True
     prox_kernel = staticmethod(box_kernel)
-
-    def prox(self, v: Array, t: float) -> Array:
-        """The soft threshold, cut."""
-        return np.clip(soft(v, t * self.c), self.on.lo, self.on.hi)
 
     def conjugate(self, v: Array) -> float:
         """The sum of the suprema of v_i x_i - c |x_i|."""
@@ -52,12 +48,3 @@ class Norm1Box(Norm1OnSigned):
     def dual_project(self, v: Array) -> Array:
         """v, cut at +- c in the unbounded directions."""
         return np.where(self._steep(v), np.copysign(self.c, v), v)
-
-    def face(self, x: Array) -> Face:
-        """The nonzero entries strictly between the bounds move, with slope c sign(x)."""
-        free = np.flatnonzero((self.on.lo < x) & (x < self.on.hi) & (x != 0.0))
-        return face(free, self.c * np.sign(x[free]))
-
-    def kernel_args(self) -> tuple[Any, ...]:
-        """c, and the bounds."""
-        return self.c, self.on.lo, self.on.hi

@@ -7,11 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from ..base import Array, Face
-from .common import face, norm2, soft
-from .l2_ball import L2Ball
 from .norm1 import Norm1OnSigned
 
 
@@ -36,27 +31,6 @@ def norm1_l2_kernel(v, t, out, c, r):
 class Norm1L2Ball(Norm1OnSigned):
     """`c * norm1` on `l2_ball(r)`."""
 
-    on: L2Ball
-
     pair = ("norm1", "l2_ball")
     polyhedral = False
     prox_kernel = staticmethod(norm1_l2_kernel)
-
-    def prox(self, v: Array, t: float) -> Array:
-        """The soft threshold, projected."""
-        return self.on.prox(soft(v, t * self.c), t)
-
-    def conjugate(self, v: Array) -> float:
-        """r |S(v)|_2."""
-        return self.on.r * norm2(soft(v, self.c))
-
-    def face(self, x: Array) -> Face | None:
-        """Inside, the support moves, with slope c sign(x); the boundary is curved."""
-        if not self.on.interior(x):
-            return None
-        free = np.flatnonzero(x)
-        return face(free, self.c * np.sign(x[free]))
-
-    def kernel_args(self) -> tuple[object, ...]:
-        """c and r."""
-        return self.c, self.on.r

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..base import Array, Face
-from .common import face
+from ..base import Array
 from .norm1 import Norm1OnPositive
 from .simplex import Simplex
 from .threshold import threshold_kernel
@@ -24,14 +21,7 @@ class Norm1Simplex(Norm1OnPositive):
         return self.on.prox(v, t)
 
     def conjugate(self, v: Array) -> float:
-        """r (max_i v_i - c)."""
         return self.on.conjugate(v) - self.c * self.on.r
 
-    def face(self, x: Array) -> Face:
-        """The support moves, with slope c, keeping its sum."""
-        free = np.flatnonzero(x)
-        return face(free, np.full(free.size, self.c), np.ones((1, free.size)))
-
     def kernel_args(self) -> tuple[object, ...]:
-        """The arguments of the projection."""
         return self.on.kernel_args()

@@ -63,5 +63,4 @@ class Norm2(Norm):
         return norm2_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, and no radius."""
         return self.c, math.inf

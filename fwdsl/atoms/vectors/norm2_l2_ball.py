@@ -22,11 +22,3 @@ class Norm2L2Ball(OnOwnBall):
         """v at the length min(max(|v|_2 - t c, 0), r)."""
         size = norm2(v)
         return scaled(v, min(max(size - t * self.c, 0.0), self.on.r), size)
-
-    def conjugate(self, v: Array) -> float:
-        """r max(|v|_2 - c, 0)."""
-        return self.on.r * max(norm2(v) - self.c, 0.0)
-
-    def kernel_args(self) -> tuple[object, ...]:
-        """c and r."""
-        return self.c, self.on.r

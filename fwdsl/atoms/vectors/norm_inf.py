@@ -33,5 +33,4 @@ class NormInf(Norm):
         return norm_inf_form(self.size, self.c)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, no radius, and what to do with the threshold."""
         return self.c, math.inf, CLIP

@@ -6,13 +6,11 @@ s <= r it is least at the smaller of r and the unconstrained s. The same for the
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..base import Array
-from .common import OnOwnBall, norm1
+from .common import OnOwnBall
 from .linf_ball import LinfBall
 from .norm_inf import NormInf
-from .threshold import CLIP, project_l1, threshold_kernel
+from .threshold import CLIP, threshold_kernel
 
 
 class NormInfLinfBall(OnOwnBall):
@@ -27,12 +25,7 @@ class NormInfLinfBall(OnOwnBall):
 
     def prox(self, v: Array, t: float) -> Array:
         """The prox of the norm, cut."""
-        return np.clip(v - project_l1(v, t * self.c), -self.on.r, self.on.r)
-
-    def conjugate(self, v: Array) -> float:
-        """r max(|v|_1 - c, 0)."""
-        return self.on.r * max(norm1(v) - self.c, 0.0)
+        return self.on.prox(self.norm.prox(v, t), t)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, r, and what to do with the threshold."""
         return self.c, self.on.r, CLIP

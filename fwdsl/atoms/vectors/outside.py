@@ -23,7 +23,6 @@ class VectorSet(ConvexSet):
 
     @property
     def record(self) -> SetWord:
-        """The record that the class carries."""
         return self.word
 
     @property

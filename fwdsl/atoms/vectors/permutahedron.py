@@ -62,7 +62,6 @@ class Permutahedron(ConvexSet):
         object.__setattr__(self, "c", np.ascontiguousarray(c))
 
     def radius(self) -> float:
-        """|c|_2, the length of a vertex."""
         return norm2(self.c)
 
     def diameter(self) -> float:
@@ -70,7 +69,6 @@ class Permutahedron(ConvexSet):
         return norm2(self.c - self.c[::-1])
 
     def describe(self) -> str:
-        """`permutahedron(c)`."""
         return "permutahedron(c)"
 
     def _sums(self, x: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
@@ -97,7 +95,6 @@ class Permutahedron(ConvexSet):
         return x
 
     def conjugate(self, v: Array) -> float:
-        """<c, v>, both sorted."""
         return float((self.c * np.sort(v)[::-1]).sum())
 
     def lmo(self, c: Array) -> Array:
@@ -123,7 +120,6 @@ class Permutahedron(ConvexSet):
         return face(free, normals=normals)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """c, sorted downwards."""
         return (self.c,)
 
 

@@ -44,15 +44,12 @@ class Polytope(ConvexSet):
         return bool(self.V.size <= PROXIMABLE_NUMBERS)
 
     def radius(self) -> float:
-        """The length of the longest vertex."""
         return float(np.sqrt(np.square(self.V).sum(axis=1)).max())
 
     def diameter(self) -> float:
-        """The largest distance of two vertices."""
         return max(float(np.sqrt(np.square(self.V - x).sum(axis=1)).max()) for x in self.V)
 
     def describe(self) -> str:
-        """`polytope(V)`."""
         return "polytope(V)"
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -77,7 +74,6 @@ class Polytope(ConvexSet):
         return found
 
     def conjugate(self, v: Array) -> float:
-        """max_i <V_i, v>."""
         return float((self.V @ v).max())
 
     def lmo(self, c: Array) -> Array:
@@ -86,7 +82,6 @@ class Polytope(ConvexSet):
         return vertex
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,)."""
         return (int(np.argmin(self.V @ c)),)
 
 

@@ -35,7 +35,6 @@ class Ridged(OfInner):
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
-        """2 c, and the inner function's."""
         return 2.0 * self.c + self.inner.curvature
 
     @property
@@ -58,7 +57,6 @@ class Ridged(OfInner):
         return f"{square} + {self.inner.describe()}" if norm is not None else f"{square} on {self.inner.describe()}"
 
     def value(self, x: Array) -> float:
-        """The inner value + c |x|^2."""
         return self.inner.value(x) + self.c * float(np.square(x).sum())
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
@@ -73,7 +71,6 @@ class Ridged(OfInner):
         return self.inner.prox(v / grow, t / grow)
 
     def prox_change(self, t: float) -> tuple[float, float]:
-        """See `VectorFunction.prox_change`."""
         grow = 1.0 + 2.0 * t * self.c
         share, step = self.inner.prox_change(t / grow)
         return share / grow, step

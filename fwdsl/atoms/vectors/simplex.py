@@ -44,7 +44,6 @@ class Simplex(OfRadius):
         return project_sum(v, self.r)
 
     def conjugate(self, v: Array) -> float:
-        """r max_i v_i."""
         return self.r * float(v.max()) if self.r > 0.0 else 0.0
 
     def lmo(self, c: Array) -> Array:
@@ -54,7 +53,6 @@ class Simplex(OfRadius):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,)."""
         return (int(np.argmin(c)),) if self.size else ()
 
     def face(self, x: Array) -> Face:
@@ -66,5 +64,4 @@ class Simplex(OfRadius):
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r, kind="zero")
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SIMPLEX

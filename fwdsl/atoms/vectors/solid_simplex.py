@@ -38,7 +38,6 @@ class SolidSimplex(OfRadius):
         return project_l1(np.maximum(v, 0.0), self.r)
 
     def conjugate(self, v: Array) -> float:
-        """r max(0, max_i v_i)."""
         return self.r * float(v.max(initial=0.0))
 
     def lmo(self, c: Array) -> Array:
@@ -48,7 +47,6 @@ class SolidSimplex(OfRadius):
         return x
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
-        """(i,), or () for the origin."""
         return (int(np.argmin(c)),) if c.min(initial=0.0) < 0.0 else ()
 
     def face(self, x: Array) -> Face:
@@ -60,5 +58,4 @@ class SolidSimplex(OfRadius):
         return box_form(np.zeros(self.size), np.full(self.size, math.inf)) + budget_form(self.size, self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
-        """No norm, r, and what to do with the threshold."""
         return 0.0, self.r, SOLID

@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from ..base import Array
-from .common import soft
 
 SORTED = 1000
 """Numbers that are sorted without leaving out those that cannot matter."""
@@ -122,8 +121,3 @@ def project_l1(v: Array, r: float) -> Array:
         return v.copy()
     x: Array = np.copysign(project_sum(np.abs(v), r), v)
     return x
-
-
-def soft_project_l1(v: Array, threshold: float, r: float) -> Array:
-    """argmin of threshold |x|_1 + |x - v|^2 / 2 over |x|_1 <= r: the soft threshold, projected."""
-    return project_l1(soft(v, threshold), r)

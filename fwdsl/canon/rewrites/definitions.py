@@ -14,7 +14,7 @@ from ...atoms.base import Array
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, Term
 from ..affine import AffineReader
-from .draft import Draft, Duals, Key
+from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import Split, number_and_rest, replaced, split, times
 
 MOST_USES = 2
@@ -22,7 +22,7 @@ MOST_USES = 2
 
 
 @light_dataclass
-class Definition:
+class Definition(RewritingStep):
     """k s + rest == 0, `key` being the equality's. `held` are the terms and constraints of s, with the number that multiplies s in each."""
 
     name: str
@@ -45,9 +45,6 @@ class Definition:
             if key not in own and key in duals.known:
                 left = left - factor * duals.known[key]
         duals.known[self.key] = left / self.k
-
-    def inward(self, duals: Duals) -> None:
-        """A definition makes no constraint, so no multiplier is led inwards."""
 
 
 def defined(draft: Draft) -> tuple[Draft, Definition] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -51,12 +50,11 @@ def key_of_term(is_constraint: bool, origin: int) -> Key:
     return ("constraint" if is_constraint else "term", origin)
 
 
-class RewritingStep(Protocol):
-    """One rewriting of a model: an identity, and what leads back through it."""
+class RewritingStep:
+    """One rewriting of a model: an identity, and what leads back through it, which is nothing where points and multipliers stay the same."""
 
-    @property
-    def fact(self) -> str:
-        """A sentence on what was recognised, for the plan."""
+    #: A sentence on what was recognised, for the plan.
+    fact: str
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""

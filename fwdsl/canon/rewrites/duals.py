@@ -23,12 +23,12 @@ from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
-from .draft import Draft, Duals, Key
+from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import length, number_and_rest, sum_of
 
 
 @light_dataclass
-class DualMachine:
+class DualMachine(RewritingStep):
     """a as the slopes of a loss of u and b."""
 
     name: str

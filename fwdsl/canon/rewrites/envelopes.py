@@ -21,12 +21,12 @@ from ...light_dataclass import light_dataclass
 from ...model import Expr, Term, VarDecl
 from ...words import HUBER, LOSSES, SIZES
 from ..affine import AffineReader
-from .draft import Draft, Duals, Key
-from .expressions import changed, multiples, number_and_rest, parts, split, times
+from .draft import Draft, Duals, Key, RewritingStep
+from .expressions import changed, multiples, number_and_rest, parts, split, target_of, times
 
 
 @light_dataclass
-class Outliers:
+class Outliers(RewritingStep):
     """c |z + k o|^2 + m |o|_1 without o. The squares' multiplier is the loss's; that of |o|_1 is held by o's own block."""
 
     name: str
@@ -85,9 +85,7 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
         return None
     live, constant = parts(part.rest)
     shape = part.rest.type.array_shape
-    target = times(-1.0, constant) if constant is not None else algebra.make("zeros", shapes.of_shape(shape))
-    if target.type.array_shape != shape:
-        target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+    target = target_of(constant, shape)
     options = ((LOSSES[HUBER].options[0].name, delta),)
     text = f"{squares.text} + {sizes.text}"
     double = algebra.times(algebra.const(2.0), c)
@@ -99,8 +97,8 @@ def _outliers(draft: Draft, name: str, i: int, j: int) -> tuple[Draft, Outliers]
 
 
 @light_dataclass
-class Parts:
-    """x = u - v in the place of u and v."""
+class Parts(RewritingStep):
+    """x = u - v in the place of u and v, whose signs are held by their own blocks."""
 
     u: str
     v: str
@@ -111,12 +109,6 @@ class Parts:
         """u has x until here, and both become its parts."""
         u, v = (reader.blocks[name].slice for name in (self.u, self.v))
         x[u], x[v] = np.maximum(x[u], 0.0), np.maximum(-x[u], 0.0)
-
-    def multipliers(self, duals: Duals) -> None:
-        """The signs are held by the variables' own blocks."""
-
-    def inward(self, duals: Duals) -> None:
-        """The equivalent program has no constraint whose multiplier it would add."""
 
 
 def parted(draft: Draft) -> tuple[Draft, Parts] | None:

@@ -138,6 +138,13 @@ def parts(e: Expr) -> tuple[Expr, Expr | None]:
     return whole, constant
 
 
+def target_of(constant: Expr | None, shape: tuple[Dim, ...]) -> Expr:
+    """The target of a loss of that shape whose argument is a live part plus this constant: its negative."""
+    type_ = shapes.of_shape(shape)
+    target = times(-1.0, constant) if constant is not None else algebra.make("zeros", type_)
+    return target if target.type.array_shape == shape else algebra.multiply(target, algebra.ones(shape), type_)
+
+
 def sum_of(e: Expr, name: str) -> tuple[float, Literal["sum", "mean"], Expr | None] | None:
     """(k, reduction, rest) where e is k times the sum or mean of a variable's entries, and rest."""
     c, inner = number_and_rest(e)

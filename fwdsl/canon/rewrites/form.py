@@ -64,7 +64,8 @@ def rewritten(model: Model, weights: Weights = ()) -> Rewriting | None:
     steps: list[RewritingStep] = []
     if weights:
         draft = with_sums(draft, weights)
-        steps.append(EqualWeights(weights))
+        told = (f"all entries of `{name}` are {k:g}" for name, k in weights)
+        steps.append(EqualWeights("; ".join(told)))
     for rule in RULES:
         while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
             draft, step = found
@@ -145,7 +146,6 @@ class Rewritten:
         return self.inner
 
     def split(self, x: Array) -> Mapping[str, object]:
-        """The program's own variables."""
         return self.outer.split(x)
 
     def auxiliary(self, x: Array) -> Mapping[str, object]:

@@ -16,31 +16,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
-from ..affine import AffineReader
-from .draft import Draft, Duals, Key
-from .expressions import changed, length, number_and_rest, parts, plus, times
+from .draft import Draft, Duals, Key, RewritingStep
+from .expressions import changed, length, number_and_rest, parts, plus, target_of, times
 
 
 @light_dataclass
-class Plain:
+class Plain(RewritingStep):
     """The expressions that were said more plainly, with c of each by its key."""
 
     factors: tuple[tuple[Key, Expr], ...]
-    facts: tuple[str, ...]
-
-    @property
-    def fact(self) -> str:
-        """All of it, in a row."""
-        return "; ".join(self.facts)
-
-    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
-        """The variables are the same."""
+    fact: str
 
     def multipliers(self, duals: Duals) -> None:
         """y_z = y_x / c."""
@@ -84,7 +74,7 @@ def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
     if not facts:
         return None
     model = replace(draft.model, terms=tuple(terms), constraints=tuple(constraints))
-    return Draft(model, draft.terms, tuple(keys)), Plain(tuple(factors), tuple(facts))
+    return Draft(model, draft.terms, tuple(keys)), Plain(tuple(factors), "; ".join(facts))
 
 
 def _shown(c: ConstraintDecl) -> str:
@@ -100,10 +90,7 @@ def _term(term: Term) -> Term | None:
     if term.convex is not None and term.convex.adds_sizes and (argument.type.is_vector or argument.type.is_matrix):
         live, constant = parts(argument)
         if constant is not None:
-            shape = argument.type.array_shape
-            target = times(-1.0, constant)
-            if target.type.array_shape != shape:
-                target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+            target = target_of(constant, argument.type.array_shape)
             return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum")
     return replace(term, argument=argument) if argument is not term.argument else None
 

@@ -22,8 +22,8 @@ from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term, VarDecl
 from ...words import ABSOLUTE, CONVEX, HINGE, LARGEST_SIZE, LOSSES, QUANTILE, SIZES, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
-from .draft import Draft, Duals, Key
-from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, times
+from .draft import Draft, Duals, Key, RewritingStep
+from .expressions import Split, multiple_of, number_and_rest, parts, plus, split, sum_of, target_of, times
 
 Kind = Literal["linear", "squares", "largest"]
 
@@ -49,7 +49,7 @@ class Cost:
 
 
 @light_dataclass
-class Slack:
+class Slack(RewritingStep):
     """A variable minimised out. `above` bounds it by e, `below` by r e (None where that is its sign); the loss is of `turned` e."""
 
     name: str
@@ -276,9 +276,7 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
         z = plus(times(-1.0, e), algebra.const(1.0))
         assert z is not None
         return Term("loss", word, cost.c, z, algebra.ones(shape), None, cost.reduce, text=text, span=e.span), -1.0
-    target = times(-1.0, constant) if constant is not None else algebra.make("zeros", shapes.of_shape(shape))
-    if target.type.array_shape != shape:
-        target = algebra.multiply(target, algebra.ones(shape), shapes.of_shape(shape))
+    target = target_of(constant, shape)
     if r == -1.0 and a == 0.0:
         if constant is None and cost.reduce == "sum":
             return Term("function", SIZES, cost.c, e, text=text, span=e.span), 1.0
@@ -295,7 +293,7 @@ def _term(cost: Cost, e: Expr, r: float, a: float, text: str) -> tuple[Term, flo
 
 
 @light_dataclass
-class BoundedSizes:
+class BoundedSizes(RewritingStep):
     """-t <= e <= t with k 1't <= b, without t: e in the l1 ball of b / k. With its normal y there
 
     lambda_1 - lambda_2 = y,   lambda_1 + lambda_2 = k times the sum's multiplier = max |y|.

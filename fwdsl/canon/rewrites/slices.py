@@ -13,13 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
-from ..affine import AffineReader
-from .draft import Draft, Duals, Key
+from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import changed, times
 from .slice_pieces import END, Range, SlicePiece, is_linear, keys_of, pieces_of, products_of, ranges_of
 
@@ -38,7 +36,7 @@ class Share:
 
 
 @light_dataclass
-class Slices:
+class Slices(RewritingStep):
     """A variable in parts, each from a position to the next."""
 
     name: str
@@ -50,9 +48,6 @@ class Slices:
     def sizes(self, n: int) -> list[Range]:
         """The positions of the parts in a vector of length n."""
         return [(_at(a, n), _at(b, n)) for _, (a, b) in self.parts]
-
-    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
-        """Leave the values alone: the parts are where they belong."""
 
     def multipliers(self, duals: Duals) -> None:
         """The entries of each piece."""

@@ -11,13 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...atoms.base import Array
 from ...bind.instance import Instance
 from ...check import algebra, shapes
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, Model, once_per_model
-from ..affine import AffineReader
-from .draft import Draft, Duals, Key
+from .draft import Draft, RewritingStep
 from .expressions import Change, changed, times
 
 Weights = tuple[tuple[str, float], ...]
@@ -25,24 +23,10 @@ Weights = tuple[tuple[str, float], ...]
 
 
 @light_dataclass
-class EqualWeights:
+class EqualWeights(RewritingStep):
     """The sums in the place of products with equal weights. They are the same numbers, and so are their multipliers."""
 
-    weights: Weights
-
-    @property
-    def fact(self) -> str:
-        """The number that the weights are."""
-        return "; ".join(f"all entries of `{name}` are {k:g}" for name, k in self.weights)
-
-    def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
-        """The variables are the same."""
-
-    def multipliers(self, duals: Duals) -> None:
-        """The constraints are the same."""
-
-    def inward(self, duals: Duals) -> None:
-        """Nothing was made."""
+    fact: str
 
 
 def equal_weights(instance: Instance) -> Weights:

@@ -11,7 +11,7 @@ from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, CommandStop
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable
+from ..outputs import keep_apart, require_outputs, unwritable
 
 if TYPE_CHECKING:
     from ...results.evaluation import Evaluated
@@ -64,7 +64,7 @@ def _save(name: str, values: Mapping[str, object]) -> None:
     try:
         write_atomically(name, lambda stream: np.savez(stream, allow_pickle=False, **arrays))
     except OSError as error:
-        raise CommandStop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, error)]) from None
 
 
 def _tell(evaluated: Evaluated, output: Output) -> None:

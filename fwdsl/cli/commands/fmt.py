@@ -13,7 +13,7 @@ from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, CommandStop, code_for
 from ..files import STDIN, display_name, program_text
 from ..output import Output
-from ..outputs import reason_of, unwritable
+from ..outputs import unwritable
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -57,4 +57,4 @@ def _rewrite(name: str, formatted: bytes) -> None:
     try:
         write_atomically(name, write)
     except OSError as error:
-        raise CommandStop([unwritable(name, reason_of(error))]) from None
+        raise CommandStop([unwritable(name, error)]) from None

@@ -17,7 +17,7 @@ from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, CommandStop
 from ..opening import inputs_of, opened
 from ..output import Output
-from ..outputs import Inputs, keep_apart, reason_of, unwritable
+from ..outputs import Inputs, keep_apart, unwritable
 
 if TYPE_CHECKING:
     from ...bind import Bindings
@@ -115,7 +115,7 @@ def _write(made: Mock, folder: Path, inputs: Inputs) -> dict[str, str]:
         for name, columns in made.entries.items():
             write_atomically(files[name], partial(_write_entries, columns))
     except OSError as error:
-        raise CommandStop([unwritable(str(error.filename or folder), reason_of(error))]) from None
+        raise CommandStop([unwritable(str(error.filename or folder), error)]) from None
     return files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add
 from ..exits import BUG, OF_STATUS, USAGE
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable
+from ..outputs import keep_apart, require_outputs, written
 from ..racing import show_table, watching
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     entered = lanes(session, known.methods)
     with watching(output, session.options, len([lane for lane in entered if lane.plan])) as (on_progress, on_entrant):
         race = run_race(session, entered, on_progress, on_entrant)
-    return _tell(race, known.plot, output)
+    return _tell(race, known, output)
 
 
-def _tell(race: Race, plot: str | None, output: Output) -> int:
+def _tell(race: Race, known: argparse.Namespace, output: Output) -> int:
     """Print the table and draw the plot. The table is printed even if the plot cannot be written."""
-    wrong = _plot(plot, race) if plot is not None else []
+    _, wrong = written({known.plot: lambda: plot_race(known.plot, race.entrants)})
     unsaved = bool(wrong)
     if race.contradiction:
         hint = "please report it, with the program and what it ran on"
@@ -65,11 +66,3 @@ def _tell(race: Race, plot: str | None, output: Output) -> int:
     output.report(wrong)
     output.finish(race.to_json())
     return BUG if race.contradiction else USAGE if unsaved else OF_STATUS[race.status]
-
-
-def _plot(name: str, race: Race) -> list[Diagnostic]:
-    try:
-        plot_race(name, race.entrants)
-    except OSError as error:
-        return [unwritable(name, reason_of(error))]
-    return []

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ...grammar.diagnostic import Diagnostic
 from ...studies.plot import plot_gap, require_plot
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Mode, Output
-from ..outputs import keep_apart, reason_of, require_outputs, unwritable
+from ..outputs import keep_apart, require_outputs, written
 
 if TYPE_CHECKING:
-    from ...canon import Form
-    from ...model.options import Options
     from ...results.solution import Solution
 
 
@@ -54,6 +51,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     if known.resume is not None:  # it may be the checkpoint: the next state takes its place
         keep_apart({**outputs, "--checkpoint": None}, [("the state to go on from", known.resume)])
 
+    from ...results.saved import save_solution
     from ...solve.interrupt import Control, interruptible
 
     session = opened_to_solve(name, known, bindings, output, outputs)
@@ -74,7 +72,8 @@ def run(argv: Sequence[str], output: Output) -> int:
         solution = solve(session, output, control=control, resume=state, on_state=on_state)
         # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
         unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
-        saved, more = _save(known, solution, form, session.options)
+        save = partial(save_solution, known.out, solution, form, session.options)
+        saved, more = written({known.out: save, known.plot: lambda: plot_gap(known.plot, solution)})
         unsaved += more
         output.report(unsaved)
         tell(solution, output, saved)
@@ -90,25 +89,3 @@ def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:
     payload = solution_json(solution)
     output.event("solution", payload)
     output.finish(payload)
-
-
-def _save(
-    known: argparse.Namespace, solution: Solution, form: Form, options: Options
-) -> tuple[list[str], list[Diagnostic]]:
-    """The files written, and diagnostics for those that could not be: the answer is printed in any case."""
-    from ...results.saved import save_solution
-
-    writers: dict[str, Callable[[], None]] = {}
-    if known.out is not None:
-        writers[known.out] = lambda: save_solution(known.out, solution, form, options)
-    if known.plot is not None:
-        writers[known.plot] = lambda: plot_gap(known.plot, solution)
-    saved: list[str] = []
-    unsaved: list[Diagnostic] = []
-    for file, write in writers.items():
-        try:
-            write()
-            saved.append(file)
-        except OSError as error:
-            unsaved.append(unwritable(file, reason_of(error)))
-    return saved, unsaved

@@ -72,7 +72,6 @@ def _line(warmed: Warmed) -> str:
 
 
 def _folder() -> str | None:
-    """The folder of compiled kernels."""
     from ...backends.kernels.cache import kernel_folder
 
     folder = kernel_folder()
