@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.entries import EntrySum
@@ -26,64 +26,74 @@ SAMPLES_PER_BLOCK = 16_384
 
 
 class _ByBlocks:
-    """A loss on fixed blocks of samples."""
+    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
 
     f: LossFunction | VectorLossFunction
-    pool: Pool
-    blocks: list[tuple[int, int]]
 
-    def _sum(self, fn: Any, *args: Array) -> float:
-        """The sum over blocks of a kernel of the loss."""
+    #: Each entry may have a step of its own.
+    is_entrywise: bool
+
+    def __init__(self, f: LossFunction | VectorLossFunction, pool: Pool, block: int) -> None:
+        self.f = f
+        self.pool = pool
+        n = f.w.size
+        self.blocks = list(pairwise([*range(0, n, block), n]))
+
+    def _samples(self, v: Array) -> Array:
+        """A vector of the size of the predictions, a sample an entry or a row."""
+        return v
+
+    def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
+        """The arguments of kernels for the samples a..b-1 beside their predictions, with these weights."""
         raise NotImplementedError
 
-    def _added(self, run: Callable[[tuple[int, int]], float]) -> float:
-        """The sum of the values of `run` on all blocks, added in their order."""
+    def _run(self, fn: Any, v: Array, *outs: Array, step: tuple[float, ...] = (), w: Array | None = None) -> list[Any]:
+        """The results of a kernel of the loss, one a block."""
+        compiled, weights = kernel(fn), self.f.w if w is None else w
+        first, *others = [self._samples(u) for u in (v, *outs)]
+
+        def run(block: tuple[int, int]) -> Any:
+            a, b = block
+            return compiled(first[a:b], *step, *self._data(a, b, weights), *(u[a:b] for u in others))
+
+        return self.pool.run(run, self.blocks)
+
+    def _sum(self, fn: Any, *args: Array) -> float:
         total = 0.0
-        for part in self.pool.run(run, self.blocks):
-            total += part
+        for part in self._run(fn, *args):
+            total += float(part)
         return total
 
     def value(self, z: Array) -> float:
-        return self._sum(self.f.loss.value, z)
+        return self._sum(self.f.loss.value_loop, z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        return self._sum(self.f.loss.value_gradient, z, out)
+        return self._sum(self.f.loss.value_gradient_loop, z, out)
 
     def conjugate(self, y: Array) -> float:
-        return self._sum(self.f.loss.conjugate, y)
+        return self._sum(self.f.loss.conjugate_loop, y)
+
+    def curvature(self, z: Array, out: Array) -> None:
+        """Write what `bent` asks of a generalised Hessian at z into `out`: of a loss of single predictions its diagonal."""
+        self._run(self.f.loss.curvature_loop, z, out)
+
+    def prox(self, v: Array, t: float | Array, out: Array) -> None:
+        """argmin_z sum_j t_j f_j(z_j) + |z - v|^2 / 2, into `out`; t is one step, or one an entry where `is_entrywise`."""
+        step, w = (t, self.f.w) if isinstance(t, float) else (1.0, self.f.w * t)
+        self._run(self.f.loss.prox_loop, v, out, step=(step,), w=w)
 
 
 class FastLoss(_ByBlocks):
-    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
+    """A loss of single predictions."""
 
     f: LossFunction
+    is_entrywise = True
 
     def __init__(self, f: LossFunction, pool: Pool) -> None:
-        self.f = f
-        self.pool = pool
-        cuts = [*range(0, f.size, SAMPLES_PER_BLOCK), f.size]
-        self.blocks = list(pairwise(cuts))
+        super().__init__(f, pool, SAMPLES_PER_BLOCK)
 
-    def _sum(self, fn: Any, *args: Array) -> float:
-        compiled, f = kernel(fn), self.f
-
-        def run(block: tuple[int, int]) -> float:
-            a, b = block
-            ins = [v[a:b] for v in args]
-            return float(compiled(ins[0], f.b[a:b], f.w[a:b], f.p, *ins[1:]))
-
-        return self._added(run)
-
-    def curvature(self, z: Array, out: Array) -> None:
-        """The diagonal of a generalised Hessian, into `out`."""
-        assert self.f.loss.curvature is not None
-        compiled, f = kernel(self.f.loss.curvature), self.f
-
-        def run(block: tuple[int, int]) -> None:
-            a, b = block
-            compiled(z[a:b], f.b[a:b], f.w[a:b], f.p, out[a:b])
-
-        self.pool.run(run, self.blocks)
+    def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
+        return self.f.b[a:b], w[a:b], self.f.p
 
     def bent(self, h: Array, v: Array) -> Array:
         """The generalised Hessian times v, h being what `curvature` gave."""
@@ -97,88 +107,33 @@ class FastLoss(_ByBlocks):
         """Move y, in place, into the domain of f*, which rounding may have left by an ulp."""
         np.clip(y, *self.dual_bounds, out=y)
 
-    #: Each entry may have a step of its own.
-    is_entrywise = True
-
-    def prox(self, v: Array, t: float | Array, out: Array) -> None:
-        """argmin_z sum_j t_j f_j(z_j) + |z - v|^2 / 2, into `out`; t is one step or one an entry."""
-        compiled, f = kernel(self.f.loss.prox), self.f
-        step, w = (t, f.w) if isinstance(t, float) else (1.0, f.w * t)
-
-        def run(block: tuple[int, int]) -> None:
-            a, b = block
-            compiled(v[a:b], step, f.b[a:b], w[a:b], f.p, out[a:b])
-
-        self.pool.run(run, self.blocks)
-
 
 class FastRows(_ByBlocks):
-    """A weighted loss of rows of predictions, evaluated on fixed blocks of rows; partial sums are added in block order."""
+    """A loss of rows of predictions."""
 
     f: VectorLossFunction
+    is_entrywise = False
 
     def __init__(self, f: VectorLossFunction, pool: Pool) -> None:
-        self.f = f
-        self.pool = pool
-        n, self.k = f.shape
-        step = max(1, SAMPLES_PER_BLOCK // max(1, self.k))
-        self.blocks = list(pairwise([*range(0, n, step), n]))
+        super().__init__(f, pool, max(1, SAMPLES_PER_BLOCK // max(1, f.k)))
 
-    def _rows(self, z: Array) -> Array:
-        return z.reshape(-1, self.k)
+    def _samples(self, v: Array) -> Array:
+        return v.reshape(-1, self.f.k)
 
-    def _sum(self, fn: Any, *args: Array) -> float:
-        compiled, f = kernel(fn), self.f
-        rows, *others = [self._rows(v) for v in args]
-
-        def run(block: tuple[int, int]) -> float:
-            a, b = block
-            return float(compiled(rows[a:b], f.y[a:b], f.w[a:b], *(v[a:b] for v in others)))
-
-        return self._added(run)
-
-    def curvature(self, z: Array, out: Array) -> None:
-        """Write what `bent` asks of the Hessian at z into `out`."""
-        assert self.f.loss.curvature is not None
-        compiled, f = kernel(self.f.loss.curvature), self.f
-        rows, into = self._rows(z), self._rows(out)
-
-        def run(block: tuple[int, int]) -> None:
-            a, b = block
-            compiled(rows[a:b], f.y[a:b], f.w[a:b], into[a:b])
-
-        self.pool.run(run, self.blocks)
+    def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
+        return self.f.y[a:b], w[a:b]
 
     def bent(self, h: Array, v: Array) -> Array:
         """The Hessian times v, h being what `curvature` gave."""
-        assert self.f.loss.bent is not None
-        compiled, out = kernel(self.f.loss.bent), np.empty_like(v)
-        of, rows, into = self._rows(h), self._rows(v), self._rows(out)
-
-        def run(block: tuple[int, int]) -> None:
-            a, b = block
-            compiled(of[a:b], rows[a:b], into[a:b])
-
-        self.pool.run(run, self.blocks)
+        compiled, out = kernel(self.f.loss.bent_loop), np.empty_like(v)
+        of, rows, into = self._samples(h), self._samples(v), self._samples(out)
+        self.pool.run(lambda part: compiled(of[slice(*part)], rows[slice(*part)], into[slice(*part)]), self.blocks)
         return out
 
     def into_domain(self, y: Array) -> None:
         """Move y, in place, into the domain of f*, which rounding may have left."""
         if not math.isfinite(self.conjugate(y)):
             y[:] = self.f.into_domain(y)
-
-    is_entrywise = False
-
-    def prox(self, v: Array, t: float | Array, out: Array) -> None:
-        """argmin_z t f(z) + |z - v|^2 / 2, into `out`."""
-        compiled, f = kernel(self.f.loss.prox), self.f
-        rows, into = self._rows(v), self._rows(out)
-
-        def run(block: tuple[int, int]) -> None:
-            a, b = block
-            compiled(rows[a:b], t, f.y[a:b], f.w[a:b], into[a:b])
-
-        self.pool.run(run, self.blocks)
 
 
 class FastVector:

@@ -1,4 +1,4 @@
-"""The compiled loops of the baselines. `row_dot`, `row_add`, `row_size`, `derivative`, `prox`, `prox_loss` and `advance` are linked in
+"""The compiled loops of the baselines. `row_dot`, `row_add`, `row_size`, `derivative`, `prox`, `tangent`, `prox_loss` and `advance` are linked in
 (`kernels.compile`).
 
 `data` are (rows, c, offset, b, w, p) of `finite_sum`: rows are scaled by c and shifted by `offset`, a prediction is z_i = c a_i . x + offset_i,
@@ -108,20 +108,17 @@ def dense_advance(rows, i, change, v, x, threshold, inverse, signed, bounded, lo
 def sdca_rows(data, order, squares, lower, upper, y, v, x, threshold, inverse, signed, bounded, lo, hi):
     """Exact coordinate ascent in y_i for each i of `order`, with the multiplier frozen: x is the response to v."""
     rows, c, offset, b, w, p = data
-    z, s, out = np.empty(1), np.empty(1), np.empty(1)
     touched = 0
     for i in order:
-        z[0] = c * row_dot(rows, i, x) + offset[i]
+        z = c * row_dot(rows, i, x) + offset[i]
         touched += row_size(rows, i)
         if squares[i] * inverse > 0.0:
             # argmin over y of f_i*(y) - z y + (y - y_i)^2 |a_i|^2 / (2 mu), by Moreau from the prox of f_i
             t = squares[i] * inverse
-            s[0] = t * y[i] + z[0]
-            prox_loss(s, t, b[i : i + 1], w[i : i + 1], p, out)
-            new = (s[0] - out[0]) / t
+            s = t * y[i] + z
+            new = (s - prox_loss(s, t * w[i], b[i], p)) / t
         else:
-            derivative(z, b[i : i + 1], w[i : i + 1], p, out)
-            new = out[0]
+            new = w[i] * tangent(z, b[i], p)[1]
         new = max(lower[i], min(upper[i], new))
         change = new - y[i]
         if change != 0.0:
@@ -139,16 +136,16 @@ def spdc_steps(data, index, lower, upper, steps, q, y, u, x, bar, args):
     sigma, tau, theta, share, step = steps
     count, m = index.shape
     n, d = y.size, x.size
-    s, out, change = np.empty(1), np.empty(1), np.empty(m)
+    change = np.empty(m)
     v, new = np.empty(d), np.empty(d)
     touched = 0
     for t in range(count):
         for k in range(m):
             i = index[t, k]
             # prox of sigma f_i* at y_i + sigma z_i
-            s[0] = y[i] / sigma + (c * row_dot(rows, i, bar) + offset[i])
-            prox_loss(s, 1.0 / sigma, b[i : i + 1], w[i : i + 1], p, out)
-            change[k] = max(lower[i], min(upper[i], sigma * (s[0] - out[0]))) - y[i]
+            s = y[i] / sigma + (c * row_dot(rows, i, bar) + offset[i])
+            new_y = sigma * (s - prox_loss(s, 1.0 / sigma * w[i], b[i], p))
+            change[k] = max(lower[i], min(upper[i], new_y)) - y[i]
             touched += row_size(rows, i)
         v[:] = u
         for k in range(m):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.loss import Loss, LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import finite_sum
 from fwdsl.backends.baselines.loops import batch_add, batch_slopes
@@ -110,6 +110,14 @@ class SampleSum(ABC):
         self.add(rows, self.slopes(x, rows) - self.at(slopes, rows), self.n / rows.size, out)
         return self.with_linear(out, x)
 
+    def derivative(self, z: Array, rows: Rows) -> tuple[float, Array]:
+        """The loss of these rows at their predictions z, and its derivatives."""
+        f, z, out = self.f, np.ascontiguousarray(z), np.empty(z.shape)
+        if isinstance(f, VectorLossFunction):
+            return float(kernel(f.loss.value_gradient_loop)(z, f.y[rows], f.w[rows], out)), out
+        b, w = (np.ascontiguousarray(v.reshape(self.n, -1)[rows]).reshape(-1) for v in (f.b, f.w))
+        return float(kernel(f.loss.value_gradient_loop)(z.reshape(-1), b, w, f.p, out.reshape(-1))), out
+
     # --- constants ----------------------------------------------------------------------------------------------------
     def row_smoothness(self) -> Array:
         """L_j, the smoothness of n w_j l(a_j x) in x."""
@@ -147,7 +155,7 @@ class VectorSamples(SampleSum):
         self.n, self.size = self.sum.n, self.sum.d
         self.rows = self.sum.rows
         loss = self.sum.loss.loss
-        self._slopes = linked(batch_slopes, self.sum.row_kernels, derivative=loss.value_gradient)
+        self._slopes = linked(batch_slopes, self.sum.row_kernels, derivative=loss.value_gradient_loop)
         self._add = linked(batch_add, self.sum.row_kernels)
 
     def slopes(self, x: Array, rows: Rows) -> Array:
@@ -183,18 +191,13 @@ class MatrixSamples(SampleSum):
     def at(self, y: Array, rows: Rows) -> Array:
         return y.reshape(self.n, self.k)[rows]
 
-    def slopes(self, x: Array, rows: Rows) -> Array:
+    def predictions(self, x: Array, rows: Rows) -> Array:
+        """c a_i X + b_i for these rows i."""
         self._count(rows)
-        z = np.ascontiguousarray(self.c * product(self.left.A[rows], x.reshape(-1, self.k)) + self.offset[rows])
-        f = self.f
-        if isinstance(f, VectorLossFunction):
-            y = np.empty_like(z)
-            kernel(f.loss.value_gradient)(z, f.y[rows], f.w[rows], y)
-            return y
-        y = np.empty(z.size)
-        b, w = (np.ascontiguousarray(v.reshape(self.n, self.k)[rows]).reshape(-1) for v in (f.b, f.w))
-        kernel(f.loss.value_gradient)(z.reshape(-1), b, w, f.p, y)
-        return y.reshape(z.shape)
+        return np.asarray(self.c * product(self.left.A[rows], x.reshape(-1, self.k)) + self.offset[rows])
+
+    def slopes(self, x: Array, rows: Rows) -> Array:
+        return self.derivative(self.predictions(x, rows), rows)[1]
 
     def add(self, rows: Rows, y: Array, scale: float, out: Array) -> None:
         self._count(rows)
@@ -209,10 +212,13 @@ class MatrixSamples(SampleSum):
         return np.asarray(self.c**2 * squares, dtype=np.float64)
 
 
-def linked(fn: Function, rows: dict[str, Function], **uses: Function) -> Function:
-    """A compiled loop with its row kernels and its other parts."""
+def linked(fn: Function, rows: dict[str, Function], loss: type[Loss] | None = None, **uses: Function) -> Function:
+    """A compiled loop with its row kernels, perhaps the formulas of a loss as `tangent` and `prox_loss`, and its other kernels."""
     every: dict[str, Any] = {**rows, **uses}
-    return kernel(fn, **every)
+    if loss is not None:
+        formulas = {"tangent": loss.tangent, "prox_loss": loss.prox}
+        every |= {name: f for name, f in formulas.items() if name in fn.__code__.co_names}
+    return kernel(fn, parts=("tangent", "prox_loss"), **every)
 
 
 def draw(rng: np.random.Generator, n: int, size: int) -> Rows:

@@ -185,9 +185,7 @@ class SDCARun(BaselineRun[SDCAState], of=SDCA):
         lower, upper = of.f.dual_bounds
         lo, hi = self._box()
         advance = csr_advance if isinstance(of.operator.storage, Sparse) else dense_advance
-        loop = linked(
-            sdca_rows, of.row_kernels, prox_loss=f.loss.prox, derivative=f.loss.value_gradient, advance=advance
-        )
+        loop = linked(sdca_rows, of.row_kernels, f.loss, advance=advance)
         data, after = of.data, (self.squares, lower, upper, s.y, s.v)
         signed, bounded = self.budget is None or self.budget.signed, lo.size > 0
         most = between_looks(of.operator.nnz / of.n, 1, 0)

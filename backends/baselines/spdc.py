@@ -160,7 +160,7 @@ class SPDCRun(BaselineRun[SPDCState], of=SPDC):
         problem, s, of = self.problem, self.state, self.sum
         (g,) = problem.g
         f = of.loss
-        loop = linked(spdc_steps, of.row_kernels, prox_loss=f.loss.prox, prox=g.f.prox_kernel)
+        loop = linked(spdc_steps, of.row_kernels, f.loss, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.tau)
         data, (lower, upper) = of.data, of.f.dual_bounds
         count = math.ceil(of.n / s.batch)

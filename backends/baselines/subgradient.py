@@ -201,7 +201,7 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
             if isinstance(of, VectorSamples):
                 view, f = of.sum, of.sum.loss
                 loop = linked(
-                    subgradient_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel
+                    subgradient_steps, view.row_kernels, derivative=f.loss.value_gradient_loop, prox=g.f.prox_kernel
                 )
                 view.count(loop(view.data, index, *after))
             else:
@@ -228,7 +228,7 @@ class SubgradientRun(BaselineRun[SubgradientState], of=Subgradient):
         sparse = isinstance(operator.storage, Sparse)
         loop = kernel(
             subgradient_matrix_steps,
-            derivative=f.loss.value_gradient,
+            derivative=f.loss.value_gradient_loop,
             prox=self.problem.g[0].f.prox_kernel,
             times=csr_times if sparse else dense_times,
             outer=csr_outer if sparse else dense_outer,

@@ -164,6 +164,6 @@ class SVRGRun(BaselineRun[SVRGState], of=SVRG):
         assert isinstance(of, VectorSamples)
         (g,) = problem.g
         view, f = of.sum, of.sum.loss
-        loop = linked(svrg_steps, view.row_kernels, derivative=f.loss.value_gradient, prox=g.f.prox_kernel)
+        loop = linked(svrg_steps, view.row_kernels, derivative=f.loss.value_gradient_loop, prox=g.f.prox_kernel)
         share, prox_step = g.f.prox_change(s.eta)
         view.count(loop(view.data, index, s.slopes, base, s.eta, share, prox_step, s.count, s.point, s.mean, g.args))

@@ -106,7 +106,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.rough = 0.0
         # the largest f'', as far as there is one
         bend = f.f.loss.smoothness or 0.0
-        weights = f.f.w if isinstance(f, FastLoss) else np.repeat(f.f.w, f.k)
+        weights = f.f.w if isinstance(f, FastLoss) else np.repeat(f.f.w, f.f.k)
         self.bend = bend * weights if math.isfinite(bend) else np.zeros(f.f.size)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)

@@ -181,9 +181,9 @@ class BlockSampling:
         f, step = self.f, steps.sigma / self.n**2
         b, w = f.b[rows], f.w[rows]
         v, out = s.y[rows] / step + z, np.empty(rows.size)
-        kernel(f.loss.prox)(v, 1.0 / step, b, w, f.p, out)
+        kernel(f.loss.prox_loop)(v, 1.0 / step, b, w, f.p, out)
         # the prox of step f_i* is the slope of f_i at that of f_i / step
-        kernel(f.loss.value_gradient)(out, b, w, f.p, v)
+        kernel(f.loss.value_gradient_loop)(out, b, w, f.p, v)
         change = v - s.y[rows]
         s.y[rows] = v
         return np.asarray(change)

@@ -266,8 +266,7 @@ class CoordinateSampling:
         row_draws = np.zeros((count, self.n)) if self.m == self.n else rng.random((count, self.m))
         column_draws = np.zeros((count, self.p)) if self.q == self.p else rng.random((count, self.q))
         f, e = self.f, self.entries
-        uses = {"prox_loss": f.loss.prox, "derivative": f.loss.value_gradient, "pick": pick}
-        loop = linked(coordinate_steps, {**self.left.named("left"), **self.right.named("right")}, **uses)
+        loop = linked(coordinate_steps, {**self.left.named("left"), **self.right.named("right")}, f.loss, pick=pick)
         term = (self.c, self.offset, f.b, f.w, f.p)
         g = (self.problem.q, steps.tau * e.c, 1.0 + 2.0 * e.ridge * steps.tau, *self.bounds)
         # the paper's y is n times ours, and its sigma with it

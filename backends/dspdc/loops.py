@@ -1,6 +1,6 @@
 """The compiled loop of DSPDC on coordinates, and the sides of a product K = c U V that it visits by rows of U and columns of V.
 
-`left_dot`, `left_add`, `left_sync`, `left_size` and their like for `right`, `prox_loss` and `derivative` are linked in (`kernels.compile`).
+`left_dot`, `left_add`, `left_sync`, `left_size` and their like for `right`, `prox_loss` and `tangent` are linked in (`kernels.compile`).
 """
 
 # ruff: noqa: F821
@@ -96,7 +96,6 @@ def coordinate_steps(sides, draws, term, g, steps, point):
     n, p = y.size, x.size
     rows, columns = np.arange(n), np.arange(p)
     chosen, updated = np.empty(m, np.int64), np.empty(size, np.int64)
-    s, z, slope = np.empty(1), np.empty(1), np.empty(1)
     hat = u.copy()
     share = n / m
     left_touched = 0
@@ -105,14 +104,13 @@ def coordinate_steps(sides, draws, term, g, steps, point):
         for k in range(m):
             i = pick(rows, row_draws[t, k], k)
             chosen[k] = i
-            s[0] = y[i] / step + (c * left_dot(left, i, bar) + offset[i])
-            prox_loss(s, 1.0 / step, b[i : i + 1], w[i : i + 1], params, z)
+            s = y[i] / step + (c * left_dot(left, i, bar) + offset[i])
             # the prox of step f_i* is the slope of f_i at that of f_i / step
-            derivative(z, b[i : i + 1], w[i : i + 1], params, slope)
-            change = slope[0] - y[i]
+            slope = w[i] * tangent(prox_loss(s, 1.0 / step * w[i], b[i], params), b[i], params)[1]
+            change = slope - y[i]
             left_touched += left_size(left, i)
             if change != 0.0:
-                y[i] = slope[0]
+                y[i] = slope
                 left_add(left, i, change, u, share * change, hat)
                 left_touched += left_size(left, i)
         if t == 0:

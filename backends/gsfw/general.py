@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
-from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.baselines.samples import MatrixSamples, SampleSum, VectorSamples, linked
 from fwdsl.backends.gsfw.loops import batch_predictions
 from fwdsl.backends.gsfw.oracle import Oracle
 from fwdsl.backends.gsfw.state import GSFWState
-from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.matrix_maps import product
 
 
 def predictions(of: SampleSum, x: Array, rows: Any) -> Array:
@@ -27,21 +23,7 @@ def predictions(of: SampleSum, x: Array, rows: Any) -> Array:
         view.count(linked(batch_predictions, view.row_kernels)(of.rows, rows, x, view.c, view.offset, z))
         return z.reshape(-1, 1)
     assert isinstance(of, MatrixSamples)
-    of.counted.touched += round(of.left.nnz * rows.size / of.n)
-    return np.asarray(of.c * product(of.left.A[rows], x.reshape(-1, of.k)) + of.offset[rows])
-
-
-def derivative(of: SampleSum, z: Array, rows: Any) -> tuple[float, Array]:
-    """The loss of these rows at the predictions z, and its derivatives."""
-    f = of.f
-    if isinstance(f, VectorLossFunction):
-        out = np.empty_like(z)
-        return float(kernel(f.loss.value_gradient)(np.ascontiguousarray(z), f.y[rows], f.w[rows], out)), out
-    assert isinstance(f, LossFunction)
-    b, w = (np.ascontiguousarray(v.reshape(of.n, -1)[rows]).reshape(-1) for v in (f.b, f.w))
-    y = np.empty(z.size)
-    value = kernel(f.loss.value_gradient)(np.ascontiguousarray(z).reshape(-1), b, w, f.p, y)
-    return float(value), y.reshape(z.shape)
+    return of.predictions(x, rows)
 
 
 def _add(of: SampleSum, rows: Any, change: Array, kty: Array) -> None:
@@ -57,7 +39,7 @@ def prescribed_step(
     st.x = (1.0 - alpha) * st.x + alpha * last
     s, y = (v.reshape(of.n, -1) for v in (st.s, st.y))
     fresh = (1.0 - eta) * s[rows] + eta * predictions(of, last, rows)
-    _, slopes = derivative(of, fresh, rows)
+    _, slopes = of.derivative(fresh, rows)
     if gamma:
         st.total += gamma
         st.kty_sum += gamma * st.kty
@@ -74,12 +56,12 @@ def adaptive_step(of: SampleSum, respond: Oracle, state: GSFWState, rows: Any, b
     st.x = st.x + (last - st.x) / st.inverse
     s, y = (v.reshape(of.n, -1) for v in (st.s, st.y))
     z, old, before = predictions(of, last, rows), s[rows], st.kty.copy()
-    value, _ = derivative(of, old, rows)
+    value, _ = of.derivative(old, rows)
     applied = y[rows]
     while True:
         eta = 1.0 / (1.0 + st.tau)
         fresh = (1.0 - eta) * old + eta * z
-        after, slopes = derivative(of, fresh, rows)
+        after, slopes = of.derivative(fresh, rows)
         distance = value - after - float((slopes * (old - fresh)).sum())
         size = abs(value) + abs(after)
         if abs(distance) <= 1e-9 * size:

@@ -284,7 +284,9 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
             return last
         view = of.sum
         f = view.loss
-        loop = linked(prescribed_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
+        loop = linked(
+            prescribed_steps, view.row_kernels, derivative=f.loss.value_gradient_loop, respond=respond.function
+        )
         point, sums = (s.s, s.y, s.kty, s.x), (s.y_sum, s.kty_sum, s.stamp)
         linear = respond.scale, respond.step, respond.args
         touched, s.total = loop(view.data, index, (etas, alphas, gammas), point, problem.q, sums, s.total, linear)
@@ -300,7 +302,7 @@ class GSFWRun(BaselineRun[GSFWState], of=GSFW):
             return last
         view = of.sum
         f = view.loss
-        loop = linked(adaptive_steps, view.row_kernels, derivative=f.loss.value_gradient, respond=respond.function)
+        loop = linked(adaptive_steps, view.row_kernels, derivative=f.loss.value_gradient_loop, respond=respond.function)
         numbers = np.array([s.tau, s.inverse, s.share])
         point, linear = (s.s, s.y, s.kty, s.x), (respond.scale, respond.step, respond.args)
         touched = loop(view.data, index, batches, respond.mu, s.most, point, problem.q, last, numbers, linear)

@@ -91,29 +91,32 @@ def is_compiling() -> bool:
     return _waiting.runs
 
 
-def kernel(fn: Function, *, reorder: bool = False, fuse: bool = False, **uses: Function) -> Function:
+def kernel(
+    fn: Function, *, reorder: bool = False, fuse: bool = False, parts: tuple[str, ...] = (), **uses: Function
+) -> Function:
     """The compiled version of an undecorated kernel; one for each way of rounding, and each signature compiled at its first call.
 
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
-    loss, `kernel(epoch, derivative=loss.value_gradient)`. Kernels among them that are not compiled yet are compiled with neither; plain functions
-    that `fn` calls without naming them here are parts of it. A reference that stands for a kernel (`atoms.loss.is_plain`) is handed through,
-    and no compiled kernel can call it: a method that links kernels says so before.
+    loss, `kernel(epoch, derivative=loss.value_gradient_loop)`. Kernels among them that are not compiled yet are compiled with neither. Those named
+    in `parts` (formulas of a loss), and plain functions that `fn` calls without naming them here, are parts of it. A reference that stands for
+    a kernel (`atoms.loss.is_plain`) is handed through, and no compiled kernel can call it: a method that links kernels says so before.
     """
     if is_plain(fn):
         return fn
     if uses:
-        fn = _linked(fn, tuple(sorted(uses.items())))
+        fn = _linked(fn, tuple(sorted(uses.items())), parts)
     rounding = "reordered" if reorder else "fused" if fuse else ""
     return _dispatchers.get((fn, rounding)) or _decorate(fn, rounding)
 
 
 @cache
-def _linked(fn: Function, uses: tuple[tuple[str, Function], ...]) -> Function:
+def _linked(fn: Function, uses: tuple[tuple[str, Function], ...], parts: tuple[str, ...]) -> Function:
     """A copy of `fn` that sees compiled kernels under the names it calls; its own name says which, for numba's cache knows it by that."""
     if plain := [name for name, inner in uses if is_plain(inner)]:
         raise TypeError(f"{fn.__name__} cannot be compiled: {', '.join(plain)} is no kernel")
-    linked = {name: kernel(inner) if isinstance(inner, FunctionType) else inner for name, inner in uses}
+    kernels = {name for name, inner in uses if isinstance(inner, FunctionType) and name not in parts}
+    linked = {name: kernel(inner) if name in kernels else inner for name, inner in uses}
     names = {**fn.__globals__, **linked}
     label = "-".join(f"{name}-{getattr(inner, '__qualname__', '')}" for name, inner in uses)
     # the name becomes that of a file, which may have 255 bytes
@@ -201,10 +204,10 @@ def _decorate(fn: Function, rounding: str) -> Function:
         return compiled
 
 
-def _jit(fn: Function, rounding: str) -> Any:
+def _jit(fn: Function, rounding: str, **options: str) -> Any:
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding])(fn)
+    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding], **options)(fn)
 
 
 def _calling(fn: Function, rounding: str) -> Function:
@@ -216,7 +219,8 @@ def _calling(fn: Function, rounding: str) -> Function:
 
 @cache
 def _part(fn: Function, rounding: str) -> Any:
-    return _jit(_calling(fn, rounding), rounding)
+    # a copy of it at each call takes less time than compiling it by itself
+    return _jit(_calling(fn, rounding), rounding, inline="always")
 
 
 def _name(fn: Function) -> str:

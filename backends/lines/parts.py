@@ -77,7 +77,7 @@ def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     """The entries that each term is a loss of, row by row; None where one is of something else."""
     found = []
     for term in terms:
-        if not isinstance(term.f, LossFunction) or term.f.loss.curvature is None or len(term.map.parts) != 1:
+        if not isinstance(term.f, LossFunction) or term.f.loss.smoothness is None or len(term.map.parts) != 1:
             return None
         one = picked(term.map.parts[0][1])
         if one is None:

@@ -385,8 +385,8 @@ def steps_kernel(sparse: bool) -> Function:
     sums = {name: uses[name] for name in ("fold_primal", "column_sums", "added")}
     uses |= {
         "touch": kernel(sampling.touch, prefetch=prefetch_function()),
-        "fold_all": kernel(sampling.fold_all, reorder=True, fuse=False, **sums),
+        "fold_all": kernel(sampling.fold_all, reorder=True, fuse=False, parts=(), **sums),
         "exponentials": kernel(exponentials, fuse=True),
         "line": sampling.csr_line if sparse else sampling.dense_line,
     }
-    return kernel(sampling.full_steps, reorder=True, fuse=False, **uses)
+    return kernel(sampling.full_steps, reorder=True, fuse=False, parts=(), **uses)

@@ -60,7 +60,7 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
     def _loop(self, fn: Function, **more: Function) -> Function:
         vertex = rows.weston_vertex if self.machine.weston else rows.singer_vertex
         uses = {"best_vertex": vertex, **self.machine.row_kernels, **more}
-        return kernel(fn, reorder=False, fuse=False, **uses)
+        return kernel(fn, reorder=False, fuse=False, parts=(), **uses)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> BCFWState:
         """Multipliers of a dual point where one is given, else 0."""

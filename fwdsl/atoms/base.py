@@ -5,9 +5,9 @@ Two families are enough for everything a program can say about numbers:
 * `LossFunction` (`loss.py`): a separable function sum_j w_j l(z_j; b_j) of predictions z, with targets b and nonnegative weights w;
 * `VectorFunction`: a norm, a set (its indicator), or a pair of both with a joint prox, of one vector x.
 
-Each atom has *kernels*, undecorated functions over arrays and numbers using `math` only, which `fwdsl.backends.kernels` compiles,
-and *references* in NumPy, named `*_naive` on losses and plain on vector functions, which are the definition: the verifier
-uses only those, and the conformance tests compare the two.
+Each atom has *kernels*, undecorated functions over arrays and numbers using `math` only, which `fwdsl.backends.kernels` compiles (those of losses are
+the loops of `loss_loops` around formulas for one sample), and *references* in NumPy, named `*_naive` on losses and plain on vector functions,
+which are the definition: the verifier uses only those, and the conformance tests compare the two.
 """
 
 from __future__ import annotations

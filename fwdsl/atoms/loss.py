@@ -15,9 +15,10 @@ from ..words import LOSSES, LossWord
 from .arrays import Array
 from .base import record_of, require
 from .conic import Conic
+from .loss_loops import LOOPS, loops_of
 
-KERNELS = ("value", "value_gradient", "prox", "conjugate")
-"""The kernels of a loss, beside `curvature` of a smooth one."""
+FORMULAS = ("tangent", "prox", "conjugate")
+"""The formulas of a loss for one sample, beside `curvature` of a smooth one."""
 
 
 class Loss(ABC):
@@ -47,31 +48,38 @@ class Loss(ABC):
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0
 
-    #: It has kernels that can be compiled. A loss from outside may have references only, which then are its kernels.
+    #: It has formulas that can be compiled. A loss from outside may have references only, which its loops then call.
     compiled: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if (word := cls.__dict__.get("word")) is not None:
             _bring_in(cls, word)
-        require(cls, ("name", "smoothness", *KERNELS))
+        require(cls, ("name", "smoothness", *(FORMULAS if cls.compiled else ())))
         if word is None:
             cls.word = record_of(cls, cls.name, LOSSES)
-        if cls.smoothness is not None and cls.curvature is None:
-            more = "" if word is None else ": give `curvature_naive(z, b, p)`, l'' for each j"
-            raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature{more}")
+        needed = "curvature" if cls.compiled else "curvature_naive"
+        if cls.smoothness is not None and getattr(cls, needed) is None:
+            raise TypeError(f"the atom {cls.__name__} is smooth and lacks {needed}: give `{needed}(z, b, p)`, l''")
+        for name, loop in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
+            setattr(cls, f"{name}_loop", staticmethod(loop))
 
-    # --- kernels: z, b, w, out are float64 vectors of one block of samples, p the parameters ------------------------
-    #: value(z, b, w, p) -> sum_j w_j l(z_j; b_j)
-    value: ClassVar[Callable[..., float]]
-    #: value_gradient(z, b, w, p, out) -> the same sum; out_j = w_j l'(z_j; b_j) (a subgradient where not differentiable)
-    value_gradient: ClassVar[Callable[..., float]]
-    #: curvature(z, b, w, p, out): out_j = w_j l''(z_j; b_j), a generalised second derivative; smooth losses only
-    curvature: ClassVar[Callable[..., None] | None] = None
-    #: prox(v, t, b, w, p, out): out_j = argmin_z t w_j l(z; b_j) + (z - v_j)^2 / 2
-    prox: ClassVar[Callable[..., None]]
-    #: conjugate(y, b, w, p) -> sum_j (w_j l)*(y_j) = sum_j w_j l*(y_j / w_j), inf outside the domain; w_j = 0 asks y_j = 0
+    # --- formulas: numbers of one sample, p the parameters; compiled, so written with `math` ------------------------
+    #: tangent(z, b, p) -> l(z; b), l'(z; b) (a subgradient where not differentiable)
+    tangent: ClassVar[Callable[..., tuple[float, float]]]
+    #: curvature(z, b, p) -> l''(z; b), a generalised second derivative; smooth losses only
+    curvature: ClassVar[Callable[..., float] | None] = None
+    #: prox(v, t, b, p) -> argmin_z t l(z; b) + (z - v)^2 / 2 for t >= 0
+    prox: ClassVar[Callable[..., float]]
+    #: conjugate(u, b, w, p) -> (w l)*(u; b) = w l*(u / w; b) for a weight w > 0, inf outside the domain
     conjugate: ClassVar[Callable[..., float]]
+
+    # --- kernels: the loops of `loss_loops` around the formulas, or the loss's own ----------------------------------
+    value_loop: ClassVar[Callable[..., float]]
+    value_gradient_loop: ClassVar[Callable[..., float]]
+    curvature_loop: ClassVar[Callable[..., None] | None] = None
+    prox_loop: ClassVar[Callable[..., None]]
+    conjugate_loop: ClassVar[Callable[..., float]]
 
     # --- references: entrywise in NumPy, unweighted -----------------------------------------------------------------
     @staticmethod
@@ -104,7 +112,7 @@ class Loss(ABC):
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
         return 0.0 - cls.conjugate_naive(np.zeros_like(b), b, p)
 
-    #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without kernels gives
+    #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
     #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it
     conic: ClassVar[Callable[..., Conic] | None] = None
@@ -123,20 +131,16 @@ def first_parameter(p: Array) -> float:
 
 
 def _bring_in(cls: type[Loss], word: LossWord) -> None:
-    """Take the name of a loss from outside from its record; make kernels of its references where it has none."""
+    """Take the name of a loss from outside from its record, and see whether it has formulas to compile."""
     if not isinstance(word, LossWord) or word.target == "labels":
         raise TypeError(f"`word` of {cls.__name__} must be a `loss_word` of real or signed targets")
     if cls.__dict__.get("name", word.name) != word.name:
         raise TypeError(f"{cls.__name__} calls itself `{cls.name}`, and its record says `{word.name}`")
     cls.name = word.name
-    kernels = {name: getattr(cls, name, None) for name in (*KERNELS, "curvature")}
-    written = [name for name, kernel in kernels.items() if kernel is not None and not is_plain(kernel)]
-    cls.compiled = bool(written)
-    if not written:
-        for kernel in _references_as_kernels(cls):
-            setattr(cls, kernel.__name__, staticmethod(kernel))
-    elif missing := [name for name in KERNELS if name not in written]:
-        raise TypeError(f"{cls.__name__} has the kernel {written[0]} and lacks {', '.join(missing)}: give all or none")
+    missing = [name for name in FORMULAS if not hasattr(cls, name)]
+    cls.compiled = len(missing) < len(FORMULAS)
+    if cls.compiled and missing:
+        raise TypeError(f"{cls.__name__} has formulas and lacks {', '.join(missing)}: give all or none")
 
 
 def is_plain(kernel: Callable[..., Any]) -> bool:
@@ -144,8 +148,8 @@ def is_plain(kernel: Callable[..., Any]) -> bool:
     return getattr(kernel, "plain", False)
 
 
-def _references_as_kernels(cls: type[Loss]) -> list[Callable[..., Any]]:
-    """Plain functions that call the references, with the signatures of kernels."""
+def _loops_of_references(cls: type[Loss]) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Plain functions that call the references, with the signatures of the loops."""
 
     def value(z: Array, b: Array, w: Array, p: Array) -> float:
         return float(w @ cls.value_naive(z, b, p))
@@ -165,10 +169,10 @@ def _references_as_kernels(cls: type[Loss]) -> list[Callable[..., Any]]:
         out[:] = w * cls.curvature_naive(z, b, p)
 
     made: list[Callable[..., Any]] = [value, value_gradient, prox, conjugate]
-    made += [curvature] if cls.curvature_naive is not None else []
+    made += [] if cls.curvature_naive is None else [curvature]
     for kernel in made:
         kernel.plain = True  # type: ignore[attr-defined]
-    return made
+        yield kernel.__name__, kernel
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """Losses of a row of predictions: what they must have, and a weighted sum of one over samples.
 
 A `VectorLoss` is a function l(z; y) of one row z of k predictions and a class y in 0..k-1. The vocabulary is that of `Loss`:
-kernels over arrays z (n, k), y (n,), w (n,), and references per sample in NumPy, which are the definition.
+formulas for one row, and references per sample in NumPy, which are the definition.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ..words import LOSSES, LossWord
 from .base import Array, record_of, require
 from .conic import Conic
+from .loss import FORMULAS
+from .loss_loops import ROW_LOOPS, loops_of
 
 Codes = NDArray[np.int64]
 
@@ -52,25 +54,34 @@ class VectorLoss(ABC):
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        require(cls, ("name", "smoothness", "value", "value_gradient", "prox", "conjugate"))
+        require(cls, ("name", "smoothness", "value", *FORMULAS))
         cls.word = record_of(cls, cls.name, LOSSES)
         if cls.smoothness is not None and (cls.curvature is None or cls.bent is None):
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature or bent")
+        for name, loop in loops_of(cls, ROW_LOOPS, "row_"):
+            setattr(cls, f"{name}_loop", staticmethod(loop))
 
-    # --- kernels: z, out are float64 (n, k) in C order, y int64 (n,), w float64 (n,) ---------------------------------
-    #: value(z, y, w) -> sum_i w_i l(z_i; y_i)
+    # --- formulas: z, v, u, h, out are vectors of one sample's k numbers; compiled ----------------------------------
+    #: value(z, y) -> l(z; y)
     value: ClassVar[Callable[..., float]]
-    #: value_gradient(z, y, w, out) -> the same sum; out_i = w_i grad l(z_i; y_i) (a subgradient where not differentiable)
-    value_gradient: ClassVar[Callable[..., float]]
-    #: prox(v, t, y, w, out): out_i = argmin_z t w_i l(z; y_i) + |z - v_i|^2 / 2
+    #: tangent(z, y, w, out) -> w l(z; y); out = w grad l(z; y) (a subgradient where not differentiable)
+    tangent: ClassVar[Callable[..., float]]
+    #: curvature(z, w, out): what `bent` asks of the second derivatives at z; smooth losses only
+    curvature: ClassVar[Callable[..., None] | None] = None
+    #: bent(h, v, out): out = w (Hessian of l at z) v, h being what `curvature` gave
+    bent: ClassVar[Callable[..., None] | None] = None
+    #: prox(v, t, y, out): out = argmin_z t l(z; y) + |z - v|^2 / 2 for t >= 0
     prox: ClassVar[Callable[..., None]]
-    #: conjugate(u, y, w) -> sum_i (w_i l)*(u_i), inf outside the domain, an equality being met by the rule of `sums_to_zero`
+    #: conjugate(u, y, w) -> (w l)*(u), inf outside the domain, an equality being met by the rule of `sums_to_zero`
     conjugate: ClassVar[Callable[..., float]]
 
-    #: curvature(z, y, w, out): what `bent` asks of the second derivatives at z, of the size of z; smooth losses only
-    curvature: ClassVar[Callable[..., None] | None] = None
-    #: bent(h, v, out): out_i = w_i (Hessian of l at z_i) v_i, h being what `curvature` gave
-    bent: ClassVar[Callable[..., None] | None] = None
+    # --- kernels: the loops of `loss_loops` around the formulas -----------------------------------------------------
+    value_loop: ClassVar[Callable[..., float]]
+    value_gradient_loop: ClassVar[Callable[..., float]]
+    curvature_loop: ClassVar[Callable[..., None]]
+    bent_loop: ClassVar[Callable[..., None]]
+    prox_loop: ClassVar[Callable[..., None]]
+    conjugate_loop: ClassVar[Callable[..., float]]
 
     #: split_hessian(h) -> (a, b), of the size of h: the weighted Hessian of row i is diag(a_i) - b_i b_i'; None where it has another form
     split_hessian: ClassVar[Callable[..., tuple[Array, Array]] | None] = None

@@ -77,8 +77,8 @@ def values_of_kernels(case: LossCase) -> None:
     f, z, loss = case.f, case.z, case.f.loss
     out = np.empty(f.size)
     rtol = 1e-13 * case.slack
-    close(kernel(loss.value)(z, f.b, f.w, f.p), f.value(z), "the kernel `value` is the reference", rtol=rtol)
-    found = kernel(loss.value_gradient)(z, f.b, f.w, f.p, out)
+    close(kernel(loss.value_loop)(z, f.b, f.w, f.p), f.value(z), "the kernel `value` is the reference", rtol=rtol)
+    found = kernel(loss.value_gradient_loop)(z, f.b, f.w, f.p, out)
     close(found, f.value(z), "the kernel `value_gradient` returns the value", rtol=rtol)
     what = "the kernel `value_gradient` is the reference `gradient_naive`"
     close(out, f.gradient(z), what, case.at("z", z), rtol, 1e-14 * case.slack)
@@ -89,19 +89,19 @@ def prox_and_conjugate_of_kernels(case: LossCase) -> None:
     f, loss, tolerance = case.f, case.f.loss, 1e-12 * case.slack
     out = np.empty(f.size)
     for t in (1e-3, 1.0, 50.0):
-        kernel(loss.prox)(case.z, t, f.b, f.w, f.p, out)
+        kernel(loss.prox_loop)(case.z, t, f.b, f.w, f.p, out)
         what = f"the kernel `prox` is the reference `prox_naive` for t = {t:g}"
         close(out, f.prox(case.z, t), what, case.at("v", case.z), tolerance, tolerance)
     y = _inside(f, np.random.default_rng(1))
     require(math.isfinite(f.conjugate(y)), "the conjugate is finite between `dual_bounds_naive`")
-    found = kernel(loss.conjugate)(y, f.b, f.w, f.p)
+    found = kernel(loss.conjugate_loop)(y, f.b, f.w, f.p)
     close(found, f.conjugate(y), "the kernel `conjugate` is the reference", rtol=tolerance, atol=0.1 * tolerance)
 
 
 def domain_of_the_conjugate(case: LossCase) -> None:
     """The conjugate is infinite outside the bounds, and where nothing weighs everywhere but at 0."""
     f = case.first(20).f
-    conjugate = kernel(f.loss.conjugate)
+    conjugate = kernel(f.loss.conjugate_loop)
     for bound, step in zip(f.dual_bounds(), (-1.0, 1.0), strict=True):
         for j in np.flatnonzero(np.isfinite(bound)):
             y = np.zeros(f.size)
@@ -126,7 +126,7 @@ def ends_of_the_domain(case: LossCase) -> None:
     f = LossFunction(case.f.loss, b, rng.random(2000), case.f.p)
     for bound in f.dual_bounds():
         y = np.where(np.isfinite(bound), bound, 0.0)
-        for conjugate in (f.conjugate(y), kernel(f.loss.conjugate)(y, f.b, f.w, f.p)):
+        for conjugate in (f.conjugate(y), kernel(f.loss.conjugate_loop)(y, f.b, f.w, f.p)):
             require(math.isfinite(conjugate), "the conjugate is finite at the ends of its domain times weights")
 
 
@@ -191,7 +191,7 @@ def infimum_is_lowest(case: LossCase) -> None:
 def facts_hold(case: LossCase) -> None:
     """Slopes change by at most `smoothness` and at least `strong_convexity`; specific facts imply general ones."""
     f, z, loss = case.f, case.z, case.f.loss
-    require((loss.smoothness is None) == (loss.curvature is None), "a loss has a curvature where it is smooth")
+    require((loss.smoothness is None) == (loss.curvature_loop is None), "a loss has a curvature where it is smooth")
     general = loss.piecewise_quadratic or not loss.piecewise_linear
     require(general, "what is piecewise linear is piecewise quadratic")
     require(loss.smoothness is None or not loss.piecewise_linear, "what is piecewise linear is not smooth")
@@ -218,11 +218,11 @@ def facts_hold(case: LossCase) -> None:
 def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
     """`curvature` against differences of the gradient, where these are smooth."""
     f, loss = case.f, case.f.loss
-    if loss.curvature is None:
+    if loss.curvature_loop is None:
         return
     z = np.random.default_rng(6).normal(0.0, 3.0, f.size)
     out, h = np.empty(f.size), 1e-5
-    kernel(loss.curvature)(z, f.b, f.w, f.p, out)
+    kernel(loss.curvature_loop)(z, f.b, f.w, f.p, out)
     slope = (f.gradient(z + h) - f.gradient(z - h)) / (2.0 * h)
     ahead = (f.gradient(z + 2 * h) - f.gradient(z)) / (2.0 * h)
     smooth = (f.w > 0.0) & (np.abs(slope - ahead) < 1e-3 * (1 + np.abs(slope)))
@@ -325,14 +325,14 @@ def arguments_are_kept(case: LossCase) -> None:
         "conjugate_naive": (u, f.b, f.p),
         "dual_bounds_naive": (f.b, f.p),
         "infimum_naive": (f.b, f.p),
-        "value": (case.z, f.b, f.w, f.p),
-        "value_gradient": (case.z, f.b, f.w, f.p, out),
-        "curvature": (case.z, f.b, f.w, f.p, out),
-        "prox": (case.z, 0.7, f.b, f.w, f.p, out),
-        "conjugate": (f.w * u, f.b, f.w, f.p),
+        "value_loop": (case.z, f.b, f.w, f.p),
+        "value_gradient_loop": (case.z, f.b, f.w, f.p, out),
+        "curvature_loop": (case.z, f.b, f.w, f.p, out),
+        "prox_loop": (case.z, 0.7, f.b, f.w, f.p, out),
+        "conjugate_loop": (f.w * u, f.b, f.w, f.p),
     }
     for name, arguments in calls.items():
-        function = getattr(loss, name)
+        function = getattr(loss, name, None)
         if function is None:
             continue
         given = [a.copy() if isinstance(a, np.ndarray) and a is not out else a for a in arguments]

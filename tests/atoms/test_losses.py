@@ -42,7 +42,7 @@ def test_poisson_prox_in_extreme_ranges(t: float) -> None:
     v = np.concatenate([np.linspace(-1000.0, 1000.0, 201), np.linspace(-3.0, 3.0, 61)])
     ones, z = np.ones_like(v), np.empty_like(v)
     for c in (0.0, 1.0, 50.0):
-        kernel(loss.prox)(v, t, c * ones, ones, np.empty(0), z)
+        kernel(loss.prox_loop)(v, t, c * ones, ones, np.empty(0), z)
         scale = np.abs(z) + t * np.exp(z) + np.abs(v) + t * c
         assert np.all(np.abs(z + t * np.exp(z) - v - t * c) <= 1e-14 * scale + 1e-15 * t * np.exp(z) * np.abs(z))
 
@@ -55,7 +55,10 @@ def test_logistic_values_and_slopes_everywhere() -> None:
         for z, b in ((a, 1.0), (-a, 1.0), (a, -1.0)):
             zs, bs, ones = np.array([z]), np.array([b]), np.ones(1)
             expected = float(loss.value_naive(zs, bs, none)[0])
-            for found in (kernel(loss.value)(zs, bs, ones, none), kernel(loss.value_gradient)(zs, bs, ones, none, out)):
+            for found in (
+                kernel(loss.value_loop)(zs, bs, ones, none),
+                kernel(loss.value_gradient_loop)(zs, bs, ones, none, out),
+            ):
                 assert found == pytest.approx(expected, rel=1e-14, abs=1e-300)
             assert out[0] == pytest.approx(float(loss.gradient_naive(zs, bs, none)[0]), rel=2e-13, abs=1e-300)
 
@@ -65,18 +68,20 @@ def test_logistic_prox_for_large_steps() -> None:
     v = np.concatenate([np.linspace(-300.0, 300.0, 121), [1e-300, -1e-300]])
     b, out = np.where(np.arange(v.size) % 2, 1.0, -1.0), np.empty_like(v)
     for t in (1e-10, 1.0, 1e4, 1e8):
-        kernel(loss.prox)(v, t, b, np.ones_like(v), np.empty(0), out)
+        kernel(loss.prox_loop)(v, t, b, np.ones_like(v), np.empty(0), out)
         np.testing.assert_allclose(out, loss.prox_naive(v, np.full_like(v, t), b, np.empty(0)), rtol=1e-12, atol=1e-12)
 
 
 def test_a_loss_that_lacks_a_part_fails_at_import() -> None:
     own = vars(LOSSES["squared"]).items()
-    complete: dict[str, object] = {k: v for k, v in own if not k.startswith("__") and k != "word"}
+    complete: dict[str, object] = {
+        k: v for k, v in own if not (k.startswith("__") or k.endswith("_loop") or k == "word")
+    }
 
     def make(without: str) -> Callable[[], type]:
         return lambda: type("Incomplete", (Loss,), {k: v for k, v in complete.items() if k != without})
 
-    for part in ("value", "prox", "conjugate_naive", "smoothness", "dual_bounds_naive"):
+    for part in ("tangent", "prox", "conjugate_naive", "smoothness", "dual_bounds_naive"):
         with pytest.raises(TypeError, match=f"Incomplete lacks .*{part}"):
             make(part)()
     with pytest.raises(TypeError, match="smooth and lacks curvature"):

@@ -28,7 +28,7 @@ def sample(name: str, n: int = 60, k: int = 4) -> tuple[type[VectorLoss], Vector
 
 def compiled_prox(f: VectorLossFunction, v: Array, t: float) -> Array:
     out = np.full(f.shape, np.nan)
-    kernel(f.loss.prox)(v.reshape(f.shape), t, f.y, f.w, out)
+    kernel(f.loss.prox_loop)(v.reshape(f.shape), t, f.y, f.w, out)
     return out.reshape(-1)
 
 
@@ -42,14 +42,18 @@ def inside(f: VectorLossFunction, seed: int) -> Array:
 def test_kernels_match_references(name: str, k: int) -> None:
     loss, f, z = sample(name, k=k)
     out = np.empty(f.shape)
-    assert kernel(loss.value)(z, f.y, f.w) == pytest.approx(f.value(z.reshape(-1)), rel=1e-13, abs=1e-13)
-    assert kernel(loss.value_gradient)(z, f.y, f.w, out) == pytest.approx(f.value(z.reshape(-1)), rel=1e-13, abs=1e-13)
+    assert kernel(loss.value_loop)(z, f.y, f.w) == pytest.approx(f.value(z.reshape(-1)), rel=1e-13, abs=1e-13)
+    assert kernel(loss.value_gradient_loop)(z, f.y, f.w, out) == pytest.approx(
+        f.value(z.reshape(-1)), rel=1e-13, abs=1e-13
+    )
     np.testing.assert_allclose(out.reshape(-1), f.gradient(z.reshape(-1)), rtol=1e-13, atol=1e-14)
     for t in (1e-3, 1.0, 50.0):
         np.testing.assert_allclose(compiled_prox(f, z, t), f.prox(z.reshape(-1), t), rtol=1e-12, atol=1e-12)
     y = inside(f, 1)
     assert math.isfinite(f.conjugate(y))
-    assert kernel(loss.conjugate)(y.reshape(f.shape), f.y, f.w) == pytest.approx(f.conjugate(y), rel=1e-12, abs=1e-13)
+    assert kernel(loss.conjugate_loop)(y.reshape(f.shape), f.y, f.w) == pytest.approx(
+        f.conjugate(y), rel=1e-12, abs=1e-13
+    )
 
 
 def test_small_values_of_softmax_keep_their_relative_accuracy() -> None:
@@ -60,7 +64,7 @@ def test_small_values_of_softmax_keep_their_relative_accuracy() -> None:
             z = np.full((1, 3), 5.0 - gap)
             z[0, own] = 5.0
             y = np.array([own])
-            found = kernel(loss.value)(z, y, one), kernel(loss.value_gradient)(z, y, one, np.empty((1, 3)))
+            found = kernel(loss.value_loop)(z, y, one), kernel(loss.value_gradient_loop)(z, y, one, np.empty((1, 3)))
             assert found[0] == pytest.approx(found[1], rel=1e-15)
             assert found == pytest.approx((math.log1p(2.0 * math.exp(-gap)),) * 2, rel=1e-14)
             assert float(loss.value_naive(z, y)[0]) == pytest.approx(found[0], rel=1e-14)
@@ -69,7 +73,7 @@ def test_small_values_of_softmax_keep_their_relative_accuracy() -> None:
 @each
 def test_conjugate_is_infinite_outside_its_domain(name: str) -> None:
     loss, f, _ = sample(name, 12)
-    conjugate = kernel(loss.conjugate)
+    conjugate = kernel(loss.conjugate_loop)
     y = inside(f, 2).reshape(f.shape)
     live = np.flatnonzero(f.w > 0.0)
     rows = [(i, l, step) for i in live for l in range(f.k) for step in (-1e-6, 1e-6)]
@@ -123,7 +127,7 @@ def test_gradient_is_a_subgradient_and_the_conjugate_bounds(name: str) -> None:
 def test_into_domain_keeps_what_is_inside_and_takes_in_anything(name: str) -> None:
     loss, f, z = sample(name)
     y = f.into_domain(50.0 * z.reshape(-1))
-    assert math.isfinite(f.conjugate(y)) and math.isfinite(kernel(loss.conjugate)(y.reshape(f.shape), f.y, f.w))
+    assert math.isfinite(f.conjugate(y)) and math.isfinite(kernel(loss.conjugate_loop)(y.reshape(f.shape), f.y, f.w))
     np.testing.assert_allclose(f.into_domain(y), y, atol=1e-14)
     gradient = f.gradient(z.reshape(-1))
     near = f.into_domain(gradient)
@@ -137,9 +141,9 @@ def test_into_domain_keeps_what_is_inside_and_takes_in_anything(name: str) -> No
 def test_second_derivatives_are_differences_of_gradients(name: str, k: int) -> None:
     loss, f, z = sample(name, 30, k=k)
     h, found = np.empty(f.shape), np.empty(f.shape)
-    kernel(loss.curvature)(z, f.y, f.w, h)
+    kernel(loss.curvature_loop)(z, f.y, f.w, h)
     v, step = np.random.default_rng(8).normal(0.0, 1.0, f.shape), 1e-5
-    kernel(loss.bent)(h, v, found)
+    kernel(loss.bent_loop)(h, v, found)
     ahead, behind = (f.gradient((z + t * v).reshape(-1)) for t in (step, -step))
     np.testing.assert_allclose(found.reshape(-1), (ahead - behind) / (2.0 * step), rtol=0, atol=1e-8)
 
@@ -204,7 +208,7 @@ def test_softmax_does_not_overflow_and_keeps_small_values() -> None:
     for gap in (-1000.0, -30.0, 0.0, 5.0, 300.0):
         z = np.array([[gap, 0.0, -2.0]]) + 700.0
         expected = float(loss.value_naive(z, y)[0])
-        found = kernel(loss.value_gradient)(z, y, ones, out)
+        found = kernel(loss.value_gradient_loop)(z, y, ones, out)
         if gap < 300.0:
             assert found == pytest.approx(expected, rel=1e-12, abs=3e-13)
         assert found > 0.0 and np.all(np.isfinite(out))

@@ -112,8 +112,8 @@ def test_the_parts_of_the_hessian_make_what_it_does() -> None:
     z, w = rng.standard_normal((20, 5)), rng.random(20)
     w[:3] = 0.0
     h, out, v = np.empty_like(z), np.empty_like(z), rng.standard_normal(z.shape)
-    Softmax.curvature(z, np.zeros(20, dtype=np.int64), w, h)
-    Softmax.bent(h, v, out)
+    Softmax.curvature_loop(z, np.zeros(20, dtype=np.int64), w, h)
+    Softmax.bent_loop(h, v, out)
     a, b = Softmax.split_hessian(h)
     np.testing.assert_allclose(a * v - b * (b * v).sum(axis=1, keepdims=True), out, atol=1e-14)
 

@@ -29,7 +29,7 @@ def test_one_loop_serves_every_loss_and_layout(name: str, layout: Any) -> None:
     A, x = rng.standard_normal((7, 4)), rng.standard_normal(4)
     b, w, p, out = np.where(rng.random(7) < 0.5, -1.0, 1.0), rng.random(7), np.zeros(0), np.empty(7)
     operator = Operator(layout(A))
-    loop = kernel(slopes, derivative=LOSSES[name].value_gradient, **row_kernels(operator))
+    loop = kernel(slopes, derivative=LOSSES[name].value_gradient_loop, **row_kernels(operator))
     loop(rows_of(operator), x, b, w, p, out)
     np.testing.assert_allclose(out, w * LOSSES[name].gradient_naive(A @ x, b, p), rtol=1e-12, atol=1e-15)
 

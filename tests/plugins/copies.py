@@ -147,7 +147,7 @@ class Quadratic(Loss):
     strong_convexity = Squared.strong_convexity
     piecewise_quadratic = quadratic = True
     dual_kink = staticmethod(no_kink)
-    value, value_gradient = staticmethod(Squared.value), staticmethod(Squared.value_gradient)
+    tangent = staticmethod(Squared.tangent)
     prox, conjugate = staticmethod(Squared.prox), staticmethod(Squared.conjugate)
     curvature, conic = staticmethod(Squared.curvature), staticmethod(Squared.conic)
     value_naive, gradient_naive = staticmethod(Squared.value_naive), staticmethod(Squared.gradient_naive)

@@ -1,4 +1,4 @@
-"""Squares that weigh more on one side: a loss from outside whose second derivative has two values, with all the facts that methods ask for."""
+"""Squares that weigh more on one side: a loss from outside whose second derivative has two values, with all facts and formulas."""
 
 from __future__ import annotations
 
@@ -20,6 +20,25 @@ class Expectile(Loss):
     piecewise_quadratic = True
 
     @staticmethod
+    def tangent(z, b, p):  # type: ignore[no-untyped-def]
+        r = z - b
+        share = p[0] if r > 0.0 else 1.0 - p[0]
+        return share * r * r, 2.0 * share * r
+
+    @staticmethod
+    def curvature(z, b, p):  # type: ignore[no-untyped-def]
+        return 2.0 * (p[0] if z > b else 1.0 - p[0])
+
+    @staticmethod
+    def prox(v, t, b, p):  # type: ignore[no-untyped-def]
+        r = v - b
+        return b + r / (1.0 + 2.0 * t * (p[0] if r > 0.0 else 1.0 - p[0]))
+
+    @staticmethod
+    def conjugate(u, b, w, p):  # type: ignore[no-untyped-def]
+        return u * (0.25 * u / (w * (p[0] if u > 0.0 else 1.0 - p[0])) + b)
+
+    @staticmethod
     def _share(r: Array, p: Array) -> Array:
         return np.where(r > 0.0, p[0], 1.0 - p[0])
 
@@ -30,10 +49,6 @@ class Expectile(Loss):
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
         return 2.0 * Expectile._share(z - b, p) * (z - b)
-
-    @staticmethod
-    def curvature_naive(z: Array, b: Array, p: Array) -> Array:
-        return 2.0 * Expectile._share(z - b, p)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:

@@ -56,7 +56,11 @@ def test_the_truth_is_taken() -> None:
     ("cls", "change", "told"),
     [
         (Expectile, {"quadratic": True}, "`quadratic`: slopes change by `smoothness` times the way"),
-        (Expectile, {"smoothness": None, "curvature_naive": None, "piecewise_linear": True}, "`piecewise_linear`"),
+        (
+            Expectile,
+            {"smoothness": None, "curvature": None, "curvature_loop": None, "piecewise_linear": True},
+            "`piecewise_linear`",
+        ),
         (Tweedie, {"piecewise_quadratic": True}, "`piecewise_quadratic`: slopes bend at a few places only"),
         (Expectile, {"dual_kink": staticmethod(no_kink)}, "`dual_kink`: the conjugate is"),
         (Expectile, {"conic": staticmethod(lambda b, w, p: Expectile.conic(b, w, 1.001 * p))}, "`conic` has the value"),

@@ -101,14 +101,12 @@ def test_a_class_that_lacks_something_is_told_what() -> None:
     for part, told in (
         ("prox_naive", r"lacks prox_naive\n  prox_naive: argmin_z t_j l"),
         ("smoothness", r"lacks smoothness\n  smoothness: sup of l''"),
-        ("curvature_naive", r"is smooth and lacks curvature: give `curvature_naive"),
+        ("curvature_naive", r"is smooth and lacks curvature_naive: give `curvature_naive\(z, b, p\)`"),
     ):
         with pytest.raises(TypeError, match=told):
             loss(word, without=part)
-    with pytest.raises(
-        TypeError, match="has the kernel value and lacks value_gradient, prox, conjugate: give all or none"
-    ):
-        loss(word, value=Huber.value)
+    with pytest.raises(TypeError, match="has formulas and lacks prox, conjugate: give all or none"):
+        loss(word, tangent=Huber.tangent)
     with pytest.raises(TypeError, match="its record says `made`"):
         loss(word, name="other")
     with pytest.raises(TypeError, match="real or signed targets"):
@@ -216,18 +214,14 @@ def half(x):
     return 0.5 * x
 
 class Doubled(Huber):
-    """Twice the Huber loss of half the slope, by kernels of its own: the Huber loss."""
+    """Twice the Huber loss of half the slope, by a formula of its own: the Huber loss."""
     word = loss_word("doubled", "f.", Parameter("delta", "positive", 1.0), residual=True)
-    compiled = True
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            r = abs(z[j] - b[j])
-            s = min(r, p[0])
-            total += w[j] * (s * r - half(s * s))
-        return total
+    def tangent(z, b, p):
+        r = abs(z - b)
+        s = min(r, p[0])
+        return s * r - half(s * s), math.copysign(s, z - b)
 '''
 
 
@@ -256,5 +250,7 @@ def test_kernels_from_outside_are_linked_into_loops(tmp_path: Path) -> None:
     def loop(z, b, w, p):  # type: ignore[no-untyped-def]
         return value(z, b, w, p)  # type: ignore[name-defined]  # noqa: F821
 
-    assert _is_kept(module.Doubled.value) and _is_kept(kernel(loop, value=Huber.value).py_func)  # type: ignore[attr-defined]
-    assert not _is_kept(kernel(loop, value=module.Doubled.value).py_func)  # type: ignore[attr-defined]
+    doubled, huber = module.Doubled.value_loop, Huber.value_loop
+    assert _is_kept(doubled) and _is_kept(kernel(loop, value=huber).py_func)  # type: ignore[attr-defined]
+    assert not _is_kept(kernel(loop, value=doubled).py_func)  # type: ignore[attr-defined]
+    assert module.Doubled.prox_loop is Huber.prox_loop

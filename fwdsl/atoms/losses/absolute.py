@@ -22,49 +22,29 @@ class Absolute(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            total += w[j] * abs(z[j] - b[j])
-        return total
+    def tangent(z, b, p):
+        r = z - b
+        return abs(r), 0.0 if r == 0.0 else math.copysign(1.0, r)
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            total += w[j] * abs(r)
-            out[j] = 0.0 if r == 0.0 else math.copysign(w[j], r)
-        return total
+    def prox(v, t, b, p):
+        r = v - b
+        return b + math.copysign(max(abs(r) - t, 0.0), r)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            r = v[j] - b[j]
-            out[j] = b[j] + math.copysign(max(abs(r) - t * w[j], 0.0), r)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            if abs(y[j]) > w[j]:
-                return math.inf
-            total += b[j] * y[j]
-        return total
+    def conjugate(u, b, w, p):
+        return b * u if abs(u) <= w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """|z - b|."""
         return np.abs(z - b)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """sign(z - b)."""
         return np.sign(z - b)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where |u| <= 1."""
         return np.where(np.abs(u) <= 1.0, b * u, np.inf)
 
     @staticmethod

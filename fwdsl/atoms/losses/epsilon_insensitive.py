@@ -23,42 +23,20 @@ class EpsilonInsensitive(Loss):
     dual_kink = staticmethod(first_parameter)
 
     @staticmethod
-    def value(z, b, w, p):
-        eps = p[0]
-        total = 0.0
-        for j in range(z.size):
-            total += w[j] * max(0.0, abs(z[j] - b[j]) - eps)
-        return total
+    def tangent(z, b, p):
+        r = z - b
+        e = abs(r) - p[0]
+        return max(0.0, e), math.copysign(1.0, r) if e > 0.0 else 0.0
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        eps = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            out[j] = 0.0
-            if abs(r) > eps:
-                total += w[j] * (abs(r) - eps)
-                out[j] = math.copysign(w[j], r)
-        return total
+    def prox(v, t, b, p):
+        r = v - b
+        a = abs(r)
+        return v if a <= p[0] else b + math.copysign(max(p[0], a - t), r)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        eps = p[0]
-        for j in range(v.size):
-            r = v[j] - b[j]
-            a = abs(r)
-            out[j] = v[j] if a <= eps else b[j] + math.copysign(max(eps, a - t * w[j]), r)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        eps = p[0]
-        total = 0.0
-        for j in range(y.size):
-            if abs(y[j]) > w[j]:
-                return math.inf
-            total += eps * abs(y[j]) + b[j] * y[j]
-        return total
+    def conjugate(u, b, w, p):
+        return p[0] * abs(u) + b * u if abs(u) <= w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
@@ -68,12 +46,10 @@ class EpsilonInsensitive(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """sign(z - b) outside the tube."""
         return np.where(np.abs(z - b) > p[0], np.sign(z - b), 0.0)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """eps |u| + b u where |u| <= 1."""
         return np.where(np.abs(u) <= 1.0, p[0] * np.abs(u) + b * u, np.inf)
 
     @staticmethod

@@ -23,50 +23,29 @@ class Hinge(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            total += w[j] * max(0.0, 1.0 - b[j] * z[j])
-        return total
+    def tangent(z, b, p):
+        m = b * z
+        return max(0.0, 1.0 - m), -b if m < 1.0 else 0.0
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            m = b[j] * z[j]
-            total += w[j] * max(0.0, 1.0 - m)
-            out[j] = -w[j] * b[j] if m < 1.0 else 0.0
-        return total
+    def prox(v, t, b, p):
+        m = b * v
+        return v if m >= 1.0 else b * min(1.0, m + t)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            m = b[j] * v[j]
-            out[j] = v[j] if m >= 1.0 else b[j] * min(1.0, m + t * w[j])
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            q = -b[j] * y[j]
-            if q < 0.0 or q > w[j]:
-                return math.inf
-            total -= q
-        return total
+    def conjugate(u, b, w, p):
+        return b * u if 0.0 <= -b * u <= w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """max(0, 1 - b z)."""
         return np.maximum(0.0, 1.0 - b * z)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-b where b z < 1, else 0."""
         return np.where(b * z < 1.0, -b, 0.0)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where -b u is in [0, 1]."""
         return np.where((b * u <= 0.0) & (b * u >= -1.0), b * u, np.inf)
 
     @staticmethod

@@ -22,53 +22,23 @@ class Huber(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        delta = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = abs(z[j] - b[j])
-            s = min(r, delta)
-            total += w[j] * s * (r - 0.5 * s)
-        return total
+    def tangent(z, b, p):
+        r = z - b
+        s = max(-p[0], min(p[0], r))
+        return s * (r - 0.5 * s), s
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        delta = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            s = max(-delta, min(delta, r))
-            total += w[j] * s * (r - 0.5 * s)
-            out[j] = w[j] * s
-        return total
+    def curvature(z, b, p):
+        return 1.0 if abs(z - b) <= p[0] else 0.0
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        delta = p[0]
-        for j in range(z.size):
-            out[j] = w[j] if abs(z[j] - b[j]) <= delta else 0.0
+    def prox(v, t, b, p):
+        r = v - b
+        return b + r / (1.0 + t) if abs(r) <= p[0] * (1.0 + t) else v - math.copysign(t * p[0], r)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        delta = p[0]
-        for j in range(v.size):
-            r = v[j] - b[j]
-            step = t * w[j]
-            if abs(r) <= delta * (1.0 + step):
-                out[j] = b[j] + r / (1.0 + step)
-            else:
-                out[j] = v[j] - math.copysign(step * delta, r)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        delta = p[0]
-        total = 0.0
-        for j in range(y.size):
-            if abs(y[j]) > delta * w[j]:
-                return math.inf
-            if w[j] > 0.0:
-                total += y[j] * (0.5 * y[j] / w[j] + b[j])
-        return total
+    def conjugate(u, b, w, p):
+        return u * (0.5 * u / w + b) if abs(u) <= p[0] * w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
@@ -78,12 +48,10 @@ class Huber(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """r cut at +- delta."""
         return np.clip(z - b, -p[0], p[0])
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """u^2 / 2 + b u where |u| <= delta."""
         return np.where(np.abs(u) <= p[0], u * (0.5 * u + b), np.inf)
 
     @staticmethod

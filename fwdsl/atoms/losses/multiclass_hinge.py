@@ -13,7 +13,7 @@ import numpy as np
 from ..base import Array
 from ..conic import Cone, Conic, MatrixEntries, joined
 from ..vector_loss import Codes, VectorLoss
-from .rows import hot, in_simplex, into_simplex, own, thresholds
+from .rows import hot, in_simplex, into_simplex, others_of, own, slack, thresholds
 
 
 class MulticlassHinge(VectorLoss):
@@ -25,86 +25,62 @@ class MulticlassHinge(VectorLoss):
     piecewise_quadratic = True
 
     @staticmethod
-    def value(z, y, w):
-        n, k = z.shape
-        total = 0.0
-        for i in range(n):
-            most = 0.0
-            for l in range(k):
-                if l != y[i]:
-                    most = max(most, 1.0 + (z[i, l] - z[i, y[i]]))
-            total += w[i] * most
-        return total
+    def value(z, y):
+        most = 0.0
+        for l in range(z.size):
+            if l != y:
+                most = max(most, 1.0 + (z[l] - z[y]))
+        return most
 
     @staticmethod
-    def value_gradient(z, y, w, out):
-        n, k = z.shape
-        total = 0.0
-        for i in range(n):
-            most = 0.0
-            first = y[i]
-            for l in range(k):
-                out[i, l] = 0.0
-                if l != y[i]:
-                    e = 1.0 + (z[i, l] - z[i, y[i]])
-                    if e > most:
-                        most = e
-                        first = l
-            total += w[i] * most
-            if first != y[i]:
-                out[i, first] = w[i]
-                out[i, y[i]] = -w[i]
-        return total
+    def tangent(z, y, w, out):
+        most = 0.0
+        first = y
+        for l in range(z.size):
+            out[l] = 0.0
+            if l != y:
+                e = 1.0 + (z[l] - z[y])
+                if e > most:
+                    most = e
+                    first = l
+        if first != y:
+            out[first] = w
+            out[y] = -w
+        return w * most
 
     @staticmethod
-    def prox(v, t, y, w, out):
-        n, k = v.shape
-        for i in range(n):
-            step = t * w[i]
-            own = y[i]
-            peak = v[i, own] + step
+    def prox(v, t, y, out):
+        k = v.size
+        peak = v[y] + t
+        for l in range(k):
+            if l != y:
+                peak = max(peak, v[l] + 1.0)
+        # theta and a are relative to the peak; out holds a
+        for l in range(k):
+            out[l] = (v[l] + t if l == y else v[l] + 1.0) - peak
+        theta = -t
+        count = 0
+        for _ in range(k + 1):
+            mass = 0.0
+            above = 0
             for l in range(k):
-                if l != own:
-                    peak = max(peak, v[i, l] + 1.0)
-            # theta and a are relative to the peak; out holds a
-            for l in range(k):
-                out[i, l] = (v[i, l] + step if l == own else v[i, l] + 1.0) - peak
-            theta = -step
-            count = 0
-            for _ in range(k + 1):
-                mass = 0.0
-                above = 0
-                for l in range(k):
-                    if out[i, l] > theta:
-                        mass += out[i, l]
-                        above += 1
-                if above == count or above == 0:
-                    break
-                count = above
-                theta = max(theta, (mass - step) / above)
-            for l in range(k):
-                if out[i, l] > theta:
-                    out[i, l] = (peak - (0.0 if l == own else 1.0)) + theta
-                else:
-                    out[i, l] = v[i, l] + step if l == own else v[i, l]
+                if out[l] > theta:
+                    mass += out[l]
+                    above += 1
+            if above == count or above == 0:
+                break
+            count = above
+            theta = max(theta, (mass - t) / above)
+        for l in range(k):
+            if out[l] > theta:
+                out[l] = (peak - (0.0 if l == y else 1.0)) + theta
+            else:
+                out[l] = v[l] + t if l == y else v[l]
 
     @staticmethod
     def conjugate(u, y, w):
-        n, k = u.shape
-        slack = (8 + k) * 2.220446049250313e-16
-        total = 0.0
-        for i in range(n):
-            own = y[i]
-            others = 0.0
-            for l in range(k):
-                if l != own:
-                    if u[i, l] < 0.0:
-                        return math.inf
-                    others += u[i, l]
-            if abs(u[i, own] + others) > slack * (others + abs(u[i, own])) or others > w[i] * (1.0 + slack):
-                return math.inf
-            total += u[i, own]
-        return total
+        others = others_of(u, y, math.inf)
+        return u[y] if others <= w * (1.0 + slack(u)) else math.inf
 
     @staticmethod
     def value_naive(z: Array, y: Codes) -> Array:
@@ -122,7 +98,6 @@ class MulticlassHinge(VectorLoss):
 
     @staticmethod
     def conjugate_naive(u: Array, y: Codes) -> Array:
-        """u_y where u + e_y is in the simplex."""
         return np.where(in_simplex(u, y), own(u, y), np.inf)
 
     @staticmethod

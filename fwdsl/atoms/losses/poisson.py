@@ -23,48 +23,27 @@ class Poisson(Loss):
     nanoseconds = 9.0
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            total += w[j] * (math.exp(z[j]) - b[j] * z[j])
-        return total
+    def tangent(z, b, p):
+        e = math.exp(z)
+        return e - b * z, e - b
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            e = math.exp(z[j])
-            total += w[j] * (e - b[j] * z[j])
-            out[j] = w[j] * (e - b[j])
-        return total
+    def curvature(z, b, p):
+        return math.exp(z)
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        for j in range(z.size):
-            out[j] = w[j] * math.exp(z[j])
+    def prox(v, t, b, p):
+        if t == 0.0:
+            return v
+        a = v + t * b
+        omega = wright(a + math.log(t))
+        # the form without cancellation
+        return math.log(omega) - math.log(t) if omega > 1.0 else a - omega
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            step = t * w[j]
-            a = v[j] + step * b[j]
-            if step == 0.0:
-                out[j] = v[j]
-                continue
-            omega = wright(a + math.log(step))
-            # the form without cancellation
-            out[j] = math.log(omega) - math.log(step) if omega > 1.0 else a - omega
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            s = y[j] + w[j] * b[j]
-            if s < 0.0 or (w[j] == 0.0 and s > 0.0):
-                return math.inf
-            if s > 0.0:
-                total += s * (math.log(s / w[j]) - 1.0)
-        return total
+    def conjugate(u, b, w, p):
+        s = u + w * b
+        return s * (math.log(s / w) - 1.0) if s > 0.0 else 0.0 if s == 0.0 else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:

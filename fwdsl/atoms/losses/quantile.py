@@ -23,41 +23,21 @@ class Quantile(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        tau = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            total += w[j] * max((1.0 - tau) * r, -tau * r)
-        return total
+    def tangent(z, b, p):
+        r, tau = z - b, p[0]
+        above = 1.0 - tau
+        slope = above if r > 0.0 else -tau
+        return max(above * r, -tau * r), slope if r != 0.0 else 0.0
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        tau = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            total += w[j] * max((1.0 - tau) * r, -tau * r)
-            out[j] = 0.0 if r == 0.0 else w[j] * ((1.0 - tau) if r > 0.0 else -tau)
-        return total
+    def prox(v, t, b, p):
+        r, tau = v - b, p[0]
+        return b + max(r - t * (1.0 - tau), 0.0) + min(r + t * tau, 0.0)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
+    def conjugate(u, b, w, p):
         tau = p[0]
-        for j in range(v.size):
-            r = v[j] - b[j]
-            step = t * w[j]
-            out[j] = b[j] + max(r - step * (1.0 - tau), 0.0) + min(r + step * tau, 0.0)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        tau = p[0]
-        total = 0.0
-        for j in range(y.size):
-            if y[j] < -tau * w[j] or y[j] > (1.0 - tau) * w[j]:
-                return math.inf
-            total += b[j] * y[j]
-        return total
+        return b * u if -tau * w <= u <= (1.0 - tau) * w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
@@ -67,12 +47,10 @@ class Quantile(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """1 - tau above b, -tau below, 0 at b."""
         return np.where(z > b, 1.0 - p[0], np.where(z < b, -p[0], 0.0))
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """b u where -tau <= u <= 1 - tau."""
         return np.where((u >= -p[0]) & (u <= 1.0 - p[0]), b * u, np.inf)
 
     @staticmethod

@@ -1,11 +1,29 @@
-"""Shared by the losses of a row of predictions: the projection on the simplex of every row, and the place of each sample's class."""
+"""Shared by the losses of a row of predictions: the domains of their conjugates, and the place of each sample's class."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from ..base import Array
 from ..vector_loss import EPS, Codes, sums_to_zero
+
+
+def slack(u):
+    """The share of their terms' sizes that sums of a row may miss by rounding. Part of kernels."""
+    return (8 + u.size) * 2.220446049250313e-16
+
+
+def others_of(u, y, most):
+    """The sum of u_l, l != y; inf where u does not sum to zero, or one is not between 0 and `most`. Part of kernels."""
+    others = 0.0
+    for l in range(u.size):
+        if l != y:
+            if u[l] < 0.0 or u[l] > most:
+                return math.inf
+            others += u[l]
+    return others if abs(u[y] + others) <= slack(u) * (others + abs(u[y])) else math.inf
 
 
 def own(z: Array, y: Codes) -> Array:

@@ -22,52 +22,24 @@ class SmoothHinge(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            e = max(0.0, 1.0 - b[j] * z[j])
-            s = min(1.0, e)
-            total += w[j] * s * (e - 0.5 * s)
-        return total
+    def tangent(z, b, p):
+        e = max(0.0, 1.0 - b * z)
+        s = min(1.0, e)
+        return s * (e - 0.5 * s), -b * s
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            e = max(0.0, 1.0 - b[j] * z[j])
-            s = min(1.0, e)
-            total += w[j] * s * (e - 0.5 * s)
-            out[j] = -w[j] * b[j] * s
-        return total
+    def curvature(z, b, p):
+        return 1.0 if 0.0 < b * z < 1.0 else 0.0
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        for j in range(z.size):
-            m = b[j] * z[j]
-            out[j] = w[j] if 0.0 < m < 1.0 else 0.0
+    def prox(v, t, b, p):
+        m = b * v
+        return v if m >= 1.0 else b * (m + t) / (1.0 + t if m >= -t else 1.0)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            m = b[j] * v[j]
-            step = t * w[j]
-            if m >= 1.0:
-                out[j] = v[j]
-            elif m >= -step:
-                out[j] = b[j] * (m + step) / (1.0 + step)
-            else:
-                out[j] = b[j] * (m + step)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            q = -b[j] * y[j]
-            if q < 0.0 or q > w[j]:
-                return math.inf
-            if q > 0.0:
-                total += q * (0.5 * q / w[j] - 1.0)
-        return total
+    def conjugate(u, b, w, p):
+        q = -b * u
+        return q * (0.5 * q / w - 1.0) if 0.0 <= q <= w else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
@@ -78,7 +50,6 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-b (1 - b z), the bracket cut to [0, 1]."""
         return -b * np.clip(1.0 - b * z, 0.0, 1.0)
 
     @staticmethod

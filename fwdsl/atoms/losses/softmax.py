@@ -13,7 +13,31 @@ import numpy as np
 from ..base import Array
 from ..elementary import omega, wright
 from ..vector_loss import Codes, VectorLoss
-from .rows import hot, in_simplex, into_simplex, own
+from .rows import hot, in_simplex, into_simplex, others_of, own, slack
+
+
+def masses(z, out):
+    """out_l = exp(z_l - peak); the peak, which is the largest z_l, and the sum of out."""
+    peak = largest(z)
+    mass = 0.0
+    for l in range(z.size):
+        e = math.exp(z[l] - peak)
+        out[l] = e
+        mass += e
+    return peak, mass
+
+
+def largest(z):
+    """The largest z_l."""
+    peak = z[0]
+    for l in range(1, z.size):
+        peak = max(peak, z[l])
+    return peak
+
+
+def level(score, peak, mass, others):
+    """log mass + peak - score; log1p where the class itself is the largest keeps the relative accuracy of small values."""
+    return math.log1p(others) if score == peak else math.log(mass) + (peak - score)
 
 
 class Softmax(VectorLoss):
@@ -23,85 +47,48 @@ class Softmax(VectorLoss):
     smoothness = 0.5
 
     @staticmethod
-    def value(z, y, w):
-        """Kernel: see `VectorLoss.value`. The sum of `value_gradient`, rounded alike, which a line search compares it with."""
-        n, k = z.shape
-        total = 0.0
-        for i in range(n):
-            own = y[i]
-            peak = z[i, 0]
-            for l in range(1, k):
-                peak = max(peak, z[i, l])
-            mass = 0.0
-            others = 0.0
-            for l in range(k):
-                e = math.exp(z[i, l] - peak)
-                mass += e
-                if l != own:
-                    others += e
-            if z[i, own] == peak:
-                total += w[i] * math.log1p(others)
-            else:
-                total += w[i] * (math.log(mass) + (peak - z[i, own]))
-        return total
+    def value(z, y):
+        """Formula: see `VectorLoss.value`. That of `tangent`, rounded alike, which a line search compares it with."""
+        peak = largest(z)
+        mass = 0.0
+        others = 0.0
+        for l in range(z.size):
+            e = math.exp(z[l] - peak)
+            mass += e
+            if l != y:
+                others += e
+        return level(z[y], peak, mass, others)
 
     @staticmethod
-    def value_gradient(z, y, w, out):
-        """Kernel: see `VectorLoss.value_gradient`. The class's own entry is minus the sum of the others: no cancellation near p_y = 1."""
-        n, k = z.shape
-        total = 0.0
-        for i in range(n):
-            own = y[i]
-            peak = z[i, 0]
-            for l in range(1, k):
-                peak = max(peak, z[i, l])
-            mass = 0.0
-            for l in range(k):
-                e = math.exp(z[i, l] - peak)
-                out[i, l] = e
-                mass += e
-            others = 0.0
-            for l in range(k):
-                if l != own:
-                    others += out[i, l]
-                    out[i, l] *= w[i] / mass
-            out[i, own] = -w[i] * (others / mass)
-            # log1p where the class itself is the largest keeps the relative accuracy of small values
-            if z[i, own] == peak:
-                total += w[i] * math.log1p(others)
-            else:
-                total += w[i] * (math.log(mass) + (peak - z[i, own]))
-        return total
+    def tangent(z, y, w, out):
+        """Formula: see `VectorLoss.tangent`. The class's own entry is minus the sum of the others: no cancellation near p_y = 1."""
+        peak, mass = masses(z, out)
+        others = 0.0
+        for l in range(z.size):
+            if l != y:
+                others += out[l]
+                out[l] *= w / mass
+        out[y] = -w * (others / mass)
+        return w * level(z[y], peak, mass, others)
 
     @staticmethod
-    def curvature(z, y, w, out):
-        """Kernel: see `VectorLoss.curvature`. The weighted masses w p."""
-        n, k = z.shape
-        for i in range(n):
-            peak = z[i, 0]
-            for l in range(1, k):
-                peak = max(peak, z[i, l])
-            mass = 0.0
-            for l in range(k):
-                e = math.exp(z[i, l] - peak)
-                out[i, l] = e
-                mass += e
-            for l in range(k):
-                out[i, l] *= w[i] / mass
+    def curvature(z, w, out):
+        """Formula: see `VectorLoss.curvature`. The weighted masses w p."""
+        mass = masses(z, out)[1]
+        for l in range(z.size):
+            out[l] *= w / mass
 
     @staticmethod
     def bent(h, v, out):
-        """Kernel: see `VectorLoss.bent`. w p (v - <p, v>)."""
-        n, k = h.shape
-        for i in range(n):
-            mass = 0.0
-            mean = 0.0
-            for l in range(k):
-                mass += h[i, l]
-                mean += h[i, l] * v[i, l]
-            mean = mean / mass if mass > 0.0 else 0.0
-            for l in range(k):
-                out[i, l] = h[i, l] * (v[i, l] - mean)
+        """Formula: see `VectorLoss.bent`. w p (v - <p, v>)."""
+        mass = 0.0
+        mean = 0.0
+        for l in range(h.size):
+            mass += h[l]
+            mean += h[l] * v[l]
+        mean = mean / mass if mass > 0.0 else 0.0
+        for l in range(h.size):
+            out[l] = h[l] * (v[l] - mean)
 
     @staticmethod
     def split_hessian(h: Array) -> tuple[Array, Array]:
@@ -110,63 +97,45 @@ class Softmax(VectorLoss):
         return h, np.divide(h, np.sqrt(mass), out=np.zeros_like(h), where=mass > 0.0)
 
     @staticmethod
-    def prox(v, t, y, w, out):
-        n, k = v.shape
-        for i in range(n):
-            step = t * w[i]
-            if step == 0.0:
-                for l in range(k):
-                    out[i, l] = v[i, l]
-                continue
-            own = y[i]
-            log_step = math.log(step)
-            peak = v[i, own] + step
-            for l in range(k):
-                peak = max(peak, v[i, l])
-            # a and nu are kept relative to the peak; out holds t p
-            nu = -step
-            for _ in range(100):
-                mass = 0.0
-                slope = 0.0
-                for l in range(k):
-                    a = (v[i, l] + step if l == own else v[i, l]) - peak
-                    omega = wright(a - nu + log_step)
-                    out[i, l] = omega
-                    mass += omega
-                    slope += omega / (1.0 + omega)
-                change = (mass - step) / slope
-                nu += change
-                if change <= 4e-16 * (abs(nu) + step):
-                    break
-            for l in range(k):
-                a = v[i, l] + step if l == own else v[i, l]
-                omega = out[i, l]
-                # the form without cancellation
-                out[i, l] = peak + (nu + (math.log(omega) - log_step)) if omega > 1.0 else a - omega
+    def prox(v, t, y, out):
+        if t == 0.0:
+            for l in range(v.size):
+                out[l] = v[l]
+            return
+        log_t = math.log(t)
+        peak = max(v[y] + t, largest(v))
+        # a and nu are kept relative to the peak; out holds t p
+        nu = -t
+        for _ in range(100):
+            mass = 0.0
+            slope = 0.0
+            for l in range(v.size):
+                a = (v[l] + t if l == y else v[l]) - peak
+                omega = wright(a - nu + log_t)
+                out[l] = omega
+                mass += omega
+                slope += omega / (1.0 + omega)
+            change = (mass - t) / slope
+            nu += change
+            if change <= 4e-16 * (abs(nu) + t):
+                break
+        for l in range(v.size):
+            a = v[l] + t if l == y else v[l]
+            omega = out[l]
+            # the form without cancellation
+            out[l] = peak + (nu + (math.log(omega) - log_t)) if omega > 1.0 else a - omega
 
     @staticmethod
     def conjugate(u, y, w):
-        n, k = u.shape
-        slack = (8 + k) * 2.220446049250313e-16
-        total = 0.0
-        for i in range(n):
-            own = y[i]
-            others = 0.0
-            entropy = 0.0
-            for l in range(k):
-                if l != own:
-                    if u[i, l] < 0.0:
-                        return math.inf
-                    if u[i, l] > 0.0:
-                        others += u[i, l]
-                        entropy += u[i, l] * math.log(u[i, l] / w[i]) if w[i] > 0.0 else 0.0
-            if abs(u[i, own] + others) > slack * (others + abs(u[i, own])) or others > w[i] * (1.0 + slack):
-                return math.inf
-            if w[i] > 0.0:
-                q = -u[i, own] / w[i]
-                total += entropy
-                if q < 1.0:
-                    total += w[i] * (1.0 - q) * math.log1p(-q)
+        if others_of(u, y, math.inf) > w * (1.0 + slack(u)):
+            return math.inf
+        if w == 0.0:
+            return 0.0
+        q = -u[y] / w
+        total = w * (1.0 - q) * math.log1p(-q) if q < 1.0 else 0.0
+        for l in range(u.size):
+            if l != y and u[l] > 0.0:
+                total += u[l] * math.log(u[l] / w)
         return total
 
     @staticmethod
@@ -178,7 +147,6 @@ class Softmax(VectorLoss):
 
     @staticmethod
     def gradient_naive(z: Array, y: Codes) -> Array:
-        """softmax(z) - e_y."""
         return np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True)) - hot(y, z.shape[1])
 
     @staticmethod

@@ -3,8 +3,6 @@
 l' = 2 (z - b), l'' = 2. Conjugate: l*(u) = u^2 / 4 + b u. Prox: (v + 2 t b) / (1 + 2 t).
 """
 
-import math
-
 import numpy as np
 
 from ..base import Array
@@ -23,61 +21,36 @@ class Squared(Loss):
     quadratic = True
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            total += w[j] * r * r
-        return total
+    def tangent(z, b, p):
+        r = z - b
+        return r * r, 2.0 * r
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            total += w[j] * r * r
-            out[j] = 2.0 * w[j] * r
-        return total
+    def curvature(z, b, p):
+        return 2.0
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        for j in range(z.size):
-            out[j] = 2.0 * w[j]
+    def prox(v, t, b, p):
+        return (v + 2.0 * t * b) / (1.0 + 2.0 * t)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            grow = 2.0 * t * w[j]
-            out[j] = (v[j] + grow * b[j]) / (1.0 + grow)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            if w[j] > 0.0:
-                total += y[j] * (0.25 * y[j] / w[j] + b[j])
-            elif y[j] != 0.0:
-                return math.inf
-        return total
+    def conjugate(u, b, w, p):
+        return u * (0.25 * u / w + b)
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """(z - b)^2."""
         return np.square(z - b)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """2 (z - b)."""
         return 2.0 * (z - b)
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
-        """u^2 / 4 + b u."""
         return u * (0.25 * u + b)
 
     @staticmethod
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
-        """(v + 2 t b) / (1 + 2 t)."""
         return (v + 2.0 * t * b) / (1.0 + 2.0 * t)
 
     @staticmethod

@@ -22,49 +22,24 @@ class SquaredEpsilonInsensitive(Loss):
     dual_kink = staticmethod(first_parameter)
 
     @staticmethod
-    def value(z, b, w, p):
-        eps = p[0]
-        total = 0.0
-        for j in range(z.size):
-            e = max(0.0, abs(z[j] - b[j]) - eps)
-            total += w[j] * e * e
-        return total
+    def tangent(z, b, p):
+        r = z - b
+        e = max(0.0, abs(r) - p[0])
+        return e * e, math.copysign(2.0 * e, r)
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        eps = p[0]
-        total = 0.0
-        for j in range(z.size):
-            r = z[j] - b[j]
-            e = max(0.0, abs(r) - eps)
-            total += w[j] * e * e
-            out[j] = math.copysign(2.0 * w[j] * e, r)
-        return total
+    def curvature(z, b, p):
+        return 2.0 if abs(z - b) > p[0] else 0.0
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        eps = p[0]
-        for j in range(z.size):
-            out[j] = 2.0 * w[j] if abs(z[j] - b[j]) > eps else 0.0
+    def prox(v, t, b, p):
+        r = v - b
+        a = abs(r)
+        return v if a <= p[0] else b + math.copysign(p[0] + (a - p[0]) / (1.0 + 2.0 * t), r)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        eps = p[0]
-        for j in range(v.size):
-            r = v[j] - b[j]
-            a = abs(r)
-            out[j] = v[j] if a <= eps else b[j] + math.copysign(eps + (a - eps) / (1.0 + 2.0 * t * w[j]), r)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        eps = p[0]
-        total = 0.0
-        for j in range(y.size):
-            if w[j] > 0.0:
-                total += 0.25 * y[j] * y[j] / w[j] + eps * abs(y[j]) + b[j] * y[j]
-            elif y[j] != 0.0:
-                return math.inf
-        return total
+    def conjugate(u, b, w, p):
+        return 0.25 * u * u / w + p[0] * abs(u) + b * u
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:

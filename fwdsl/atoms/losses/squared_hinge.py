@@ -22,53 +22,30 @@ class SquaredHinge(Loss):
     dual_kink = staticmethod(no_kink)
 
     @staticmethod
-    def value(z, b, w, p):
-        total = 0.0
-        for j in range(z.size):
-            e = max(0.0, 1.0 - b[j] * z[j])
-            total += w[j] * e * e
-        return total
+    def tangent(z, b, p):
+        e = max(0.0, 1.0 - b * z)
+        return e * e, -2.0 * b * e
 
     @staticmethod
-    def value_gradient(z, b, w, p, out):
-        total = 0.0
-        for j in range(z.size):
-            e = max(0.0, 1.0 - b[j] * z[j])
-            total += w[j] * e * e
-            out[j] = -2.0 * w[j] * b[j] * e
-        return total
+    def curvature(z, b, p):
+        return 2.0 if b * z < 1.0 else 0.0
 
     @staticmethod
-    def curvature(z, b, w, p, out):
-        for j in range(z.size):
-            out[j] = 2.0 * w[j] if b[j] * z[j] < 1.0 else 0.0
+    def prox(v, t, b, p):
+        m = b * v
+        return v if m >= 1.0 else b * (m + 2.0 * t) / (1.0 + 2.0 * t)
 
     @staticmethod
-    def prox(v, t, b, w, p, out):
-        for j in range(v.size):
-            m = b[j] * v[j]
-            grow = 2.0 * t * w[j]
-            out[j] = v[j] if m >= 1.0 else b[j] * (m + grow) / (1.0 + grow)
-
-    @staticmethod
-    def conjugate(y, b, w, p):
-        total = 0.0
-        for j in range(y.size):
-            q = -b[j] * y[j]
-            if q < 0.0 or (w[j] == 0.0 and q > 0.0):
-                return math.inf
-            if q > 0.0:
-                total += q * (0.25 * q / w[j] - 1.0)
-        return total
+    def conjugate(u, b, w, p):
+        q = -b * u
+        return q * (0.25 * q / w - 1.0) if q >= 0.0 else math.inf
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        """max(0, 1 - b z)^2."""
         return np.square(np.maximum(0.0, 1.0 - b * z))
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
-        """-2 b max(0, 1 - b z)."""
         return -2.0 * b * np.maximum(0.0, 1.0 - b * z)
 
     @staticmethod
