@@ -118,11 +118,16 @@ def is_wide(operator: Operator, size: int) -> bool:
     return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 
 
+def _is_plain(canonical: Canonical) -> bool:
+    """True if there is no norm and no bound: nothing keeps the variables from being dense."""
+    return all(b.g.pair == (None, None) for b in canonical.blocks)
+
+
 def _by_classes(canonical: Canonical, digits: float) -> Estimate:
-    """Newton steps, each with the Gram matrix of a working set, which is taken to be a quarter of a matrix variable."""
+    """Newton steps, each with the Gram matrix of a working set: a quarter of a matrix variable, or all of one without a norm or bounds."""
     n, d, _, _, classes = _shape(canonical)
     models = CLASS_MODELS * digits
-    width = 0.25 * d * classes
+    width = d * classes * (1.0 if _is_plain(canonical) else 0.25)
     # half of the products are formed, once as such and once for the classes, and the columns are copied twice
     gram = NS_PER_PRODUCT["dense"] * n * width**2 + 2.0 * NS_PER_COPY * n * width + NS_PER_CUBE * width**3
     seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
@@ -147,9 +152,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"
     else:
         steps = 8.0 * digits
-        # nothing keeps a variable without norm and bounds from being dense
-        plain = all(b.g.pair == (None, None) for b in canonical.blocks)
-        passes, width = 2.0 * steps, d if plain else min(d, n) / 5.0
+        passes, width = 2.0 * steps, d if _is_plain(canonical) else min(d, n) / 5.0
         extra = 60.0 * digits * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra

@@ -12,11 +12,14 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from fwdsl.backends.kernels.cache import PART, is_ours
 
@@ -31,16 +34,13 @@ class Kept:
     """The cache of one kernel, with the interface that numba's dispatchers ask theirs by; a file for each signature."""
 
     def __init__(self, fn: Callable[..., Any], folder: Path) -> None:
-        from numba.core.serialize import dumps
-
-        code, closure = fn.__code__, fn.__closure__
+        code = fn.__code__
         self._folder = folder
         source = Path(code.co_filename)
         self._name = f"{source.stem}.{fn.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
-        cells = tuple(cell.cell_contents for cell in closure or ())
         digest = sha256(_content_digest(source) + str(source).encode())
-        digest.update(code.co_code)
-        digest.update(dumps(cells) if cells else b"")
+        for part in _parts(fn, set()):
+            digest.update(part)
         self._stamp = digest.hexdigest()
 
     @property
@@ -100,6 +100,42 @@ class Kept:
         key = (str(sig), repr(codegen.magic_tuple()), self._stamp)
         mark = sha256("\n".join(key).encode()).hexdigest()[:16]
         return self._folder / f"{self._name}-{mark}.kernel", key
+
+
+def _parts(fn: Any, visited: set[object]) -> Iterator[bytes]:
+    """What a kernel computes beside the text of its file: code, values of its closure and of its module, and the same of all that it calls."""
+    from numba.core.serialize import dumps
+
+    if fn in visited:
+        return
+    visited.add(fn)
+    cells = tuple(cell.cell_contents for cell in fn.__closure__ or ())
+    yield from _codes(fn.__code__)
+    yield dumps(tuple(cell for cell in cells if not _called(cell)))
+    named = ((name, fn.__globals__.get(name)) for name in fn.__code__.co_names)
+    for name, value in (*named, *(("", cell) for cell in cells)):
+        if inner := _called(value):
+            yield from _parts(inner, visited)
+        elif isinstance(value, np.ndarray):
+            yield f"{name} {value.dtype} {value.shape}".encode() + value.tobytes()
+        elif isinstance(value, int | float | complex | str | tuple):
+            yield f"{name} {value!r}".encode()
+
+
+def _called(value: object) -> FunctionType | None:
+    """The function itself, or that of a compiled kernel; None for all other values."""
+    value = getattr(value, "py_func", value)
+    return value if isinstance(value, FunctionType) else None
+
+
+def _codes(code: CodeType) -> Iterator[bytes]:
+    """The instructions and constants of a function and of those that it defines."""
+    yield code.co_code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+        else:
+            yield repr(constant).encode()
 
 
 @cache

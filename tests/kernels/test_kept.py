@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -215,3 +216,53 @@ def test_a_run_goes_on_where_its_whole_cache_is_damaged(root: Path, tmp_path: Pa
     third, said = run()
     assert (third["variables"], said) == (first["variables"], "")
     assert third["time"]["kernels"] == 0
+
+
+FACTORY = """
+FACTOR = {value}
+
+def made(c):
+    def formula(z):
+        return c * z * FACTOR
+    return formula
+
+def around(x):
+    total = 0.0
+    for e in x:
+        total += formula(e)
+    return total
+"""
+
+
+def test_kernels_that_differ_in_what_they_call_are_kept_apart(fresh: Callable[[], Callable], tmp_path: Path) -> None:
+    """In the closure of a function that is called, and in a value of its module."""
+    x = np.ones(2)
+    for value, first, second in ((1.0, 2.0, 6.0), (10.0, 20.0, 60.0)):
+        for _ in range(2):
+            path = tmp_path / "factory.py"
+            path.write_text(FACTORY.replace("{value}", f"float('{value}')"))
+            kept._content_digest.cache_clear()
+            spec = importlib.util.spec_from_file_location("factory", path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            assert fresh() is not None
+            for c, expected in ((1.0, first), (3.0, second)):
+                assert kernel(module.around, formula=module.made(c))(x) == expected
+                module.formula = module.made(c)
+                assert kernel(FunctionType(module.around.__code__, dict(vars(module)), "around"))(x) == expected
+
+
+def test_a_value_computed_when_a_module_is_loaded_is_part_of_the_key(
+    fresh: Callable[[], Callable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "environment.py"
+    path.write_text("import os\nC = float(os.environ['C_OF_TEST'])\ndef scaled(x):\n    return C * x[0]\n")
+    assert fresh() is not None
+    for value in ("2", "5", "2"):
+        monkeypatch.setenv("C_OF_TEST", value)
+        spec = importlib.util.spec_from_file_location("environment", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert kernel(module.scaled)(np.ones(1)) == float(value)
