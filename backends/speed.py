@@ -11,11 +11,11 @@ import json
 import math
 import os
 import platform
+import stat
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -29,6 +29,9 @@ ROUNDS = 5
 
 PROCESSES = 8
 """Processes that measure, of which the fastest counts: a busy machine is slow for a while."""
+
+LONGEST = 1 << 12
+"""Bytes of the file that are read: it has a few hundred."""
 
 WIDEST = 100.0
 """The most that a machine is taken to be slower or faster: a file that says more was not written by us."""
@@ -75,9 +78,19 @@ def _seconds(part: Callable[[], object]) -> float:
 
 
 def _kept(path: Path, own: str) -> list[float]:
-    """The measurements in a file; none where there is no such file, or it is another machine's or damaged."""
+    """The measurements in a file; none where there is no such file, or it is another machine's, somebody else's or damaged.
+
+    In a folder that all may write in, somebody may have put a link or a pipe in its place, which is not followed and not waited for.
+    """
+    from fwdsl.backends.kernels.cache import is_ours
+
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with open(os.open(path, flags), "rb") as file:
+            kind = os.fstat(file.fileno())
+            if not stat.S_ISREG(kind.st_mode) or not is_ours(kind):
+                return []
+            found = json.loads(file.read(LONGEST))
         runs = [float(t) for t in found["slowness"]]
         if found["machine"] == own and all(1.0 / WIDEST <= t <= WIDEST for t in runs):
             return runs
@@ -85,12 +98,9 @@ def _kept(path: Path, own: str) -> list[float]:
 
 
 def _keep(path: Path, own: str, runs: list[float]) -> None:
-    """Write measurements to a file; nothing where that cannot be: the next process measures again."""
-    from fwdsl.files.target import write_atomically
-
-    def write(file: IO[bytes]) -> None:
-        file.write(json.dumps({"machine": own, "slowness": runs}).encode())
+    """Write measurements to a file, in place of what is there; nothing where that cannot be: the next process measures again."""
+    from fwdsl.backends.kernels.kept import write_whole
 
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(str(path), write)
+        write_whole(path, json.dumps({"machine": own, "slowness": runs}).encode())

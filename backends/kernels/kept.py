@@ -79,7 +79,7 @@ class Kept:
         path, key = self._place(sig, result.codegen)
         body = dumps((key, result._reduce()))
         try:
-            _write(path, _MAGIC + sha256(body).digest() + body)
+            write_whole(path, _MAGIC + sha256(body).digest() + body)
         except OSError as error:
             reason = (error.strerror or "writing failed").lower()
             _once("unwritten", "compiled kernels cannot be kept in %s: %s", self._folder, reason)
@@ -103,7 +103,7 @@ class Kept:
 
 
 def _parts(fn: Any, visited: set[object]) -> Iterator[bytes]:
-    """What a kernel computes beside the text of its file: code, values of its closure and of its module, and the same of all that it calls."""
+    """Yield what a kernel computes beside the text of its file: code, values of its closure and of its module, and the same of all that it calls."""
     from numba.core.serialize import dumps
 
     if fn in visited:
@@ -166,7 +166,7 @@ def _unsealed(path: Path) -> bytes | None:
     return body
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; only its owner may read it."""
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=PART)
     try:

@@ -12,7 +12,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.loss import Loss, LossFunction
 from ..backends.kernels import kernel
-from .compare import Where, close, require
+from .compare import Where, close, fail, require
 from .forms import least, translated_loss
 
 SAMPLES = 400
@@ -70,6 +70,31 @@ def _inside(f: LossFunction, rng: np.random.Generator) -> Array:
     for i, end in ((0, lo), (1, hi)):
         y[i::5] = np.where(np.isfinite(end[i::5]), end[i::5], 0.0)
     return y
+
+
+def formulas_give_numbers(case: LossCase) -> None:
+    """Each formula of a loss gives what is asked of it, called as plain Python: a compiler's message would name none of ours."""
+    loss, p = case.f.loss, case.f.p
+    z, b = float(case.z[2]), float(case.f.b[2])
+    y = float(_inside(case.f, np.random.default_rng(1))[2])
+    asked: tuple[tuple[str, str, tuple[Any, ...], int], ...] = (
+        ("tangent", "tangent(z, b, p) gives l and l', two numbers", (z, b, p), 2),
+        ("curvature", "curvature(z, b, p) gives l'', a number", (z, b, p), 1),
+        ("prox", "prox(v, t, b, p) gives a number", (z, 1.0, b, p), 1),
+        ("conjugate", "conjugate(u, b, w, p) gives a number", (y, b, float(case.f.w[2]), p), 1),
+    )
+    for name, what, arguments, count in asked:
+        formula = vars(loss).get(name) if loss.compiled else None
+        if formula is None:
+            continue
+        try:
+            found = getattr(loss, name)(*arguments)
+        except TypeError as error:
+            fail(f"the formula {what}", str(error))
+        numbers = found if isinstance(found, tuple) and count > 1 else (found,)
+        fits = len(numbers) == count and all(isinstance(e, int | float) for e in numbers)
+        if not fits:
+            fail(f"the formula {what}", f"it gives {found!r}")
 
 
 def values_of_kernels(case: LossCase) -> None:
@@ -343,6 +368,7 @@ def arguments_are_kept(case: LossCase) -> None:
 
 LOSS_CHECKS: tuple[Callable[[LossCase], None], ...] = (
     arguments_are_kept,
+    formulas_give_numbers,
     values_of_kernels,
     prox_and_conjugate_of_kernels,
     domain_of_the_conjugate,

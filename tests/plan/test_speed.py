@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,31 @@ def test_a_folder_that_cannot_be_written_costs_the_measurement_alone(
     speed.slowness.cache_clear()
     assert 1.0 / speed.WIDEST <= speed.slowness() <= speed.WIDEST
     speed.slowness.cache_clear()
+
+
+@pytest.mark.parametrize("to", ["victim", "pipe", "/dev/zero"])
+def test_what_others_put_in_its_place_is_not_followed(
+    folder: Path, to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "measured", lambda: 1.5)
+    folder.mkdir(mode=0o700)
+    target = tmp_path / to
+    if to == "victim":
+        target.write_text("precious")
+    elif to == "pipe":
+        os.mkfifo(target)
+    (folder / "speed.json").symlink_to(target)
+    assert speed.slowness() == 1.5
+    assert not (folder / "speed.json").is_symlink() and (folder / "speed.json").is_file()
+    if to == "victim":
+        assert target.read_text() == "precious"
+
+
+def test_a_pipe_is_not_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "measured", lambda: 1.5)
+    folder.mkdir(mode=0o700)
+    os.mkfifo(folder / "speed.json")
+    assert speed.slowness() == 1.5 and (folder / "speed.json").is_file()
 
 
 def test_seconds_are_told_so_and_the_choice_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

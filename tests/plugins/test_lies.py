@@ -55,6 +55,18 @@ def test_the_truth_is_taken() -> None:
 @pytest.mark.parametrize(
     ("cls", "change", "told"),
     [
+        (
+            Expectile,
+            {"tangent": staticmethod(lambda z, b, p: z - b)},
+            r"tangent\(z, b, p\) gives l and l', two numbers: it",
+        ),
+        (Expectile, {"tangent": staticmethod(lambda z, b: (z, b))}, r"tangent\(z, b, p\) .*: .*positional arguments"),
+        (
+            Expectile,
+            {"prox": staticmethod(lambda v, t, b, p: None)},
+            r"prox\(v, t, b, p\) gives a number: it gives None",
+        ),
+        (Expectile, {"conjugate": staticmethod(lambda u, b, w, p: p)}, r"conjugate\(u, b, w, p\) gives a number"),
         (Expectile, {"quadratic": True}, "`quadratic`: slopes change by `smoothness` times the way"),
         (
             Expectile,
