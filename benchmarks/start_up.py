@@ -162,7 +162,7 @@ def planning(report: Report) -> None:
     )
     rows, planned, together = [], 0.0, 0.0
     for which, size in PLANNED.items():
-        found = [json.loads(python(["-c", PLANNING, which]).stdout) for _ in range(6)][1:]
+        found = [json.loads(python(["-c", PLANNING, which]).stdout) for _ in range(12)][1:]
         imports, first, later = (median(f[k] for f in found) for k in ("imports", "first", "later"))
         rows.append([f"{which}, {size}", duration(imports), duration(first), duration(later), found[0]["method"]])
         planned, together = max(planned, first), max(together, imports + first)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.apg import APGRun
+from fwdsl.backends.apg_run import APGRun
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.lines.function import Along
 from fwdsl.backends.lines.method import LinesMethod

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.apg import APGRun
+from fwdsl.backends.apg_run import APGRun
 from fwdsl.backends.kernels import kernel_seconds
 from fwdsl.backends.lowrank.lowrank import LowRankRun
 from fwdsl.backends.registry import METHODS
