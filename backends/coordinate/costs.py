@@ -30,6 +30,9 @@ NS_PER_CUBE = 0.1
 CLASS_MODELS = 14.0
 """Models of a loss of rows, to six digits."""
 
+CLASS_TRUSTED = 2.0
+"""The multiple of its predicted passes that such a run may take: while the working set grows the bound hardly moves."""
+
 NS_PER_COPY = 1.0
 """A number of a column that is copied and weighted."""
 
@@ -133,7 +136,7 @@ def _by_classes(canonical: Canonical, digits: float) -> Estimate:
     seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
     why = f"about {models:.0f} Newton steps, each with the Gram matrix of a working set and its classes"
     memory = costs.memory(canonical, 12, 12, 8.0 * (d * classes) ** 2)
-    return Estimate(3.0 * models, seconds, memory, costs.with_copy(canonical, why))
+    return Estimate(3.0 * models, seconds, memory, costs.with_copy(canonical, why), CLASS_TRUSTED)
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:
