@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ SAMPLES_PER_BLOCK = 16_384
 """Samples a kernel call works on: their predictions, targets, weights and results stay in cache."""
 
 
-class _ByBlocks:
+class _ByBlocks(ABC):
     """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
 
     f: LossFunction | VectorLossFunction
@@ -43,9 +44,9 @@ class _ByBlocks:
         """A vector of the size of the predictions, a sample an entry or a row."""
         return v
 
+    @abstractmethod
     def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
         """The arguments of kernels for the samples a..b-1 beside their predictions, with these weights."""
-        raise NotImplementedError
 
     def _run(self, fn: Any, v: Array, *outs: Array, step: tuple[float, ...] = (), w: Array | None = None) -> list[Any]:
         """The results of a kernel of the loss, one a block."""

@@ -17,8 +17,8 @@ def light_dataclass(cls: type[C]) -> type[C]:
     its fields from being assigned again.
 
     For the classes that planning loads. `dataclass(frozen=True)` writes and compiles six methods a class, half a millisecond each time a process
-    starts; this one writes the constructor alone, when the first object is made or somebody asks for the fields: a process uses a third of
-    the classes that it loads. Classes that are compared, shown or derived from outside stay what they are.
+    starts; this one writes the constructor alone, when the first object is made or somebody asks for the fields: of the classes that a
+    solve of `examples/sparse_logistic.fw` loads, 62 are never used. Classes that are compared, shown or derived from outside stay what they are.
     """
 
     def completing(self: Any, *values: object, **named: object) -> None:

@@ -16,9 +16,8 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.coordinate.columns import COPIED_NUMBERS
 from fwdsl.backends.coordinate.coordinates import Indices
-from fwdsl.backends.coordinate.parts import factor_and_matrix
+from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.matrix_maps import LeftMultiply

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.coordinates import Indices
-from fwdsl.backends.coordinate.parts import factor_and_matrix, main_part, tasks_of
+from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import serial_blas
@@ -23,9 +23,6 @@ from fwdsl.canon.matrix_maps import LeftMultiply
 
 LONGEST_GROUP = 64
 """Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
-
-COPIED_NUMBERS = 1 << 24
-"""Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
 
 
 @cache

@@ -10,7 +10,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.coordinates import is_ball
-from fwdsl.backends.coordinate.parts import factor_and_matrix, main_part, tasks_of
+from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.method import Estimate
@@ -128,14 +128,15 @@ def _is_plain(canonical: Canonical) -> bool:
 
 def _by_classes(canonical: Canonical, digits: float) -> Estimate:
     """Newton steps, each with the Gram matrix of a working set: a quarter of a matrix variable, or all of one without a norm or bounds."""
-    n, d, _, _, classes = _shape(canonical)
+    n, d, _, kind, classes = _shape(canonical)
     models = CLASS_MODELS * digits
     width = d * classes * (1.0 if _is_plain(canonical) else 0.25)
     # half of the products are formed, once as such and once for the classes, and the columns are copied twice
     gram = NS_PER_PRODUCT["dense"] * n * width**2 + 2.0 * NS_PER_COPY * n * width + NS_PER_CUBE * width**3
     seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
     why = f"about {models:.0f} Newton steps, each with the Gram matrix of a working set and its classes"
-    memory = costs.memory(canonical, 12, 12, 8.0 * (d * classes) ** 2)
+    copy = 8.0 * n * d if kind == "dense" and n * d <= COPIED_NUMBERS else 0.0
+    memory = costs.memory(canonical, 12, 12, copy + 8.0 * (d * classes) ** 2)
     return Estimate(3.0 * models, seconds, memory, costs.with_copy(canonical, why), CLASS_TRUSTED)
 
 

@@ -18,6 +18,9 @@ from fwdsl.canon.parts import Block, SumTerm
 MOST_EXTRA = 32
 """Coordinates of other maps than the data, whose columns are formed: intercepts as a rule."""
 
+COPIED_NUMBERS = 1 << 24
+"""Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
+
 LARGEST_ENTRIES = 3_000
 """Entries of a matrix variable that a loss of rows ties together, up to which there may be a Gram matrix of all of them."""
 

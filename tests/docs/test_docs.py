@@ -52,6 +52,12 @@ SOURCES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md
 SOURCES += [ROOT / "docs" / name for name in ("architecture.md", "decisions.md", "extending.md")]
 
 
+@pytest.mark.parametrize("path", [*PAGES, *ROOT.glob("*.md")], ids=lambda path: path.name)
+def test_no_page_has_the_marks_of_a_merge(path: Path):
+    found = re.findall(r"^(?:<{7} |={7}$|>{7} ).*", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert not found
+
+
 def prose(path: Path) -> str:
     """A page without its fenced blocks."""
     return re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
