@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -14,9 +14,10 @@ from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class APGState(State):
     """The state of a run of `apg`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
@@ -13,9 +12,10 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.option import Option, OptionValue
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.kinds import FormKind
+from fwdsl.light_dataclass import light_dataclass, light_state
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Estimate:
     """The predicted cost of a method: data passes to the tolerance, seconds, bytes beyond the data; `why` says what they rest on.
 
@@ -29,7 +29,7 @@ class Estimate:
     trusted: float = 1.0
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Report:
     """A report on a run, in the canonical sense: P at the current point, the method's own bound, and the phase it is in.
 
@@ -47,7 +47,7 @@ class Report:
     leaves: bool = False
 
 
-@dataclass
+@light_state
 class State:
     """The base of states, which the steps of a run change: plain arrays, lists of arrays and numbers, so that it can be saved and resumed exactly."""
 

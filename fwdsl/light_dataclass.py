@@ -1,9 +1,10 @@
-"""`@light_dataclass`: a data class that costs next to nothing to define."""
+"""`@light_dataclass` and `@light_state`: data classes that cost next to nothing to define."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import Field, dataclass, field, fields, make_dataclass
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
 C = TypeVar("C")
@@ -17,9 +18,20 @@ def light_dataclass(cls: type[C]) -> type[C]:
     its fields from being assigned again.
 
     For the classes that planning loads. `dataclass(frozen=True)` writes and compiles six methods a class, half a millisecond each time a process
-    starts; this one writes the constructor alone, when the first object is made or somebody asks for the fields: of the classes that a
-    solve of `examples/sparse_logistic.fw` loads, 62 are never used. Classes that are compared, shown or derived from outside stay what they are.
+    starts; this one writes the constructor alone, when the first object is made or somebody asks for the fields: most of the classes that a
+    solve loads are never used. Classes that are compared, shown or derived from outside stay what they are.
     """
+    return _deferred(cls)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def light_state(cls: type[C]) -> type[C]:
+    """The same for objects whose fields are assigned again, as those of a method's state are."""
+    return _deferred(cls)
+
+
+def _deferred(cls: type[C]) -> type[C]:
+    """The class, which is completed when its constructor or its fields are first asked for."""
 
     def completing(self: Any, *values: object, **named: object) -> None:
         _complete(cls)
@@ -44,10 +56,30 @@ def _complete(cls: type) -> None:
     with _lock:
         if isinstance(cls.__dict__["__dataclass_fields__"], _Fields):
             dataclass(init=False, eq=False, repr=False)(cls)
-        if cls.__init__.__name__ != "completing":  # type: ignore[misc]
-            return
-        after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-        made = make_dataclass(
-            cls.__name__, [(f.name, f.type, f) for f in fields(cls)], namespace=after, eq=False, repr=False
-        )
-        cls.__init__ = made.__init__  # type: ignore[misc]
+        if cls.__init__.__name__ == "completing":  # type: ignore[misc]
+            cls.__init__ = _constructor(cls)  # type: ignore[misc]
+
+
+def _constructor(cls: type) -> Callable[..., None]:
+    """`__init__` as `dataclass` writes it. (`make_dataclass` would define a second class for it, at twice the cost.)"""
+    known: dict[str, Any] = {"missing": MISSING}
+    arguments, lines = ["self"], []
+    for each in fields(cls):
+        if not each.init:
+            continue  # `__post_init__` sets it
+        argument = value = each.name
+        if each.default is not MISSING:
+            known[f"default_{each.name}"] = each.default
+            argument += f"=default_{each.name}"
+        elif each.default_factory is not MISSING:
+            known[f"make_{each.name}"] = each.default_factory
+            argument += "=missing"
+            value = f"make_{each.name}() if {each.name} is missing else {each.name}"
+        arguments.append(argument)
+        lines.append(f" self.{each.name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append(" self.__post_init__()")
+    exec(f"def __init__({', '.join(arguments)}):\n" + "\n".join(lines or [" pass"]), known)  # noqa: S102 - its text is made of names of fields
+    made: Callable[..., None] = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made

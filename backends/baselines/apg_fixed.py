@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -25,9 +25,10 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.canon.parts import SumTerm
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class APGFixedState(BaselineState):
     """The state of a run of `apg_fixed`."""
 

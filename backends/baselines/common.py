@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -33,6 +33,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_state
 
 LEAST_WORK = 50_000
 """Stored numbers that a step touches at least, so that calls from Python do not dominate on small data."""
@@ -65,7 +66,7 @@ LONGEST_REST = 16.0
 """Epochs between certificates at most."""
 
 
-@dataclass
+@light_state
 class BaselineState(State):
     """The state of a certified run."""
 
@@ -95,7 +96,7 @@ def _none() -> NDArray[np.uint64]:
     return np.zeros(0, np.uint64)
 
 
-@dataclass
+@light_state
 class SampledState(BaselineState):
     """The state of a run whose steps may be broken off."""
 
@@ -126,7 +127,7 @@ class SampledState(BaselineState):
         self.generator = np.array([*halves, found["has_uint32"], found["uinteger"]], np.uint64)
 
 
-@dataclass
+@light_state
 class SnapshotState(BaselineState):
     """The state of a run with reduced variance."""
 

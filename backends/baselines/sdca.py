@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -31,6 +31,7 @@ from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.light_dataclass import light_state
 from fwdsl.words import CONVEX, SETS, SetWord
 
 
@@ -44,7 +45,7 @@ def _is_round(word: SetWord) -> bool:
     return bool(word.norm) and CONVEX[word.norm].euclidean
 
 
-@dataclass
+@light_state
 class SDCAState(BaselineState):
     """The state of a run of `sdca`; x is the response to v at the multiplier."""
 

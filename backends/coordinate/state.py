@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.coordinates import Indices
 from fwdsl.backends.method import State
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class CoordinateState(State):
     """The state of a run of `coordinate_descent`."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +11,10 @@ from fwdsl.backends.dcd.machine import reasons, value_reasons
 from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class DCDState(State):
     """The state of a run of `dcd`."""
 

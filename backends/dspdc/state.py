@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.baselines.common import BaselineState
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class DSPDCState(BaselineState):
     """The state of a run of `dspdc`: x and y with the kept products."""
 

@@ -7,7 +7,7 @@ vertex (ties in a permutahedron). Dropped atoms have weight 0 and stay until the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.frank_wolfe import loops
 from fwdsl.backends.frank_wolfe.state import FWState
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.light_dataclass import light_dataclass
+from fwdsl.light_dataclass import light_dataclass, light_state
 
 Places = NDArray[np.int64]
 
@@ -50,7 +50,7 @@ def atom_of(x: Array) -> Atom:
     return Atom(places, x[places])
 
 
-@dataclass
+@light_state
 class ActiveState(FWState):
     """The state of a run over an active set: `count` atoms in the first places of the arrays, which have room for more."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +19,7 @@ from fwdsl.backends.frank_wolfe.steps import RULES, Segment, gradients, step_len
 from fwdsl.backends.method import Report
 from fwdsl.backends.option import Option
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.light_dataclass import light_state
 
 REST, LONGEST_REST = 0.2, 8
 """After a certificate, the share of all sweeps so far that pass before the next, and sweeps between certificates at most."""
@@ -27,7 +28,7 @@ MOST_VISITS = 256
 """The most blocks that an iteration visits: limits and Ctrl-C take effect between iterations."""
 
 
-@dataclass
+@light_state
 class BlockFrankWolfeState(FWState):
     """The state of a run of `block_frank_wolfe`."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.method import State
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class FWState(State):
     """The state of a run of the family."""
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.baselines.common import BaselineState
+from fwdsl.light_dataclass import light_state
 
 
 def _none() -> Array:
     return np.zeros(0)
 
 
-@dataclass
+@light_state
 class GSFWState(BaselineState):
     """The state of a run of `gsfw`; x is the mean of the responses (beta-bar)."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fwdsl.atoms.base import Array
 from fwdsl.backends.method import State
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class InteriorState(State):
     """A point of the embedding, in the scaled program."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,13 @@ import numpy as np
 from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.kernels.storage import Array, Dense, Sparse, Support, readonly, stored
+from fwdsl.light_dataclass import light_state
 
 if TYPE_CHECKING:
     from fwdsl.atoms.base import MatrixLike
 
 
-@dataclass
+@light_state
 class Counter:
     """Work done: products with A, with A', and stored numbers touched (a data pass is `nnz` of them)."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.apg import APGState
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class LinesState(APGState):
     """The state of `apg` on the terms that are not of differences, with that of the steps along the lines."""
 

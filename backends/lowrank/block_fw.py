@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -47,6 +46,7 @@ from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
+from fwdsl.light_dataclass import light_state
 from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, LinearOperator
 from fwdsl.spectral.top import top_singular
@@ -58,7 +58,7 @@ SUBSPACE_ITERATIONS = 2
 FIRST_BLOCK = 10
 
 
-@dataclass
+@light_state
 class BlockFWState(State):
     """The state of a run of `block_fw`: X = U diag(s) V' (thin SVD)."""
 

@@ -24,7 +24,6 @@ bound the optimum, whatever W is; for lambda = 0 the first is the Frank-Wolfe ga
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from fwdsl.backends.lowrank.joined import corrected
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
 from fwdsl.backends.method import State
+from fwdsl.light_dataclass import light_state
 from fwdsl.spectral.operators import LinearOperator
 from fwdsl.spectral.top import SingularTriplets, top_singular
 
@@ -49,7 +49,7 @@ JOIN_EVERY = 25
 """Steps between two such corrections: the spectra must turn before another helps."""
 
 
-@dataclass
+@light_state
 class CompletionState(State):
     """The state of a run on observed entries."""
 

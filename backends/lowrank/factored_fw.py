@@ -41,7 +41,6 @@ small dense problems); corrections in the span can. Without the step along X the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -60,6 +59,7 @@ from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.factored import unfactored
 from fwdsl.canon.forms import Form
+from fwdsl.light_dataclass import light_state
 from fwdsl.spectral.operators import LinearOperator
 from fwdsl.spectral.top import SingularTriplets, top_singular
 
@@ -72,7 +72,7 @@ TRIPLETS = 3
 """Triplets that are followed from step to step: the top ones change places."""
 
 
-@dataclass
+@light_state
 class FactoredFWState(State):
     """The state of a run of `factored_fw`: X = P C Q'."""
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.factors import project_decreasing, thin_svd
 from fwdsl.backends.method import State
 from fwdsl.canon.data_matrix import DataMatrix
+from fwdsl.light_dataclass import light_state
 from fwdsl.spectral.block import subspace_step
 from fwdsl.spectral.operators import CountedOperator, nothing
 from fwdsl.spectral.top import top_singular
@@ -37,7 +37,7 @@ LEAST_RANK = 10
 """Columns that the subspace of a run from a given point begins with, at least."""
 
 
-@dataclass
+@light_state
 class RegressionState(State):
     """The state of a run on a product with data. An iterate X = U V' is kept as U, V, A U and A'A U."""
 

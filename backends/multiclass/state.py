@@ -10,6 +10,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.method import State
 from fwdsl.backends.multiclass.game import EVEN, Game
+from fwdsl.light_dataclass import light_state
 
 BOUND = 0.75
 """The radius seems not to bind where |U|_1 is less than this part of it."""
@@ -26,7 +27,7 @@ def nothing() -> Array:
     return np.zeros(0)
 
 
-@dataclass
+@light_state
 class GameState(State):
     """The state of a run on the game."""
 

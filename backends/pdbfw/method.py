@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -22,6 +21,7 @@ from fwdsl.backends.requirements import positive_ridges
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_state
 from fwdsl.words import SETS
 
 TRACE_BALLS = tuple(name for name, word in SETS.items() if word.trace_norm)
@@ -30,7 +30,7 @@ PER_ROOT = 4.0
 """Iterations to 1e-6 for each unit of the root of kappa = beta |A|^2 / (n mu): 3.4 on a9a with rows of length 1, 4.1 as it is."""
 
 
-@dataclass
+@light_state
 class PDBFWState(State):
     """The state of a run of `pdbfw`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from fwdsl.atoms.base import Array
@@ -13,6 +12,7 @@ from fwdsl.backends.pdhg import costs
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.forms import Form
+from fwdsl.light_dataclass import light_state
 
 FIRST_LEAP = 200
 """Iterations before large proximal steps are tried."""
@@ -21,7 +21,7 @@ DELTA, LEAST_DELTA, MOST_DELTA = 1e-2, 1e-6, 0.1
 """The metric of a large step over that of an ordinary one: at the start, and its range."""
 
 
-@dataclass
+@light_state
 class PDHGState(State):
     """The state of a run of `pdhg`; T is one step of primal-dual hybrid gradient."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,7 @@ from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.backends.smooth.costs import NS_PER_CUBE, gram_seconds, is_factorable
 from fwdsl.canon.arrange import Arrangement, BlockPlan
 from fwdsl.canon.form import Canonical
+from fwdsl.light_dataclass import light_state
 from fwdsl.words import SETS
 
 MOST = 2_000
@@ -27,7 +26,7 @@ FEW = 25.0
 """Passes over the data that the Gram matrix may cost."""
 
 
-@dataclass
+@light_state
 class PivotingState(State):
     """The state of a run of `pivoting`."""
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +41,7 @@ from fwdsl.backends.smo.free_set import newton_step
 from fwdsl.backends.smo.problem import ExpansionProblem
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.expansion import unexpanded
+from fwdsl.light_dataclass import light_state
 
 INNER = 0.1
 """The violation that is left in a block, as a share of that of all."""
@@ -65,7 +65,7 @@ SETTLED = 0.05
 """The share of the free entries that may have changed since the last step where it is tried."""
 
 
-@dataclass
+@light_state
 class SMOState(State):
     """The state of a run of `smo`."""
 

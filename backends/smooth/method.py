@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from fwdsl.atoms.base import Array
@@ -14,9 +13,10 @@ from fwdsl.backends.smooth import costs
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.forms import Form
+from fwdsl.light_dataclass import light_state
 
 
-@dataclass
+@light_state
 class NewtonState(State):
     """The state of a run of `newton`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +21,7 @@ from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_state
 
 LARGEST_PRICE = 30.0
 """The largest r = C c^2 |x_i|^2 / mu up to which exact steps are taken on tall data.
@@ -32,7 +33,7 @@ Against the general method, on 30 to 2,000 normal samples of 5 to 40 numbers, th
 VARIANTS = ("plain", "away", "pairwise")
 
 
-@dataclass
+@light_state
 class BCFWState(State):
     """The state of a run of `bcfw`."""
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -49,13 +49,13 @@ from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block
-from fwdsl.light_dataclass import light_dataclass
+from fwdsl.light_dataclass import light_dataclass, light_state
 
 GAP_EVERY = 4
 """Steps between two bounds, which take about as long as the vector operations of a step."""
 
 
-@dataclass
+@light_state
 class L2SVMState(State):
     """The state of a run of `l2svm_dual`."""
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -39,13 +39,14 @@ from fwdsl.backends.svm import multiclass
 from fwdsl.backends.svm.loops import matrix
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.light_dataclass import light_state
 
 REFRESH_EVERY = 64
 
 Codes = NDArray[np.int16]
 
 
-@dataclass
+@light_state
 class MatrixFWState(State):
     """The state of a run of `matrix_fw`."""
 

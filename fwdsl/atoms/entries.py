@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..light_dataclass import light_dataclass
 from .arrays import Array
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class EntrySum:
     """x -> sum_j c |x_j| + ridge x_j^2 over lo_j <= x_j <= hi_j."""
 
@@ -48,7 +48,7 @@ class EntrySum:
         return np.where(np.isinf(lo), 0.0 - self.c, -math.inf), np.where(np.isinf(hi), self.c, math.inf)
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Budget:
     """{x : sum_j |x_j| <= r} where it is `signed`, else {x >= 0 : sum_j x_j <= r}, or = r where it is `exact`."""
 

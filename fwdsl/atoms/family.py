@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ..light_dataclass import light_dataclass
 from .base import Array, Face, VectorFunction
 from .conic import Conic
 from .inner import OfInner
@@ -23,7 +24,7 @@ def joined(names: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@light_dataclass
 class Repeated(OfInner):
     """x = (x_1, ..., x_T) -> sum_t g(x_t)."""
 

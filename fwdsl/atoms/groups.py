@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..light_dataclass import light_dataclass
 from .arrays import Array
 from .conic import Conic, lengths_form
 
 Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@light_dataclass
 class Partition:
     """Group g holds the entries order[start[g] : start[g + 1]]; an empty `order` stands for 0, 1, 2, .... Weights are positive."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
+
+from ..light_dataclass import light_dataclass
 
 Array = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ LARGEST_WRITTEN = 100_000_000
 _CHUNK = 1 << 21
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@light_dataclass
 class LowRank(NDArrayOperatorsMixin):
     """X = U V' of shape (n, p), U (n, k) and V (p, k) with orthogonal columns of equal lengths: X's singular values are their squares.
 

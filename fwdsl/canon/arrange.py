@@ -7,9 +7,9 @@ on one block, g keeps one (norm, set) pair with a registered joint prox and all 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..bind.features import implicit_maps
+from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, Expr, Model, SetRef, Term, Type, once_per_model
 from ..words import BOX, CONVEX, LOSSES, SETS
 from .groups import overlapping, same_groups
@@ -17,7 +17,7 @@ from .matrix_prediction import MatrixPrediction, matrix_prediction
 from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key_of, kind_of, rank
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class BlockPlan:
     """g of one variable: indices of the model's terms (`norms`, `ridges`) and constraints (`sets`, all merged into `set`).
 
@@ -35,7 +35,7 @@ class BlockPlan:
     implicit: bool = False
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class SumPlan:
     """A term f_i(K_i x + b_i): a loss, a norm, or the indicator of a set, `atom` being its key (le and eq are boxes).
 
@@ -54,7 +54,7 @@ class SumPlan:
     intercept: str | None = None
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Arrangement:
     """The canonical form without its numbers."""
 

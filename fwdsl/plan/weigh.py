@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from ..backends.registry import METHODS
 from ..canon.arrange import Arrangement, arrange
 from ..canon.forms import Form
 from ..canon.kinds import FormKind
+from ..light_dataclass import light_dataclass
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .fitted import LEAST_FACTOR, corrected, features
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Candidate:
     """A method for this problem: `reasons` why it does not apply (empty: it does), `estimate` what it would cost (with data).
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...light_dataclass import light_dataclass
 from ..base import Array, Face
 from ..conic import Conic
 from ..entries import EntrySum
@@ -19,7 +19,7 @@ def free_kernel(v, t, out):
         out[i] = v[i]
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Free(ConvexSet):
     """The function that is 0 everywhere: a variable in no set and under no norm."""
 

@@ -5,18 +5,19 @@ Projection: the lengths of the groups on {a >= 0 : sum w a <= r}, which is max(a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
+from ...light_dataclass import light_dataclass
 from ..base import Array, Face
 from ..conic import Conic, within_form
 from ..groups import Partition, groups_kernel, partition, project_weighted, smallest
 from .common import Ball, checked_radius, face
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@light_dataclass
 class GroupBall(Ball):
     """`group_ball(r, groups, weights)`; groups as `groups.partition` takes them, or a `Partition`."""
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from ...light_dataclass import light_dataclass
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
 from ..entries import EntrySum
 from ..inner import OfInner
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@light_dataclass
 class Ridged(OfInner):
     """`inner + c * sum_squares`, c > 0."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ...atoms.base import Array
-from ...light_dataclass import light_dataclass
+from ...light_dataclass import light_dataclass, light_state
 from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader
 from ..form import Canonical
@@ -18,7 +18,7 @@ Key = tuple[str, object]
 a variable that it made, whose value may be a multiplier."""
 
 
-@dataclass
+@light_state
 class Duals:
     """Multipliers on their way back: of the program as it is written (`form`) at its point x, an array for each term of the sum that a key has.
 
