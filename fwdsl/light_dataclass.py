@@ -38,15 +38,18 @@ def _deferred(cls: type[C]) -> type[C]:
         cls.__init__(self, *values, **named)  # the one that has taken this one's place
 
     cls.__init__ = completing  # type: ignore[method-assign]
-    cls.__dataclass_fields__ = _Fields()  # type: ignore[attr-defined]
+    cls.__dataclass_fields__ = _Fields(cls)  # type: ignore[attr-defined]
     return cls
 
 
 class _Fields:
     """Stands for the fields of a class until somebody asks for them, as `fields`, `replace` and the definition of a subclass do."""
 
+    def __init__(self, owner: type) -> None:
+        self.owner = owner
+
     def __get__(self, _: object, cls: type) -> dict[str, Field[Any]]:
-        _complete(cls)
+        _complete(self.owner)  # `cls` may be a subclass that adds no field
         found: dict[str, Field[Any]] = cls.__dataclass_fields__  # type: ignore[attr-defined]
         return found
 

@@ -36,7 +36,10 @@ Y = TypeVar("Y")
 def require(cls: type, facts: tuple[str, ...]) -> None:
     """Fail at import where an atom lacks a fact, a kernel or a reference."""
     missing = [name for name in facts if not hasattr(cls, name)]
-    abstract = [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
+    names = [
+        name for name in dir(cls) if not name.startswith("__")
+    ]  # the fields of a light data class are not asked for
+    abstract = [name for name in names if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
     if missing or abstract:
         told = [name for name in (*missing, *abstract) if name in _FACTS or name in abstract]
         lines = "".join(f"\n  {name}: {_FACTS.get(name) or getattr(cls, name).__doc__}" for name in told)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from fwdsl.light_dataclass import light_dataclass
+from fwdsl.light_dataclass import light_dataclass, light_state
 
 
 def made() -> tuple[type[Any], type[Any]]:
@@ -58,6 +58,36 @@ def test_an_object_made_without_the_constructor_can_be_replaced() -> None:
     read.__dict__.update(a=1, b=1, total=2)
     assert replace(read, a=4).total == 5
     assert copy.copy(read).a == 1
+
+
+def test_a_subclass_that_adds_no_field_may_be_asked_first() -> None:
+    base, _ = made()
+
+    class Same(base):  # type: ignore[misc, valid-type]
+        """The same fields."""
+
+    assert [f.name for f in fields(Same)] == ["a", "b"]
+    assert Same(1).total == 3
+
+
+def test_fields_of_a_state_are_assigned_again() -> None:
+    @light_state
+    class Base:
+        """What counts."""
+
+        steps: int
+
+    @light_state
+    class Walk(Base):
+        """A list besides, and one that is filled later."""
+
+        places: list[int] = field(default_factory=list)
+        last: int = field(init=False)
+
+    walk = Walk(0)
+    walk.steps, walk.last = 1, 4
+    assert (walk.steps, walk.last, walk.places) == (1, 4, []) and Walk(2, [1]).places == [1]
+    assert copy.deepcopy(walk).last == 4
 
 
 def test_wrong_arguments_are_refused() -> None:
