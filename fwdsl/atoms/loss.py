@@ -75,7 +75,6 @@ class Loss(ABC):
     conjugate: ClassVar[Callable[..., float]]
 
     # --- kernels: the loops of `loss_loops` around the formulas, or the loss's own ----------------------------------
-    value_loop: ClassVar[Callable[..., float]]
     value_gradient_loop: ClassVar[Callable[..., float]]
     curvature_loop: ClassVar[Callable[..., None] | None] = None
     prox_loop: ClassVar[Callable[..., None]]
@@ -151,12 +150,9 @@ def is_plain(kernel: Callable[..., Any]) -> bool:
 def _loops_of_references(cls: type[Loss]) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Plain functions that call the references, with the signatures of the loops."""
 
-    def value(z: Array, b: Array, w: Array, p: Array) -> float:
-        return float(w @ cls.value_naive(z, b, p))
-
     def value_gradient(z: Array, b: Array, w: Array, p: Array, out: Array) -> float:
         out[:] = w * cls.gradient_naive(z, b, p)
-        return value(z, b, w, p)
+        return float(w @ cls.value_naive(z, b, p))
 
     def prox(v: Array, t: float, b: Array, w: Array, p: Array, out: Array) -> None:
         out[:] = cls.prox_naive(v, t * w, b, p)
@@ -168,7 +164,7 @@ def _loops_of_references(cls: type[Loss]) -> Iterator[tuple[str, Callable[..., A
         assert cls.curvature_naive is not None
         out[:] = w * cls.curvature_naive(z, b, p)
 
-    made: list[Callable[..., Any]] = [value, value_gradient, prox, conjugate]
+    made: list[Callable[..., Any]] = [value_gradient, prox, conjugate]
     made += [] if cls.curvature_naive is None else [curvature]
     for kernel in made:
         kernel.plain = True  # type: ignore[attr-defined]

@@ -13,16 +13,8 @@ from functools import cache
 from types import FunctionType
 
 
-def value(z, b, w, p):
-    """sum_j w_j l(z_j; b_j)."""
-    total = 0.0
-    for j in range(z.size):
-        total += w[j] * formula(z[j], b[j], p)[0]
-    return total
-
-
 def value_gradient(z, b, w, p, out):
-    """The same sum; out_j = w_j l'(z_j; b_j), a subgradient where l is not differentiable."""
+    """sum_j w_j l(z_j; b_j); out_j = w_j l'(z_j; b_j), a subgradient where l is not differentiable."""
     total = 0.0
     for j in range(z.size):
         level, slope = formula(z[j], b[j], p)
@@ -54,16 +46,8 @@ def conjugate(y, b, w, p):
     return total
 
 
-def row_value(z, y, w):
-    """sum_i w_i l(z_i; y_i)."""
-    total = 0.0
-    for i in range(y.size):
-        total += w[i] * formula(z[i], y[i])
-    return total
-
-
 def row_value_gradient(z, y, w, out):
-    """The same sum; out_i = w_i grad l(z_i; y_i), a subgradient where l is not differentiable."""
+    """sum_i w_i l(z_i; y_i); out_i = w_i grad l(z_i; y_i), a subgradient where l is not differentiable."""
     total = 0.0
     for i in range(y.size):
         total += formula(z[i], y[i], w[i], out[i])
@@ -97,15 +81,14 @@ def row_conjugate(u, y, w):
 
 
 LOOPS = {
-    "value": "tangent",
     "value_gradient": "tangent",
     "curvature": "curvature",
     "prox": "prox",
     "conjugate": "conjugate",
 }
-"""The formula that each loop is around. A loss has the loop as `value_loop`, ..."""
+"""The formula that each loop is around. A loss has the loop as `value_gradient_loop`, ..."""
 
-ROW_LOOPS = {**LOOPS, "value": "value", "bent": "bent"}
+ROW_LOOPS = {**LOOPS, "bent": "bent"}
 """The same of a loss of rows of predictions."""
 
 

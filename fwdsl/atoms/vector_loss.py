@@ -54,7 +54,7 @@ class VectorLoss(ABC):
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        require(cls, ("name", "smoothness", "value", *FORMULAS))
+        require(cls, ("name", "smoothness", *FORMULAS))
         cls.word = record_of(cls, cls.name, LOSSES)
         if cls.smoothness is not None and (cls.curvature is None or cls.bent is None):
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks curvature or bent")
@@ -62,8 +62,6 @@ class VectorLoss(ABC):
             setattr(cls, f"{name}_loop", staticmethod(loop))
 
     # --- formulas: z, v, u, h, out are vectors of one sample's k numbers; compiled ----------------------------------
-    #: value(z, y) -> l(z; y)
-    value: ClassVar[Callable[..., float]]
     #: tangent(z, y, w, out) -> w l(z; y); out = w grad l(z; y) (a subgradient where not differentiable)
     tangent: ClassVar[Callable[..., float]]
     #: curvature(z, w, out): what `bent` asks of the second derivatives at z; smooth losses only
@@ -76,7 +74,6 @@ class VectorLoss(ABC):
     conjugate: ClassVar[Callable[..., float]]
 
     # --- kernels: the loops of `loss_loops` around the formulas -----------------------------------------------------
-    value_loop: ClassVar[Callable[..., float]]
     value_gradient_loop: ClassVar[Callable[..., float]]
     curvature_loop: ClassVar[Callable[..., None]]
     bent_loop: ClassVar[Callable[..., None]]

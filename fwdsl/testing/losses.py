@@ -98,11 +98,10 @@ def formulas_give_numbers(case: LossCase) -> None:
 
 
 def values_of_kernels(case: LossCase) -> None:
-    """The kernels `value` and `value_gradient` give what the references give."""
+    """The kernel `value_gradient` gives what the references give."""
     f, z, loss = case.f, case.z, case.f.loss
     out = np.empty(f.size)
     rtol = 1e-13 * case.slack
-    close(kernel(loss.value_loop)(z, f.b, f.w, f.p), f.value(z), "the kernel `value` is the reference", rtol=rtol)
     found = kernel(loss.value_gradient_loop)(z, f.b, f.w, f.p, out)
     close(found, f.value(z), "the kernel `value_gradient` returns the value", rtol=rtol)
     what = "the kernel `value_gradient` is the reference `gradient_naive`"
@@ -350,7 +349,6 @@ def arguments_are_kept(case: LossCase) -> None:
         "conjugate_naive": (u, f.b, f.p),
         "dual_bounds_naive": (f.b, f.p),
         "infimum_naive": (f.b, f.p),
-        "value_loop": (case.z, f.b, f.w, f.p),
         "value_gradient_loop": (case.z, f.b, f.w, f.p, out),
         "curvature_loop": (case.z, f.b, f.w, f.p, out),
         "prox_loop": (case.z, 0.7, f.b, f.w, f.p, out),

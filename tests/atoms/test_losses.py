@@ -55,11 +55,8 @@ def test_logistic_values_and_slopes_everywhere() -> None:
         for z, b in ((a, 1.0), (-a, 1.0), (a, -1.0)):
             zs, bs, ones = np.array([z]), np.array([b]), np.ones(1)
             expected = float(loss.value_naive(zs, bs, none)[0])
-            for found in (
-                kernel(loss.value_loop)(zs, bs, ones, none),
-                kernel(loss.value_gradient_loop)(zs, bs, ones, none, out),
-            ):
-                assert found == pytest.approx(expected, rel=1e-14, abs=1e-300)
+            found = kernel(loss.value_gradient_loop)(zs, bs, ones, none, out)
+            assert found == pytest.approx(expected, rel=1e-14, abs=1e-300)
             assert out[0] == pytest.approx(float(loss.gradient_naive(zs, bs, none)[0]), rel=2e-13, abs=1e-300)
 
 

@@ -230,7 +230,7 @@ print(f'{solution.evaluate("objective"):.4f}', fw.load("p.fw").check())
 
 
 def test_references_are_handed_through_and_never_linked() -> None:
-    assert kernel(Tweedie.value_loop) is Tweedie.value_loop and not Tweedie.compiled
+    assert kernel(Tweedie.value_gradient_loop) is Tweedie.value_gradient_loop and not Tweedie.compiled
     w, out = np.ones(3), np.empty(3)
     value = Tweedie.value_gradient_loop(np.zeros(3), np.ones(3), w, np.array([0.5]), out)
     assert value == pytest.approx(12.0) and np.all(out == 0.0) and not math.isnan(value)

@@ -250,7 +250,7 @@ def test_kernels_from_outside_are_linked_into_loops(tmp_path: Path) -> None:
     def loop(z, b, w, p):  # type: ignore[no-untyped-def]
         return value(z, b, w, p)  # type: ignore[name-defined]  # noqa: F821
 
-    doubled, huber = module.Doubled.value_loop, Huber.value_loop
+    doubled, huber = module.Doubled.value_gradient_loop, Huber.value_gradient_loop
     assert _is_kept(doubled) and _is_kept(kernel(loop, value=huber).py_func)  # type: ignore[attr-defined]
     assert not _is_kept(kernel(loop, value=doubled).py_func)  # type: ignore[attr-defined]
     assert module.Doubled.prox_loop is Huber.prox_loop

@@ -23,25 +23,6 @@ class Logistic(Loss):
     nanoseconds = 3.2
 
     @staticmethod
-    def value_loop(z, b, w, p):
-        """The loop `value` of `loss_loops`. The exponential and the logarithm as in `value_gradient_loop`."""
-        n = z.size
-        power = np.empty(n)
-        bits = power.view(np.int64)
-        total = np.empty(n)
-        for j in range(n):
-            power[j] = shifted(-min(abs(z[j]), 708.0))
-        for j in range(n):
-            total[j] = taylor(remainder(-min(abs(z[j]), 708.0), power[j]))
-        for j in range(n):
-            bits[j] = (bits[j] << 52) + (1023 << 52)
-        for j in range(n):
-            e = total[j] * power[j]
-            m = b[j] * z[j]
-            total[j] = w[j] * (log1p(e) + (0.0 if m > 0.0 else -m))
-        return added(total)
-
-    @staticmethod
     def value_gradient_loop(z, b, w, p, out):
         """The loop `value_gradient` of `loss_loops`.
 

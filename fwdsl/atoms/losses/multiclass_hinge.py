@@ -25,14 +25,6 @@ class MulticlassHinge(VectorLoss):
     piecewise_quadratic = True
 
     @staticmethod
-    def value(z, y):
-        most = 0.0
-        for l in range(z.size):
-            if l != y:
-                most = max(most, 1.0 + (z[l] - z[y]))
-        return most
-
-    @staticmethod
     def tangent(z, y, w, out):
         most = 0.0
         first = y

@@ -47,19 +47,6 @@ class Softmax(VectorLoss):
     smoothness = 0.5
 
     @staticmethod
-    def value(z, y):
-        """Formula: see `VectorLoss.value`. That of `tangent`, rounded alike, which a line search compares it with."""
-        peak = largest(z)
-        mass = 0.0
-        others = 0.0
-        for l in range(z.size):
-            e = math.exp(z[l] - peak)
-            mass += e
-            if l != y:
-                others += e
-        return level(z[y], peak, mass, others)
-
-    @staticmethod
     def tangent(z, y, w, out):
         """Formula: see `VectorLoss.tangent`. The class's own entry is minus the sum of the others: no cancellation near p_y = 1."""
         peak, mass = masses(z, out)
