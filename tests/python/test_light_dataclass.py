@@ -73,7 +73,7 @@ def test_a_subclass_that_adds_no_field_may_be_asked_first() -> None:
 def test_fields_of_a_state_are_assigned_again() -> None:
     @light_state
     class Base:
-        """What counts."""
+        """A count."""
 
         steps: int
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,7 @@ def test_seeds_threads_and_resuming_give_the_same_numbers(options: dict[str, Any
             run = resumed(run, tmp_path, given, threads) if k else run
             for _ in range(steps):
                 run.step()
-        return run.candidate(), run.report()
+        return run.candidate(), asdict(run.report())
 
     (x, ys), report = found(1, (9,))
     for threads, parts in ((2, (9,)), (1, (4, 5))):
