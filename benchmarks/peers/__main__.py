@@ -12,7 +12,7 @@ from statistics import median
 from machine import start_over
 
 if __name__ == "__main__":
-    start_over(threads=1)
+    start_over(threads=2 if "--threads=2" in sys.argv else 1)
 
 from report import Report
 from timing import Runs, duration
@@ -20,13 +20,12 @@ from timing import Runs, duration
 import fwdsl as fw
 from fwdsl.backends.registry import AUTOMATIC
 
-from . import classification, kernels, matrices, regression, residuals
-from .cases import SIZES, Case, Instance, Peer, named
+from .cases import SIZES, TOL, Case, Instance, Peer, named
+from .cold import Ours, Theirs, every_case, seconds
 from .convex import MOST
 from .page import Row, group, methods, summary, targets
 from .workers import Worker
 
-TOL = 1e-6
 COMPILING = 120.0
 """Seconds beyond the cap that a first run is given, of ours and of `COMPILED`."""
 COMPILED = ("celer", "skglm")
@@ -42,8 +41,7 @@ def main() -> None:
     options = arguments()
     cases = [
         case
-        for module in (regression, residuals, classification, kernels, matrices)
-        for case in module.cases()
+        for case in every_case()
         if case.size in options.sizes and (not options.groups or any(part in case.group for part in options.groups))
     ]
     if options.list:
@@ -88,6 +86,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--methods", action="store_true", help="where a peer is faster, try our other methods too, once each"
     )
+    parser.add_argument("--threads", type=int, choices=[1, 2], default=1, help="of everyone; written `--threads=2`")
+    parser.add_argument(
+        "--cold", action="store_true", help="time the first solve of a fresh process too, imports included"
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and measure nothing")
     parser.add_argument("--name", default="peers", help="of the page in results/")
     return parser.parse_args()
@@ -96,12 +98,12 @@ def arguments() -> argparse.Namespace:
 # --- one case -----------------------------------------------------------------------------------------------------------------
 
 
-def ours(instance: Instance, cap: float, method: str) -> Worker:
+def ours(instance: Instance, cap: float, method: str, threads: int = 1) -> Worker:
     """Our competitor: from arrays to the certified answer."""
     problem = fw.parse("fw 1\n" + instance.text)
 
     def job(_: float) -> fw.Solution:
-        return problem.bind(**instance.data).solve(tol=TOL, threads=1, time=cap, method=method)
+        return problem.bind(**instance.data).solve(tol=TOL, threads=threads, time=cap, method=method)
 
     def judge(solution: fw.Solution) -> tuple[float, tuple[str, str, float]]:
         value = instance.value(*(solution[name] for name in instance.variables))
@@ -109,12 +111,12 @@ def ours(instance: Instance, cap: float, method: str) -> Worker:
         reached = next((p.elapsed for p in solution.history if p.objective <= limit), solution.times.solve)
         return value, (solution.method, str(solution.status), reached)
 
-    return Worker(job, judge)
+    return Worker(job, judge, threads)
 
 
-def theirs(instance: Instance, peer: Peer) -> Worker:
+def theirs(instance: Instance, peer: Peer, threads: int = 1) -> Worker:
     """A peer as a competitor."""
-    return Worker(peer.fit, lambda point: (instance.value(*point), None))
+    return Worker(peer.fit, lambda point: (instance.value(*point), None), threads)
 
 
 def measured(case: Case, options: argparse.Namespace) -> Row:
@@ -122,7 +124,8 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     instance, cap = case.make(), options.cap
     sizes = [named(array) for array in instance.data.values() if getattr(array, "ndim", 0) == 2]
     row = Row(case.group, case.name, sizes[0] if sizes else "", cap=cap)
-    mine = ours(instance, cap, "auto")
+    load(instance.peers)
+    mine = ours(instance, cap, "auto", options.threads)
     first = mine.ask(0.0, 2 * cap + COMPILING)
     if first.run is None:
         row.status, row.ours = first.failed, cap
@@ -132,8 +135,7 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     row.ours = first.run.seconds  # kept where no later run ends in time
     peers = chosen(instance.peers, options.cvxpy)
     row.failed = {peer.name: "not installed" for peer in peers if not peer.installed}
-    load(peers)
-    workers = {peer.name: theirs(instance, peer) for peer in peers if peer.installed}
+    workers = {peer.name: theirs(instance, peer, options.threads) for peer in peers if peer.installed}
     limit = first.value + TOL * abs(first.value) + ROUNDING * abs(first.value)
     for peer in peers:
         if peer.installed:
@@ -141,11 +143,23 @@ def measured(case: Case, options: argparse.Namespace) -> Row:
     runs = take_turns(mine, {name: workers[name] for name in row.tolerances}, row, options.repeats, cap)
     if runs.all:
         row.ours, row.reached = runs.median, median(run.result[2] for run in runs.all)
+    row.memory = {"": mine.memory} | {name: workers[name].memory for name in row.times}
     for worker in (mine, *workers.values()):
         worker.end()
+    if options.cold:
+        row.cold = cold(case, instance, row, options)
     if options.methods and not row.ratio <= 1.0:
         row.methods = alternatives(instance, row, cap)
     return row
+
+
+def cold(case: Case, instance: Instance, row: Row, options: argparse.Namespace) -> tuple[float, float]:
+    """Our first solve in a fresh process and the fastest peer's; medians."""
+    jobs: list[Ours | Theirs] = [Ours("fw 1\n" + instance.text, instance.data, options.threads, options.cap)]
+    if row.best:
+        jobs.append(Theirs(case.group, case.name, row.best, row.tolerances[row.best], options.threads))
+    found = [median(seconds(job) for _ in range(options.repeats)) for job in jobs]
+    return found[0], found[1] if row.best else float("nan")
 
 
 def chosen(peers: Sequence[Peer], cvxpy: str) -> list[Peer]:
@@ -156,7 +170,11 @@ def chosen(peers: Sequence[Peer], cvxpy: str) -> list[Peer]:
 
 
 def load(peers: Sequence[Peer]) -> None:
-    """Import the peers before their processes are made. skglm keeps no compiled code on disk: it compiles here, once for all processes."""
+    """Import numba and the peers before processes are made, whose memory is then what they add.
+
+    skglm keeps no compiled code on disk: it compiles here, once for all processes.
+    """
+    import_module("numba")
     for peer in peers:
         if peer.installed:
             import_module(peer.needs)
@@ -222,13 +240,19 @@ def write(report: Report, groups: dict[str, list[Row]], options: argparse.Namesp
     targets(report, rows)
     report.section(
         "Conditions",
-        "One thread, warm: each competitor in a process of its own that has solved the problem before; competitors take turns, "
+        f"{('One thread', 'Two threads')[options.threads - 1]}, warm: each competitor in a process of its own that has solved the problem "
+        "before; competitors take turns, "
         f"{options.repeats} rounds, medians. Ours goes from arrays to the certified answer: binding, planning, the method and the independent "
         "verification; `reached` is when the method's own objective first was within 1e-6 of the answer's, by its history (after binding "
         "and planning). A peer gets the format that it works in, made before, and runs at the loosest tolerance of a grid (powers of ten) at which "
         "its objective, recomputed in NumPy with its point moved into the sets, is at most ours + 1e-6. CVXPY's times include its compilation; "
         f"it is tried up to {MOST:,} numbers of data. "
-        f"A run may take {options.cap:g} s; a peer that takes longer at a tolerance that does not reach it yet is not given a tighter one.",
+        "`memory` is the most that a process of ours, and of the best peer, held while it ran, beyond the data and what is imported before. "
+        + (
+            "`cold` is the first solve of a fresh process, ours and the best peer's, imports of the solver included but for what reading LIBSVM files loads of scikit-learn. "
+            * options.cold
+        )
+        + f"A run may take {options.cap:g} s; a peer that takes longer at a tolerance that does not reach it yet is not given a tighter one.",
     )
     summary(report, groups)
     for name, found in groups.items():

@@ -21,6 +21,8 @@ GRID = tuple(10.0**-k for k in range(1, 13))
 """The peers' tolerances, from loose to tight."""
 EXACT = (0.0,)
 """The grid of a peer that takes no tolerance."""
+TOL = 1e-6
+"""The relative gap that we prove."""
 SIZES = ("small", "medium", "large")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from report import Report, Target, ratio
+from report import Report, Target, ratio, size
 from timing import duration
 
 GOALS = {"rows": 0.8, "mean": 0.6, "worst": 2.0, "cvxpy": 20.0}
@@ -29,6 +29,10 @@ class Row:
     tolerances: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     methods: dict[str, float] = field(default_factory=dict)
+    #: bytes that processes added, ours under ""
+    memory: dict[str, float] = field(default_factory=dict)
+    #: our first solve in a fresh process, and the best peer's, where they were measured
+    cold: tuple[float, float] | None = None
 
     @property
     def certified(self) -> bool:
@@ -111,8 +115,19 @@ def group(report: Report, name: str, rows: Sequence[Row]) -> None:
     """The table of a group, and what each peer took."""
     report.section(name[0].upper() + name[1:])
     report.table(
-        ["problem", "size", "our method", "ours", "reached", "best peer", "its time", "our time over its", ""],
-        [_cells(row) for row in rows],
+        [
+            "problem",
+            "size",
+            "our method",
+            "ours",
+            "reached",
+            "best peer",
+            "its time",
+            "our time over its",
+            "",
+            *_more(rows),
+        ],
+        [[*_cells(row), *_more(rows, row)] for row in rows],
     )
     report.text("\n".join(f"- {row.name}: {_peers(row)}" for row in rows))
 
@@ -134,6 +149,19 @@ def _cells(row: Row) -> list[str]:
         _ratio(row.ratio),
         "fwdsl is faster" if faster else f"**{row.best} is faster**",
     ]
+
+
+def _more(rows: Sequence[Row], row: Row | None = None) -> list[str]:
+    """The cells of a row that only some pages have, or their heads."""
+    cold = any(each.cold is not None for each in rows)
+    if row is None:
+        return ["memory", "cold", "ours over its"] if cold else ["memory"]
+    memory = " / ".join(size(row.memory[name]) for name in ("", row.best) if np.isfinite(row.memory.get(name, np.nan)))
+    if not cold:
+        return [memory]
+    ours, its = row.cold or (float("nan"), float("nan"))
+    took = " / ".join(duration(each) for each in (ours, its) if np.isfinite(each))
+    return [memory, took, _ratio(ours / its)]
 
 
 def _peers(row: Row) -> str:

@@ -6,20 +6,24 @@ import multiprocessing
 import signal
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from timing import Run, timed
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run took, with notes as its result, and the value of its point; `failed` says why there is none."""
+    """What a run took, with notes as its result, the value of its point and the bytes that the process added; `failed` says why there is none."""
 
     run: Run[Any] | None = None
     value: float = float("nan")
     failed: str = ""
+    memory: float = float("nan")
 
 
 Job = Callable[[float], Any]
@@ -31,13 +35,15 @@ Judge = Callable[[Any], tuple[float, Any]]
 class Worker:
     """A forked process that runs `job` with the arguments it is sent, each for so many seconds at most."""
 
-    def __init__(self, job: Job, judge: Judge) -> None:
+    def __init__(self, job: Job, judge: Judge, threads: int = 1) -> None:
         context = multiprocessing.get_context("fork")
         self._pipe, end = context.Pipe()
-        self._process = context.Process(target=_serve, args=(end, job, judge), daemon=True)
+        self._process = context.Process(target=_serve, args=(end, job, judge, threads), daemon=True)
         self._process.start()
         end.close()
         self.alive = True
+        self.memory = float("nan")
+        """The most bytes that a run added to the process, of those that answered."""
 
     def ask(self, argument: float, seconds: float) -> Answer:
         """The answer, or why there is none; a process that does not answer in time is ended."""
@@ -47,6 +53,7 @@ class Worker:
             self._pipe.send(argument)
             if self._pipe.poll(seconds):
                 answer: Answer = self._pipe.recv()
+                self.memory = float(np.fmax(self.memory, answer.memory))
                 return answer
         except (EOFError, OSError):
             self.end()
@@ -63,10 +70,20 @@ class Worker:
             self._pipe.close()
 
 
-def _serve(pipe: Any, job: Job, judge: Judge) -> None:
+def _memory(which: str) -> float:
+    """Bytes of this process by the kernel: `VmRSS` now, `VmHWM` at most; nan where it does not tell."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("nan")
+    return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith(which)), float("nan"))
+
+
+def _serve(pipe: Any, job: Job, judge: Judge, threads: int) -> None:
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its processes
+    before = _memory("VmRSS")
     warnings.filterwarnings("ignore")  # of convergence: what was reached is measured
     while True:
         try:
@@ -74,10 +91,13 @@ def _serve(pipe: Any, job: Job, judge: Judge) -> None:
         except EOFError:
             return
         try:
-            with threadpool_limits(1):
+            with suppress(OSError):
+                Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # `VmHWM` is the most from here on
+            with threadpool_limits(threads):
                 run = timed(partial(job, argument))
+            most = _memory("VmHWM") - before
             value, notes = judge(run.result)
-            answer = Answer(Run(run.seconds, run.cpu, notes), value)
+            answer = Answer(Run(run.seconds, run.cpu, notes), value, memory=most)
         except Exception as error:  # whatever a peer raises is its own result
             answer = Answer(failed=f"{type(error).__name__}: {error}".splitlines()[0][:120])
         pipe.send(answer)

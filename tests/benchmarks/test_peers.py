@@ -20,6 +20,7 @@ pytest.importorskip("sklearn")
 from benchmarks.peers import __main__ as peers
 from benchmarks.peers import classification, kernels, matrices, regression, residuals
 from benchmarks.peers.cases import Case, Instance, Peer
+from benchmarks.peers.cold import every_case
 from benchmarks.peers.page import Row, mean
 from benchmarks.peers.workers import Worker
 
@@ -110,8 +111,7 @@ def test_peers_minimise_the_same(name: str) -> None:
 
 
 def test_cases_have_names_of_their_own() -> None:
-    modules = (regression, residuals, classification, kernels, matrices)
-    names = [(case.group, case.name) for module in modules for case in module.cases()]
+    names = [(case.group, case.name) for case in every_case()]
     assert len(set(names)) == len(names)
 
 
@@ -160,7 +160,7 @@ def test_a_case_is_measured() -> None:
         missing = Peer("none", "no_such_package", lambda tol: ())
         return Instance(instance.text, instance.data, instance.variables, instance.value, [*kept, missing])
 
-    options = argparse.Namespace(cap=30.0, repeats=1, cvxpy="none", methods=False)
+    options = argparse.Namespace(cap=30.0, repeats=1, cvxpy="none", methods=False, threads=2, cold=False)
     row = peers.measured(Case("g", "tiny", "small", make), options)
     assert (
         row.certified
