@@ -249,8 +249,8 @@ def write(report: Report, groups: dict[str, list[Row]], options: argparse.Namesp
         f"it is tried up to {MOST:,} numbers of data. "
         "`memory` is the most that a process of ours, and of the best peer, held while it ran, beyond the data and what is imported before. "
         + (
-            "`cold` is the first solve of a fresh process, ours and the best peer's, imports of the solver included but for what reading LIBSVM files loads of scikit-learn. "
-            * options.cold
+            "`cold` is the first solve of a fresh process, ours and the best peer's, imports of the solver included but for what reading "
+            "LIBSVM files loads of scikit-learn. " * options.cold
         )
         + f"A run may take {options.cap:g} s; a peer that takes longer at a tolerance that does not reach it yet is not given a tighter one.",
     )
