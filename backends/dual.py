@@ -8,6 +8,7 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
   w_i (diag(p) - p p'), which keeps the sum; where the entries but the label's own are in intervals, W is theirs, and the label's
   entry makes up for their sum;
 * *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave;
+* *cones whose domain v is just outside of* (`step_inside`): y moves along K D^-1 m, m what v misses and D the squares of columns;
 * *scaling* (penalties): the f_i^* are finite at 0, so s y with the largest s in [0, 1] that fits is dual feasible.
 """
 
@@ -31,6 +32,9 @@ ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 NEWTON_STEPS, HALVES = 20, 60
 """Most steps to the boundary of a domain, and halvings where they do not lead there."""
+
+BEYOND = 1e-9
+"""The share of a step into a domain that is added to it, for what rounding takes away."""
 
 ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
@@ -131,6 +135,38 @@ def repair(
     ):
         ys = [s * y for y in ys]
     return ys
+
+
+def step_inside(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array] | None:
+    """y + t K D^-1 m with D = diag(K'K) and the least t that brings v into the cones that it misses by m; None where no step does.
+
+    Two passes, where a repair solves a system of equations. v moves by t K'K D^-1 m, on the support too: enough where little is missed. Where no
+    columns oppose each other, as in data of one sign, t is at most 1.
+    """
+    v = -(problem.q + problem.adjoint(ys))
+    miss = np.zeros(problem.size)
+    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        vb = v[block.slice]
+        if not math.isfinite(g.conjugate(vb)):
+            if g.f.pair == (None, None) or g.f.coercive() is not None:
+                return None
+            miss[block.slice] = vb - g.f.dual_project(vb)
+    at = np.flatnonzero(miss)
+    squares = problem.column_squares
+    if not at.size or not np.all(squares[at] > 0.0):
+        return None
+    miss[at] /= squares[at]
+    along = problem.linear(miss)
+    fall = problem.adjoint(along)
+    if not np.all(miss[at] * fall[at] > 0.0):
+        return None
+    t = float((squares[at] * miss[at] / fall[at]).max()) * (1.0 + BEYOND)
+    v -= t * fall
+    moved = [y + t * step for y, step in zip(ys, along, strict=True)]
+    finite = math.isfinite(problem.conjugates(moved)) and all(
+        math.isfinite(g.conjugate(v[b.slice])) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
+    )
+    return moved if finite else None
 
 
 def _absorb(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> None:

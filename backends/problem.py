@@ -197,6 +197,15 @@ class PreparedProblem:
         return [[(b, m.absolute().apply(np.ones(b.size))) for b, m in t.map.parts] for t in self.terms]
 
     @cached_property
+    def column_squares(self) -> Array:
+        """The diagonal of K'K."""
+        found = np.zeros(self.size)
+        for term in self.terms:
+            for block, m in term.map.parts:
+                found[block.slice] += m.squared().adjoint(np.ones(m.rows))
+        return found
+
+    @cached_property
     def absorbing(self) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp], Array]]:
         """(term, rows, coordinates, coefficients): dual entries without bounds whose row of K has one entry, one for a coordinate at most.
 

@@ -44,6 +44,7 @@ from fwdsl.backends.coordinate.method import CoordinateDescent
 from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
+from fwdsl.backends.dual import dual_value, step_inside
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
@@ -312,6 +313,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             missed, bend = s.misses[self.unscaled], self._largest_bend(s)
             lacks = float(missed @ (self.length * np.abs(s.x))[self.unscaled] + missed @ missed / bend)
             s.best_bound, s.dual = found - lacks, share * s.y
+            near = s.value - s.best_bound <= NEAR * abs(s.value)
+            inside = step_inside(self.problem, [s.dual]) if near and missed.any() else None
+            if inside is not None:
+                s.best_bound, s.dual = dual_value(self.problem, inside, self.problem.adjoint(inside)), inside[0]
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 

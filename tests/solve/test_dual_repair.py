@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.dual import feasible_scale, repair
+from fwdsl.backends.dual import dual_value, feasible_scale, repair, step_inside
 from fwdsl.backends.dual_step import DiagonalMetric, least_move
 from fwdsl.backends.problem import PreparedProblem
 
@@ -166,3 +166,47 @@ def test_a_term_of_data_alone_makes_up_for_nothing() -> None:
         assert s.status == "optimal"
         without = fw.parse(text.replace(" + 0.1 * sum_squares(y)", "")).bind(**data).solve(threads=1)
         assert s.objective == pytest.approx(without.objective + 0.1 * float(data["y"] @ data["y"]), rel=1e-5)
+
+
+# --- steps into cones ------------------------------------------------------------------------------------------------------
+
+
+def prepared(X: np.ndarray, y: np.ndarray, constraint: str) -> tuple[PreparedProblem, np.ndarray, float]:
+    """Least squares under a constraint, its solution and its value."""
+    text = f"data X: matrix[n, p], y: vector[n]\nvar x: vector[p]\nminimize sum(squared(X @ x, y))\n{constraint}\n"
+    problem = fw.parse(text).bind(X=X, y=y)
+    s = problem.solve(tol=1e-12, threads=1)
+    return PreparedProblem(problem.canonical, 1), s["x"], s.objective
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("constraint", ["subject to x >= 0", "subject to x in box(0, inf)"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_step_leads_into_cones_that_are_missed_by_little(constraint: str, unit: float, sparse: bool) -> None:
+    """The bound is one, and lacks about what was missed times x."""
+    rng = np.random.default_rng(4)
+    X = unit * np.where(rng.random((60, 20)) < 0.4, rng.exponential(size=(60, 20)), 0.0)
+    y = rng.normal(1.0, 1.0, 60)
+    problem, x, value = prepared(sp.csr_array(X) if sparse else X, y, constraint)
+    for size in (1e-3, 1e-5, 1e-7):
+        z = X @ (x * (1.0 + size * rng.normal(size=x.size)))
+        _, ys = problem.losses_gradient([z])
+        inside = step_inside(problem, ys)
+        assert inside is not None
+        kty = problem.adjoint(inside)
+        assert all(
+            math.isfinite(g.conjugate(-kty[b.slice])) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
+        )
+        assert value - 100.0 * size * value < dual_value(problem, inside, kty) <= value * (1.0 + 1e-10)
+
+
+def test_no_step_where_equalities_are_missed_or_nothing_is() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.exponential(size=(20, 4)), rng.normal(size=20)
+    free, _, _ = prepared(X, y, "")
+    assert step_inside(free, [rng.normal(size=20)]) is None
+    cone, _, _ = prepared(X, y, "subject to x >= 0")
+    assert step_inside(cone, [np.ones(20)]) is None  # K'y > 0
+    # a column without entries: nothing moves what it misses
+    X[:, 1] = 0.0
+    assert step_inside(prepared(X, y, "subject to x >= 0")[0], [np.zeros(20)]) is None
