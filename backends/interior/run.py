@@ -33,7 +33,7 @@ from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibr
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
-from fwdsl.backends.interior.system import Systems, least_solution
+from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -175,13 +175,16 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         right = self._each(scalings, self.A @ now.v + now.s - now.tau * self.b, lambda k: k.inverse_t)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
         b = self._each(scalings, self.b, lambda k: k.inverse_t)
-        along = system(-self.c, b)
+        # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1
+        products = float(now.s @ now.z) + now.tau * now.kappa
+        harmless = HARMLESS * products / max(float(np.abs(now.v).sum()), 1e-300)
+        along = system(-self.c, b, harmless)
         slope = 2.0 / now.tau * Pv + self.c
         pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
 
         def direction(share: float, turned: Array, product: float) -> Direction:
             """The direction of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
-            v, u = system(-share * left, turned - share * right)
+            v, u = system(-share * left, turned - share * right, harmless)
             tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
             v, u = v + tau * along[0], u + tau * along[1]
             return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
@@ -193,7 +196,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         affine = direction(1.0, lam, now.tau * now.kappa)
         reach = min(1.0, self._reach(scalings, affine))
         sigma = (1.0 - reach) ** 3
-        mu = sigma * (float(now.s @ now.z) + now.tau * now.kappa) / self.degree
+        mu = sigma * products / self.degree
         turned = lam
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is not None:

@@ -51,6 +51,9 @@ ORDERS = 2
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
+HARMLESS = 1e-3
+"""The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
+
 
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
@@ -273,8 +276,8 @@ class System:
     def __init__(self, P: MatrixLike, A: MatrixLike, At: Any, equations: int, solve: Solve) -> None:
         self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
 
-    def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
-        """The solution (dv, u) for the right-hand sides p and r."""
+    def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
+        """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
         n, k = p.size, self.equations
         right = np.concatenate([p, r])
         found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
@@ -287,7 +290,9 @@ class System:
             below[k:] += u[k:]
             rest = np.concatenate([p - (self.P @ v + across), below])
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
-            size = max(_share(rest[:n], p, 1e-18, across), _share(below, r, 1e-3, along))
+            size = _share(below, r, 1e-3, along)
+            if not (size <= ENOUGH and float(np.abs(rest[:n]).max(initial=0.0)) <= harmless):
+                size = max(size, _share(rest[:n], p, 1e-18, across))
             if not size < 0.5 * least:
                 break
             best, least = found, size
