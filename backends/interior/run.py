@@ -169,10 +169,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         system = self.systems.at(self.batches, scalings)
         # a factorisation may be long, and the state has not changed yet
         self.problem.look()
-        Pv = self.P @ now.v
+        Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
         curved = float(now.v @ Pv)
-        left = Pv + self.At @ now.z + now.tau * self.c
-        right = self._each(scalings, self.A @ now.v + now.s - now.tau * self.b, lambda k: k.inverse_t)
+        left = Pv + Az + now.tau * self.c
+        right = self._each(scalings, Av + now.s - now.tau * self.b, lambda k: k.inverse_t)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
         b = self._each(scalings, self.b, lambda k: k.inverse_t)
         # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1

@@ -10,7 +10,7 @@ form, their Schur complement is factored. Diagonals are moved away from zero, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -39,9 +39,6 @@ from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
 
-SHORT = 50_000
-"""Entries of A up to which its rows are multiplied as they are, though their entries are separate."""
-
 INDEPENDENT = 1e-5
 """The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
 
@@ -53,6 +50,10 @@ REFINEMENTS, ENOUGH = 5, 1e-12
 
 HARMLESS = 1e-3
 """The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
+
+
+Products = Callable[[Array, Array], tuple[Array, Array]]
+"""A v and A'u of v and u."""
 
 
 class Systems:
@@ -74,8 +75,7 @@ class Systems:
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.At = At
         self.single = self.thin and self._is_single(P)
-        # products with the rows as they are touch more numbers than those of their entries, but take fewer calls
-        self.apart = kind == "reduced" and A.nnz > SHORT
+        self.of_P = _product(self.P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
@@ -96,10 +96,16 @@ class Systems:
                 return self._separated(self.separate, batches, scalings, root)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._thin
-            return System(self.P, scaled, across, self.equations, factor(scaled, across, root))
+            return System(self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root))
         scaled = _scaled(self.A, batches, scalings)
         inner = self._whole if self.kind == "whole" else self._condensed
-        return System(self.P, scaled, scaled.T, self.equations, inner(scaled))
+        return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, inner(scaled))
+
+    def products(self, v: Array, z: Array) -> tuple[Array, Array]:
+        """A v and A'z."""
+        if self.separate is not None:
+            return self.separate.products(np.ones(z.size), self.separate.rest, v, z)
+        return self.A @ v, self.At @ z
 
     def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
         """W^-T A by rows, and its transpose; `root` is W^-T where that is diagonal."""
@@ -118,19 +124,14 @@ class Systems:
             matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
             weights, rest = matrix.diagonal(), (matrix[others][:, others] @ separate.rest).tocsr()
         else:
-            matrix, weights, rest = None, root, _scaled_rows(separate.rest, root[others])
+            weights, rest = root, _scaled_rows(separate.rest, root[others])
         factors = separate.factors(weights, self.diagonal + SHIFT)
         if self.narrow is not None:
             inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
         else:
             inner = self._dense(separate, factors, rest)
-        A: Any
-        if self.apart:
-            A = _Scaled(diags_array(weights).tocsr() if matrix is None else matrix, separate)
-            At = A.T
-        else:
-            A, At = self._rows(batches, scalings, root)
-        return System(self.P, A, At, self.equations, self._reduced(separate, factors, inner, A, At))
+        whole = separate.reduced(factors, weights, rest, inner, self.equations)
+        return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
     def _dense(self, separate: Separate, factors: list[Factor], rest: csr_array) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; `rest` are the scaled other rows."""
@@ -141,29 +142,6 @@ class Systems:
             matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
         matrix[:inner, :inner] += separate.gram(factors, self.look)
         return _factored(matrix, rest[:k].toarray() if k else np.zeros((0, order)), self.look)
-
-    def _reduced(self, separate: Separate, factors: list[Factor], solve: Solve, A: Any, At: Any) -> Solve:
-        """The solver of the whole system from that for the kept unknowns."""
-        n, k, order = self.P.shape[0], self.equations, separate.kept.size
-
-        def reduced(right: Array) -> Array:
-            """v of the condensed system, and the multipliers of the equations."""
-            short, halves = separate.eliminate(factors, right[:n])
-            found = solve(np.concatenate([short, right[n:]]))
-            out = np.empty(n + k)
-            separate.complete(factors, found[:order], halves, out[:n])
-            out[n:] = found[order:]
-            return out
-
-        def whole(right: Array) -> Array:
-            p, r = right[:n], right[n:].copy()
-            r[:k] = 0.0
-            found = reduced(np.concatenate([p + At @ r, right[n : n + k]]))
-            u = A @ found[:n] - r
-            u[:k] = found[n:]
-            return np.concatenate([found[:n], u])
-
-        return whole
 
     def _whole(self, A: Array) -> Solve:
         n, m = self.P.shape[0], A.shape[0]
@@ -266,6 +244,15 @@ def least_solution(gram: Array, right: Array) -> Array:
     return np.asarray(np.linalg.lstsq(gram, right, rcond=1e-12)[0])
 
 
+def _product(P: Any) -> Solve:
+    """The product with P."""
+    if not isinstance(P, np.ndarray):
+        diagonal = P.diagonal()
+        if P.count_nonzero() == np.count_nonzero(diagonal):
+            return lambda v: diagonal * v
+    return lambda v: P @ v
+
+
 def _written(matrix: Any) -> Array:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
@@ -273,8 +260,8 @@ def _written(matrix: Any) -> Array:
 class System:
     """A factored system, solved to rounding."""
 
-    def __init__(self, P: MatrixLike, A: MatrixLike, At: Any, equations: int, solve: Solve) -> None:
-        self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
+    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve) -> None:
+        self.of_P, self.products, self.equations, self.solve = of_P, products, equations, solve
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
@@ -285,13 +272,13 @@ class System:
         for again in range(REFINEMENTS + 1):
             found = found + self.solve(rest)
             v, u = found[:n], found[n:]
-            across, along = self.At @ u, self.A @ v
+            along, across = self.products(v, u)
             below = r - along
             below[k:] += u[k:]
-            rest = np.concatenate([p - (self.P @ v + across), below])
+            rest = np.concatenate([p - (self.of_P(v) + across), below])
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
             size = _share(below, r, 1e-3, along)
-            if not (size <= ENOUGH and float(np.abs(rest[:n]).max(initial=0.0)) <= harmless):
+            if not (size <= ENOUGH and _largest(rest[:n]) <= harmless):
                 size = max(size, _share(rest[:n], p, 1e-18, across))
             if not size < 0.5 * least:
                 break
@@ -304,34 +291,18 @@ class System:
 
 def _share(rest: Array, right: Array, share: float, terms: Array) -> float:
     """The largest residual beside the largest right-hand side, and a share of the largest of the terms."""
-    size = float(np.abs(right).max(initial=0.0)) + share * float(np.abs(terms).max(initial=0.0))
-    return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
+    size = _largest(right) + share * _largest(terms)
+    return _largest(rest) / size if size > 0.0 else 0.0
+
+
+def _largest(values: Array) -> float:
+    """The largest absolute value; NaN where one is."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _is_rounding(rest: Array, terms: Array) -> bool:
     """True if a residual is small beside the terms that it is made of."""
-    return float(np.abs(rest).max(initial=0.0)) <= ENOUGH * float(np.abs(terms).max(initial=0.0))
-
-
-class _Scaled:
-    """W^-T A, not worked out."""
-
-    def __init__(self, root: csr_array, separate: Separate) -> None:
-        self.root, self.separate = root, separate
-        self.T = _ScaledAdjoint(root.T.tocsr(), separate)
-
-    def __matmul__(self, v: Array) -> Array:
-        return np.asarray(self.root @ (self.separate @ v))
-
-
-class _ScaledAdjoint:
-    """A'W^-1."""
-
-    def __init__(self, root: csr_array, separate: Separate) -> None:
-        self.root, self.separate = root, separate
-
-    def __matmul__(self, u: Array) -> Array:
-        return self.separate.adjoint(self.root @ u)
+    return _largest(rest) <= ENOUGH * _largest(terms)
 
 
 def _factored(matrix: Array, equal: Array, look: Look) -> Solve:
