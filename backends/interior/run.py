@@ -104,7 +104,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
-        self.A, self.At = A.tocsr(), A.T.tocsr()
+        self.A = A.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
@@ -119,7 +119,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
         look = self.problem.look
-        self.systems = Systems(self.P, self.A, self.At, self.program.equations, self.kind, self.separate, look)
+        self.systems = Systems(self.P, self.A, self.program.equations, self.kind, self.separate, look)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""

@@ -4,17 +4,19 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations is diagonal, as in linear programs in standard
-form, their Schur complement is factored. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
+cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations and a few rows is diagonal, as in linear
+programs over x >= 0, the Schur complement of these is factored. Diagonals are moved away from zero, and each answer is refined against the
+equations as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array, vstack
 from scipy.sparse.linalg import splu
 
@@ -56,15 +58,20 @@ Products = Callable[[Array, Array], tuple[Array, Array]]
 """A v and A'u of v and u."""
 
 
+class LongRows(NamedTuple):
+    """The equations and the other rows that see more than one unknown, and which entries of A are not theirs."""
+
+    rows: NDArray[np.intp]
+    others: NDArray[np.bool_]
+
+
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
 
     `look` is asked between the blocks of all that is long.
     """
 
-    def __init__(
-        self, P: Any, A: csr_array, At: csr_array, equations: int, kind: str, separate: Separate | None, look: Look
-    ) -> None:
+    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
@@ -73,8 +80,7 @@ class Systems:
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
-        self.At = At
-        self.single = self.thin and self._is_single(P)
+        self.long = self._long_rows(P) if self.thin else None
         self.of_P = _product(self.P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
@@ -87,6 +93,7 @@ class Systems:
                 self.separate = separate if self.narrow is not None else None
             else:
                 self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
+        self.At: Any = A.T.tocsr() if self.separate is None else None
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
@@ -96,7 +103,9 @@ class Systems:
                 return self._separated(self.separate, batches, scalings, root)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._thin
-            return System(self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root))
+            return System(
+                self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root)
+            )
         scaled = _scaled(self.A, batches, scalings)
         inner = self._whole if self.kind == "whole" else self._condensed
         return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, inner(scaled))
@@ -163,9 +172,9 @@ class Systems:
         """The condensed system of a sparse A."""
         n, k = self.P.shape[0], self.equations
         rest = A[k:] if k else A
-        if self.single and root is not None:
+        if self.long is not None and root is not None:
             try:
-                return _around(self._of_equations(A[:k], rest), rest, rest.T.tocsr(), n, k)
+                return self._of_long(self.long, A, across)
             except np.linalg.LinAlgError:
                 pass  # equations that depend on each other
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
@@ -173,28 +182,43 @@ class Systems:
         matrix[:n, :n] = self.P + _written(square)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
-    def _is_single(self, P: Any) -> bool:
-        """True if all but fewer equations than unknowns see one unknown a row, and all unknowns are bent or seen: what is left are the equations."""
+    def _long_rows(self, P: Any) -> LongRows | None:
+        """The equations, and the other rows that see more than one unknown, where these are few and what is left without them is diagonal."""
         k, n = self.equations, P.shape[0]
-        rest = self.A[k:]
+        each = np.diff(self.A.indptr)
+        long = (each > 1) | (np.arange(each.size) < k)
         diagonal = P.diagonal()
-        settled = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
-        alone = np.diff(rest.indptr).max(initial=0) <= 1 and np.count_nonzero(self.P) == np.count_nonzero(diagonal)
-        return bool(0 < k < n and settled.all() and alone)
+        others = np.repeat(~long, each)
+        seen = self.A.indices[others]
+        settled = (np.bincount(seen, minlength=n) > 0) | (diagonal > 0.0)
+        few = 0 < np.count_nonzero(long) < n
+        alone = np.count_nonzero(self.P) == np.count_nonzero(diagonal)
+        return LongRows(np.flatnonzero(long), others) if few and settled.all() and alone else None
 
-    def _of_equations(self, equal: csr_array, rest: csr_array) -> Solve:
-        """The solver by the Schur complement of the equations, where all else is diagonal."""
-        n, k = equal.shape[1], equal.shape[0]
-        own = self.P.diagonal() + np.bincount(rest.indices, weights=rest.data**2, minlength=n)
+    def _of_long(self, long: LongRows, A: csr_array, across: csr_array) -> Solve:
+        """The solver by the Schur complement of the long rows, where all else is diagonal.
+
+        Their u are the unknowns of the complement, not what is left of A v: an active row has large entries.
+        """
+        n, k, at = A.shape[1], self.equations, long.rows
+        few = A[at]
+        to = few.T.tocsr()
+        own = self.P.diagonal() + np.bincount(A.indices, weights=np.where(long.others, A.data, 0.0) ** 2, minlength=n)
         share = 1.0 / (own + SHIFT + 1e-15 * own)
-        across = equal.T.tocsr()
-        scaled = np.sqrt(share)[:, None] * across.toarray()
-        inner = _factored(np.asfortranarray(dense_gram(scaled, self.look)), np.zeros((0, k)), self.look)
+        matrix = np.asfortranarray(dense_gram(np.sqrt(share)[:, None] * to.toarray(), self.look))
+        np.einsum("ii->i", matrix)[k:] += 1.0
+        inner = _factored(matrix, np.zeros((0, at.size)), self.look)
 
         def solve(right: Array) -> Array:
-            p = share * right[:n]
-            y = inner(equal @ p - right[n:])
-            return np.concatenate([p - share * (across @ y), y])
+            r = right[n:].copy()
+            own_r = r[at]
+            r[at] = 0.0
+            p = share * (right[:n] + across @ r)
+            y = inner(few @ p - own_r)
+            v = p - share * (to @ y)
+            u = A @ v - r
+            u[at] = y
+            return np.concatenate([v, u])
 
         return solve
 

@@ -100,7 +100,7 @@ def test_a_step_solves_the_linearised_equations() -> None:
 
     def residuals() -> np.ndarray:
         now = run.state
-        left = run.P @ now.v + run.At @ now.z + now.tau * run.c
+        left = run.P @ now.v + run.A.T @ now.z + now.tau * run.c
         return np.concatenate([left, run.A @ now.v + now.s - now.tau * run.b])
 
     before = residuals()

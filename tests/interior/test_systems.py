@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.interior import system
 from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
 from fwdsl.backends.interior.program import Batch
@@ -34,29 +33,34 @@ def standard(m: int, n: int, repeated: int = 0, unit: float = 1.0) -> fw.Problem
 def test_equations_by_their_schur_complement(repeated: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same optimum as by the whole matrix, with dependent equations too, in every unit."""
     used: list[int] = []
-    plain = Systems._of_equations
-    monkeypatch.setattr(Systems, "_of_equations", lambda *a: used.append(1) or plain(*a))
+    plain = Systems._of_long
+    monkeypatch.setattr(Systems, "_of_long", lambda *a: used.append(1) or plain(*a))
     found = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
     assert found.status == "optimal" and used
     large = standard(30, 260, repeated, 2.0**20).solve(method="interior", tol=1e-7)
     assert large.status == "optimal" and large.objective == pytest.approx(2.0**20 * found.objective, rel=1e-6)
-    monkeypatch.setattr(Systems, "_is_single", lambda *a: False)
+    monkeypatch.setattr(Systems, "_long_rows", lambda *a: None)
     whole = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
     assert whole.status == "optimal" and whole.objective == pytest.approx(found.objective, rel=1e-6)
 
 
-def test_the_schur_complement_solves_the_system() -> None:
+@pytest.mark.parametrize(("equations", "long"), [(4, 0), (0, 4), (3, 2)])
+def test_the_schur_complement_solves_the_system(equations: int, long: int) -> None:
+    """Rows that see more than one unknown may be equations or not, and have large entries."""
     rng = np.random.default_rng(3)
-    n, k = 12, 4
-    A = sp.csr_array(np.vstack([rng.standard_normal((k, n)), np.diag(rng.uniform(0.5, 2.0, n))]))
-    systems = Systems(sp.csr_array((n, n)), A, A.T.tocsr(), k, "condensed", None, lambda: None)
+    n, k = 12, equations
+    full = rng.standard_normal((k + long, n))
+    full[k:] *= 1e6
+    A = sp.csr_array(np.vstack([full, np.diag(rng.uniform(0.5, 2.0, n))]))
+    m = A.shape[0]
+    systems = Systems(sp.csr_array((n, n)), A, k, "condensed", None, lambda: None)
     systems.thin, systems.A = True, A
-    assert systems._is_single(sp.csr_array((n, n)))
-    right = rng.standard_normal(n + k)
-    dense = A.toarray()
-    whole = np.block([[dense[k:].T @ dense[k:], dense[:k].T], [dense[:k], np.zeros((k, k))]])
-    found = systems._of_equations(A[:k], A[k:])(right)
-    np.testing.assert_allclose(found, np.linalg.solve(whole, right), rtol=1e-7, atol=1e-7)
+    found = systems._long_rows(sp.csr_array((n, n)))
+    assert found is not None and found.rows.tolist() == list(range(k + long))
+    right = rng.standard_normal(n + m)
+    whole = np.block([[np.zeros((n, n)), A.toarray().T], [A.toarray(), np.diag(-1.0 * (np.arange(m) >= k))]])
+    solution = systems._of_long(found, A, A.T.tocsr())(right)
+    np.testing.assert_allclose(whole @ solution, right, rtol=1e-7, atol=1e-7)
 
 
 def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,17 +81,6 @@ def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.Monk
     for other in (with_all, without):
         assert other.status == expected.status == "optimal"
         assert other.objective == pytest.approx(expected.objective, rel=1e-7)
-
-
-def test_rows_as_they_are_and_by_their_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    A, b = rng.standard_normal((400, 7)), rng.standard_normal(400)
-    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize mean(absolute(A @ x, b)) + 0.01 * norm1(x)\n"
-    expected = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
-    monkeypatch.setattr(system, "SHORT", 0)
-    found = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
-    assert found.status == expected.status == "optimal"
-    assert found.objective == pytest.approx(expected.objective, rel=1e-7)
 
 
 def test_least_solutions_of_dependent_and_independent_rows() -> None:
