@@ -206,3 +206,30 @@ def connected(row, column, rows, part):
     for i in range(part.size):
         part[i] = -part[i] - 1
     return found
+
+
+def missed(p, curved, across, r, along, u, equations, rest, sizes):
+    """p - (curved + across) and r - along + u into `rest`, u of equations left out, and the largest entries of what is left, of the right-hand
+    side and of the terms into `sizes`, three of either part: NaN where what is left has one."""
+    n = p.size
+    sizes[:] = 0.0
+    total = 0.0
+    left, right, terms = 0.0, 0.0, 0.0
+    for i in range(n):
+        value = p[i] - (curved[i] + across[i])
+        rest[i] = value
+        total += value
+        left, right, terms = max(left, abs(value)), max(right, abs(p[i])), max(terms, abs(across[i]))
+    sizes[0], sizes[1], sizes[2] = left, right, terms
+    left, right, terms = 0.0, 0.0, 0.0
+    for i in range(r.size):
+        value = r[i] - along[i]
+        if i >= equations:
+            value += u[i]
+        rest[n + i] = value
+        total += value
+        left, right, terms = max(left, abs(value)), max(right, abs(r[i])), max(terms, abs(along[i]))
+    sizes[3], sizes[4], sizes[5] = left, right, terms
+    # a sum of numbers that are no NaN may be one only where they are infinite
+    if total != total:
+        sizes[0] = sizes[3] = total

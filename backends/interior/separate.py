@@ -24,7 +24,7 @@ from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 
-Index = NDArray[np.intp]
+Index = NDArray[np.integer[Any]]
 
 DENSE_SHARE = 0.25
 """The share of entries of K from which on it is kept as a dense matrix."""
@@ -72,7 +72,7 @@ class Separate:
             for g in found:
                 rows, own = place[part.row + g.rows], part.extra + g.own
                 of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
-                groups.append(Group(rows, own, first + g.z, -g.of_z * e[rows], of_own))
+                groups.append(Group(_short(rows), _short(own), _short(first + g.z), -g.of_z * e[rows], of_own))
                 kept[own], others[rows] = False, False
             if found:
                 maps.append(part.K)
@@ -150,7 +150,11 @@ def _groups(form: Conic) -> list[Group]:
     if not form.owned:
         return []
     row, column, value = form.of_u
-    rows, at = np.unique(row, return_index=True)
+    # a row of each entry's own, which all are of one entry
+    of_each = np.full(form.offset.size, -1)
+    of_each[row] = np.arange(row.size)
+    rows = np.flatnonzero(of_each >= 0)
+    at = of_each[rows]
     of_row = label[column[at]]
     factor: Array = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size).astype(float)
     rank_of_row, rank = _ranks(of_row), _ranks(label)
@@ -171,6 +175,11 @@ def _groups(form: Conic) -> list[Group]:
         np.add.at(of_own, (index[label[column[live]]], of_row_rank[row[live]], rank[column[live]]), value[live])
         found.append(Group(its_rows, its_own, z, factor[its_rows], of_own))
     return found
+
+
+def _short(index: Index) -> Index:
+    """The index in half the memory: kernels read it again and again, and there are few unknowns and rows (`sizes.MOST`)."""
+    return np.ascontiguousarray(index, dtype=np.int32)
 
 
 def _ranks(label: Index) -> Index:

@@ -35,8 +35,10 @@ from fwdsl.backends.interior.blocked import (
     weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling
+from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
+from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
@@ -290,43 +292,31 @@ class System:
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
         n, k = p.size, self.equations
-        right = np.concatenate([p, r])
-        found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
-        rest = right
+        rest = np.concatenate([p, r])
+        found = np.zeros(0)
+        best, least, sizes = np.zeros(rest.size), np.inf, np.empty(6)
         for again in range(REFINEMENTS + 1):
-            found = found + self.solve(rest)
+            found = self.solve(rest) if again == 0 else found + self.solve(rest)
             v, u = found[:n], found[n:]
             along, across = self.products(v, u)
-            below = r - along
-            below[k:] += u[k:]
-            rest = np.concatenate([p - (self.of_P(v) + across), below])
+            kernel(missed)(p, self.of_P(v), across, r, along, u, k, rest, sizes)
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
-            size = _share(below, r, 1e-3, along)
-            if not (size <= ENOUGH and _largest(rest[:n]) <= harmless):
-                size = max(size, _share(rest[:n], p, 1e-18, across))
+            size = _share(sizes[3:], 1e-3)
+            if not (size <= ENOUGH and sizes[0] <= harmless):
+                size = max(size, _share(sizes[:3], 1e-18))
             if not size < 0.5 * least:
                 break
             best, least = found, size
             # an answer that was refined is as good as its terms allow where what is left is near their rounding
-            if size <= ENOUGH or (again and _is_rounding(rest[:n], across) and _is_rounding(below, along)):
+            if size <= ENOUGH or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
                 break
         return best[:n], best[n:]
 
 
-def _share(rest: Array, right: Array, share: float, terms: Array) -> float:
-    """The largest residual beside the largest right-hand side, and a share of the largest of the terms."""
-    size = _largest(right) + share * _largest(terms)
-    return _largest(rest) / size if size > 0.0 else 0.0
-
-
-def _largest(values: Array) -> float:
-    """The largest absolute value; NaN where one is."""
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-
-
-def _is_rounding(rest: Array, terms: Array) -> bool:
-    """True if a residual is small beside the terms that it is made of."""
-    return _largest(rest) <= ENOUGH * _largest(terms)
+def _share(sizes: Array, share: float) -> float:
+    """A residual beside its right-hand side and a share of the terms that it is made of, all by their largest entries."""
+    size = float(sizes[1] + share * sizes[2])
+    return float(sizes[0]) / size if size > 0.0 else 0.0
 
 
 def _factored(matrix: Array, equal: Array, look: Look) -> Solve:
