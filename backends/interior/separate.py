@@ -10,6 +10,7 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, sparse_prod
 from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.integer[Any]]
@@ -48,6 +50,38 @@ class Factor(NamedTuple):
     Qc: Array
 
 
+class Rows:
+    """A sparse matrix for products alone: kernels take a fraction of the time that a call of SciPy's takes."""
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape, self.data, self.pattern = matrix.shape, matrix.data, (matrix.indices, matrix.indptr)
+        # unsigned indices need no test
+        unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
+        self.indptr, self.indices = matrix.indptr.view(unsigned), matrix.indices.view(unsigned)
+        self.all = np.arange(matrix.shape[0])
+
+    def scaled(self, root: Array) -> Rows:
+        """Its rows times these numbers."""
+        found = copy(self)
+        found.data = self.data * np.repeat(root, np.diff(self.pattern[1]))
+        return found
+
+    @property
+    def matrix(self) -> csr_array:
+        return csr_array((self.data, *self.pattern), self.shape)
+
+    def __matmul__(self, v: Array) -> Array:
+        out = np.empty(self.shape[0])
+        if out.size:
+            kernel(csr_matvec)(self.indptr, self.indices, self.data, v, out, 0, out.size)
+        return out
+
+    def add_adjoint(self, u: Array, out: Array) -> None:
+        """Add its adjoint times u."""
+        if u.size:
+            kernel(csr_scatter)(self.indptr, self.indices, self.data, self.all, u, out)
+
+
 @light_dataclass
 class Separate:
     """The entries with unknowns of their own, their K, and the other unknowns and rows."""
@@ -58,6 +92,9 @@ class Separate:
     others: Index  # the rows that are no entry's
     rest: csr_array  # A of these rows and the kept unknowns
     K_t: Any
+    of_K: Any  # K and its adjoint for products
+    of_K_t: Any
+    of_rest: Rows
 
     @staticmethod
     def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
@@ -82,18 +119,22 @@ class Separate:
             K = K.toarray()
         rest = A[np.flatnonzero(others)][:, np.flatnonzero(kept)].tocsr()
         K_t = K.T if isinstance(K, np.ndarray) else K.T.tocsr()
-        return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, K_t)
+        # for products
+        of_K, of_K_t = (K, K_t) if isinstance(K, np.ndarray) else (Rows(K), Rows(K_t))
+        at = np.flatnonzero(kept), np.flatnonzero(others)
+        return Separate(K, tuple(groups), *at, rest, K_t, of_K, of_K_t, Rows(rest))
 
-    def products(self, weights: Array, rest: csr_array, v: Array, u: Array) -> tuple[Array, Array]:
+    def products(self, weights: Array, rest: Rows, v: Array, u: Array) -> tuple[Array, Array]:
         """W^-T A v and A'W^-1 u, where W^-T has these weights in the rows of the entries, and `rest` are the other rows of W^-T A."""
         columns = self.K.shape[1]
         along, across = np.empty(weights.size), np.empty(v.size)
-        t, back, kept = self.K @ v[:columns], np.zeros(self.K.shape[0]), v[self.kept]
+        t, back, kept = self.of_K @ v[:columns], np.zeros(self.K.shape[0]), v[self.kept]
         for g in self.groups:
             kernel(entries_products)(g.rows, g.own, g.of_z, g.of_own, g.z, weights, t, v, u, along, across, back)
         along[self.others] = rest @ kept
-        below = rest.T @ u[self.others]
-        below[:columns] += self.K_t @ back
+        below = np.zeros(kept.size)
+        below[:columns] = self.of_K_t @ back
+        rest.add_adjoint(u[self.others], below)
         across[self.kept] = below
         return along, across
 
@@ -114,7 +155,7 @@ class Separate:
             return dense_gram(scaled, look)
         return np.asarray(sparse_product(self.K_t, (diags_array(D) @ self.K).tocsr(), look).toarray())
 
-    def reduced(self, factors: list[Factor], weights: Array, rest: csr_array, solve: Solve, equations: int) -> Solve:
+    def reduced(self, factors: list[Factor], weights: Array, rest: Rows, solve: Solve, equations: int) -> Solve:
         """The solver of the whole system from that for the kept unknowns and the multipliers of the equations."""
         columns, order, n = self.K.shape[1], self.kept.size, self.kept.size + sum(g.own.size for g in self.groups)
         m = weights.size
@@ -128,14 +169,14 @@ class Separate:
             for (g, f), half in zip(pairs, halves, strict=True):
                 kernel(entries_reduce)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, p, r, t, half)
             short = p[self.kept]
-            short += rest.T @ r[self.others]
-            short[:columns] += self.K_t @ t
+            rest.add_adjoint(r[self.others], short)
+            short[:columns] += self.of_K_t @ t
             found = solve(np.concatenate([short, right[n : n + equations]]))
             out = np.empty(n + m)
             v, u = out[:n], out[n:]
             v[self.kept] = found[:order]
             u[self.others] = rest @ found[:order] - r[self.others]
-            t = self.K @ found[:columns]
+            t = self.of_K @ found[:columns]
             for (g, f), half in zip(pairs, halves, strict=True):
                 kernel(entries_expand)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, half, r, t, v, u)
             u[:equations] = found[order:]
@@ -178,8 +219,8 @@ def _groups(form: Conic) -> list[Group]:
 
 
 def _short(index: Index) -> Index:
-    """The index in half the memory: kernels read it again and again, and there are few unknowns and rows (`sizes.MOST`)."""
-    return np.ascontiguousarray(index, dtype=np.int32)
+    """The index as kernels read it soonest, in half the memory and without a sign: there are few unknowns and rows (`sizes.MOST`)."""
+    return np.ascontiguousarray(index, dtype=np.uint32)
 
 
 def _ranks(label: Index) -> Index:

@@ -37,7 +37,7 @@ from fwdsl.backends.interior.blocked import (
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
+from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Rows, Separate
 from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
@@ -115,7 +115,7 @@ class Systems:
     def products(self, v: Array, z: Array) -> tuple[Array, Array]:
         """A v and A'z."""
         if self.separate is not None:
-            return self.separate.products(np.ones(z.size), self.separate.rest, v, z)
+            return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
         return self.A @ v, self.At @ z
 
     def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
@@ -133,9 +133,9 @@ class Systems:
         others = separate.others
         if root is None:
             matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            weights, rest = matrix.diagonal(), (matrix[others][:, others] @ separate.rest).tocsr()
+            weights, rest = matrix.diagonal(), Rows((matrix[others][:, others] @ separate.rest).tocsr())
         else:
-            weights, rest = root, _scaled_rows(separate.rest, root[others])
+            weights, rest = root, separate.of_rest.scaled(root[others])
         factors = separate.factors(weights, self.diagonal + SHIFT)
         if self.narrow is not None:
             inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
@@ -144,15 +144,18 @@ class Systems:
         whole = separate.reduced(factors, weights, rest, inner, self.equations)
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
-    def _dense(self, separate: Separate, factors: list[Factor], rest: csr_array) -> Solve:
-        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; `rest` are the scaled other rows."""
+    def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
+        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
         k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
-        matrix = np.zeros((order + k, order + k), order="F")
+        matrix, equal = np.zeros((order + k, order + k), order="F"), np.zeros((0, order))
         matrix[:order, :order] = self.P_kept
-        if rest.shape[0] > k:
-            matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+        if others.shape[0]:
+            rest = others.matrix
+            if rest.shape[0] > k:
+                matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+            equal = rest[:k].toarray()
         matrix[:inner, :inner] += separate.gram(factors, self.look)
-        return _factored(matrix, rest[:k].toarray() if k else np.zeros((0, order)), self.look)
+        return _factored(matrix, equal, self.look)
 
     def _whole(self, A: Array) -> Solve:
         n, m = self.P.shape[0], A.shape[0]
