@@ -189,10 +189,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = v + tau * along[0], u + tau * along[1]
             return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
 
-        lam = np.zeros(self.b.size)
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is not None:
-                lam[batch.start : batch.stop] = scaling.lam
+        lam = self._each(scalings, np.zeros(self.b.size), lambda k: lambda _: k.lam)
         affine = direction(1.0, lam, now.tau * now.kappa)
         reach = min(1.0, self._reach(scalings, affine))
         sigma = (1.0 - reach) ** 3
@@ -207,7 +204,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self._move(found, scalings, min(1.0, NEARLY * self._reach(scalings, found)))
 
     def _first_point(self) -> None:
-        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, both moved into the cones by a multiple of their units."""
+        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units."""
         now = self.state
         system = self.systems.at(self.batches, [self._scaling(k) for k in self.batches])
         self.problem.look()

@@ -22,14 +22,12 @@ from fwdsl.atoms.conic import Conic
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, sparse_product
 from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.integer[Any]]
-
-DENSE_SHARE = 0.25
-"""The share of entries of K from which on it is kept as a dense matrix."""
 
 
 class Group(NamedTuple):

@@ -37,7 +37,8 @@ from fwdsl.backends.interior.blocked import (
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Rows, Separate
+from fwdsl.backends.interior.separate import Factor, Rows, Separate
+from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
