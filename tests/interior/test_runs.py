@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
+from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
@@ -85,7 +86,7 @@ def test_unknowns_of_single_entries_are_eliminated_exactly(name: str, monkeypatc
         assert isinstance(run, InteriorRun)
         draw = np.random.default_rng(1)
         p, r = draw.standard_normal(run.c.size), draw.standard_normal(run.b.size)
-        answers[kind] = run.systems.at(run.batches, [run._scaling(k) for k in run.batches])(p, r)
+        answers[kind] = run.systems.at(run.batches, scalings_of(run.batches, run.state.s, run.state.z))(p, r)
         found = problem.solve(method="interior", tol=1e-8)
         assert found.status == "optimal"
         answers[kind] = (*answers[kind], np.array([found.objective]))
