@@ -112,7 +112,7 @@ def size_of(form: Canonical) -> Size:
     order = unknowns - owned + equations
     if owned and order <= LARGEST:
         # the products of K, dense or not
-        seconds = 3e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
+        seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
