@@ -1,4 +1,9 @@
-"""Kernels of systems in a narrow band, which is kept by columns: row j has the entries j to j + w of column j of a symmetric matrix."""
+"""Kernels of interior-point systems.
+
+A narrow band is kept by columns: row j has the entries j to j + w of column j of a symmetric matrix. Separate entries have the names of `separate`:
+entry i has the rows `rows[i]`, the unknowns `own[i]`, and `of_z[i] t[at[i]] + of_own[i] v[own[i]]` in its rows.
+Entry e of a matrix in coordinates is in row[e] and column[e].
+"""
 
 from __future__ import annotations
 
@@ -39,3 +44,192 @@ def band_solve(band, x):
         for k in range(min(width, n - j) - 1, 0, -1):
             value -= band[j, k] * x[j + k]
         x[j] = value * band[j, 0]
+
+
+def entries_products(rows, own, of_z, of_own, at, weights, t, v, u, along, across, back):
+    """The rows of the entries times v into `along`, their adjoint times u into `across`, and added to `back` for t; rows times their weights."""
+    n, r = rows.shape
+    q = own.shape[1]
+    for i in range(n):
+        here = t[at[i]]
+        total = 0.0
+        for j in range(q):
+            across[own[i, j]] = 0.0
+        for a in range(r):
+            row = rows[i, a]
+            weight = weights[row]
+            value = of_z[i, a] * here
+            other = weight * u[row]
+            total += of_z[i, a] * other
+            for j in range(q):
+                value += of_own[i, a, j] * v[own[i, j]]
+                across[own[i, j]] += of_own[i, a, j] * other
+            along[row] = weight * value
+        back[at[i]] += total
+
+
+def entries_factor(rows, own, of_z, of_own, weights, P, C, c, D, R, Qc):
+    """The factors of (C, sqrt(P)) = Q R of each entry, Q'(c, 0), and the squared length D of what is left of c; C and c are workspace."""
+    n, r = rows.shape
+    q = own.shape[1]
+    for i in range(n):
+        for a in range(r):
+            weight = weights[rows[i, a]]
+            c[a] = weight * of_z[i, a]
+            for j in range(q):
+                C[a, j] = weight * of_own[i, a, j]
+        for a in range(q):
+            c[r + a] = 0.0
+            for j in range(q):
+                C[r + a, j] = 0.0
+            C[r + a, a] = math.sqrt(P[own[i, a]])
+        for j in range(q):
+            total = 0.0
+            for a in range(r + q):
+                total += C[a, j] * C[a, j]
+            length = math.sqrt(total)
+            R[i, j, j] = length
+            for a in range(r + q):
+                C[a, j] /= length
+            for k in range(j + 1, q):
+                total = 0.0
+                for a in range(r + q):
+                    total += C[a, j] * C[a, k]
+                R[i, j, k] = total
+                for a in range(r + q):
+                    C[a, k] -= total * C[a, j]
+            total = 0.0
+            for a in range(r + q):
+                total += C[a, j] * c[a]
+            Qc[i, j] = total
+            for a in range(r + q):
+                c[a] -= total * C[a, j]
+        total = 0.0
+        for a in range(r + q):
+            total += c[a] * c[a]
+        D[i] = total
+
+
+def entries_reduce(rows, own, of_z, of_own, at, R, Qc, weights, p, r, t, halves):
+    """R^-T of the right-hand sides of the entries' unknowns, with those of their rows, into `halves`; what the others take of them is added to t."""
+    n, number = rows.shape
+    q = own.shape[1]
+    for i in range(n):
+        total = 0.0
+        for j in range(q):
+            halves[i, j] = p[own[i, j]]
+        for a in range(number):
+            row = rows[i, a]
+            value = weights[row] * r[row]
+            total += of_z[i, a] * value
+            for j in range(q):
+                halves[i, j] += of_own[i, a, j] * value
+        for j in range(q):
+            value = halves[i, j]
+            for k in range(j):
+                value -= R[i, k, j] * halves[i, k]
+            value /= R[i, j, j]
+            halves[i, j] = value
+            total -= Qc[i, j] * value
+        t[at[i]] += total
+
+
+def entries_expand(rows, own, of_z, of_own, at, R, Qc, weights, halves, r, t, v, u):
+    """The entries' unknowns into v and the scaled multipliers of their rows into u, from t and what `entries_reduce` left."""
+    n, number = rows.shape
+    q = own.shape[1]
+    for i in range(n):
+        here = t[at[i]]
+        for j in range(q - 1, -1, -1):
+            value = halves[i, j] - Qc[i, j] * here
+            for k in range(j + 1, q):
+                value -= R[i, j, k] * v[own[i, k]]
+            v[own[i, j]] = value / R[i, j, j]
+        for a in range(number):
+            row = rows[i, a]
+            value = of_z[i, a] * here
+            for j in range(q):
+                value += of_own[i, a, j] * v[own[i, j]]
+            u[row] = weights[row] * value - r[row]
+
+
+def less_the_mean(row, column, sizes, of, share, mean, out):
+    """The column sums of sizes + of_column less their row's mean, into `out`; sizes may be none. `share` is 1 over the entries of each row."""
+    mean[:] = 0.0
+    out[:] = 0.0
+    alone = sizes.size == 0
+    for e in range(row.size):
+        mean[row[e]] += of[column[e]] + (0.0 if alone else sizes[e])
+    for i in range(mean.size):
+        mean[i] *= share[i]
+    for e in range(row.size):
+        out[column[e]] += of[column[e]] + (0.0 if alone else sizes[e]) - mean[row[e]]
+
+
+def largest_of_each(row, column, size, r, d, of_row, of_column):
+    """The largest size + r_row + d_column of each row and column, into what holds lower bounds of them."""
+    for e in range(row.size):
+        i, j = row[e], column[e]
+        value = size[e] + r[i] + d[j]
+        of_row[i] = max(of_row[i], value)
+        of_column[j] = max(of_column[j], value)
+
+
+def connected(row, column, rows, part):
+    """The number of parts that the entries connect rows and columns to; the number of its part goes to each row, and after them to each column."""
+    for i in range(part.size):
+        part[i] = i
+    for e in range(row.size):
+        a, b = row[e], rows + column[e]
+        while part[a] != a:
+            part[a] = part[part[a]]
+            a = part[a]
+        while part[b] != b:
+            part[b] = part[part[b]]
+            b = part[b]
+        # the first of a part stands for it
+        if a < b:
+            part[b] = a
+        elif b < a:
+            part[a] = b
+    found = 0
+    for i in range(part.size):
+        # those before have their numbers, as negative ones
+        if part[i] == i:
+            found += 1
+            part[i] = -found
+        else:
+            at = part[i]
+            while at >= 0:
+                at = part[at]
+            part[i] = at
+    for i in range(part.size):
+        part[i] = -part[i] - 1
+    return found
+
+
+def missed(p, curved, across, r, along, u, equations, rest, sizes):
+    """p - (curved + across) and r - along + u into `rest`, u of equations left out, and the largest entries of what is left, of the right-hand
+    side and of the terms into `sizes`, three of either part: NaN where what is left has one."""
+    n = p.size
+    sizes[:] = 0.0
+    total = 0.0
+    left, right, terms = 0.0, 0.0, 0.0
+    for i in range(n):
+        value = p[i] - (curved[i] + across[i])
+        rest[i] = value
+        total += value
+        left, right, terms = max(left, abs(value)), max(right, abs(p[i])), max(terms, abs(across[i]))
+    sizes[0], sizes[1], sizes[2] = left, right, terms
+    left, right, terms = 0.0, 0.0, 0.0
+    for i in range(r.size):
+        value = r[i] - along[i]
+        if i >= equations:
+            value += u[i]
+        rest[n + i] = value
+        total += value
+        left, right, terms = max(left, abs(value)), max(right, abs(r[i])), max(terms, abs(along[i]))
+    sizes[3], sizes[4], sizes[5] = left, right, terms
+    # a sum of numbers that are no NaN may be one only where they are infinite
+    if total != total:
+        sizes[0] = sizes[3] = total

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
-from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
+from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
+from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block, SumTerm
 from fwdsl.light_dataclass import light_dataclass
@@ -262,9 +263,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     for _ in range(3):
         look()
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
-        now = size + r[row] + d[column]
-        np.maximum.at(worst_row, row, now)
-        np.maximum.at(worst_column, column, now)
+        kernel(largest_of_each)(row, column, size, r, d, worst_row, worst_column)
         r -= 0.5 * np.where(in_row > 0, worst_row, 0.0)
         d -= 0.5 * np.where(in_column > 0, worst_column, 0.0)
     return np.exp2(d), np.exp2(r[:count])[groups]
@@ -272,15 +271,17 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
 
 def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index, look: Look) -> Array:
     """The d of the least squares of size + r_row + d_column over the entries, by conjugate gradients on what is left without r."""
-    share = 1.0 / np.maximum(in_row, 1)
+    share, mean = 1.0 / np.maximum(in_row, 1), np.empty(in_row.size)
 
-    def rest(values: Array) -> Array:
-        """The column sums of entries less their row's mean."""
-        mean = np.bincount(row, weights=values, minlength=in_row.size) * share
-        return np.asarray(np.bincount(column, weights=values - mean[row], minlength=in_column.size), dtype=np.float64)
+    def rest(sizes: Array, of: Array) -> Array:
+        """The column sums of sizes + of_column less their row's mean."""
+        out = np.empty(in_column.size)
+        kernel(less_the_mean)(row, column, sizes, of, share, mean, out)
+        return out
 
     weight = 1.0 / np.maximum(in_column, 1)
-    d, residual = np.zeros(in_column.size), -rest(size)
+    d = np.zeros(in_column.size)
+    residual, nothing = -rest(size, d), np.zeros(0)
     preconditioned = weight * residual
     p, rho = preconditioned, float(residual @ preconditioned)
     least = LEVEL**2 * max(rho, 1.0)
@@ -288,7 +289,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
         if rho <= least:
             break
         look()
-        h = rest(p[column])
+        h = rest(nothing, p)
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h
         preconditioned = weight * residual
@@ -302,8 +303,8 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
     """
-    node = coo_array((np.ones(row.size), (row, column + r.size)), (r.size + d.size, r.size + d.size))
-    parts, part = connected_components(node, directed=False)
+    part = np.empty(r.size + d.size, dtype=np.intp)
+    parts = kernel(connected)(row, column, r.size, part)
     with np.errstate(divide="ignore"):
         price = _largest(np.log2(np.abs(program.c)) + d, part[r.size :], parts)
         own = _largest(np.log2(np.abs(program.b)) + r[program.groups], part[program.groups], parts)

@@ -18,7 +18,7 @@ Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,13 +27,23 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Scaling
+from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.directions import (
+    Direction,
+    Linearised,
+    Scalings,
+    each,
+    inside,
+    is_rounding,
+    reach_of,
+    scalings_of,
+)
 from fwdsl.backends.interior.method import Interior
-from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, equilibrated, levels
+from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
-from fwdsl.backends.interior.system import Systems, least_solution
+from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -64,18 +74,6 @@ VANISHED = 1e-8
 NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
 
-Map = Callable[[Array], Array]
-
-
-class Direction(NamedTuple):
-    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
-
-    v: Array
-    z: Array
-    s: Array
-    tau: float
-    kappa: float
-
 
 class _MeasuredPoint(NamedTuple):
     """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
@@ -94,6 +92,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def __init__(self, problem: PreparedProblem) -> None:
         super().__init__(problem)
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
+        self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
@@ -104,7 +103,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
-        self.A, self.At = A.tocsr(), A.T.tocsr()
+        self.A = A.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
@@ -119,7 +118,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
         look = self.problem.look
-        self.systems = Systems(self.P, self.A, self.At, self.program.equations, self.kind, self.separate, look)
+        self.systems = Systems(self.P, self.A, self.program.equations, self.kind, self.separate, look)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
@@ -165,35 +164,30 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         now = self.state
         if now.steps == 0:
             self._first_point()
-        scalings = [self._scaling(k) for k in self.batches]
-        system = self.systems.at(self.batches, scalings)
-        # a factorisation may be long, and the state has not changed yet
-        self.problem.look()
-        Pv = self.P @ now.v
+        scalings, system, Pv, left, right, _ = self._linearised()
+        self.linear = None
         curved = float(now.v @ Pv)
-        left = Pv + self.At @ now.z + now.tau * self.c
-        right = self._each(scalings, self.A @ now.v + now.s - now.tau * self.b, lambda k: k.inverse_t)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        b = self._each(scalings, self.b, lambda k: k.inverse_t)
-        along = system(-self.c, b)
+        b = each(self.batches, scalings, self.b, lambda k: k.inverse_t)
+        # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1
+        products = float(now.s @ now.z) + now.tau * now.kappa
+        harmless = HARMLESS * products / max(float(np.abs(now.v).sum()), 1e-300)
+        along = system(-self.c, b, harmless)
         slope = 2.0 / now.tau * Pv + self.c
         pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
 
         def direction(share: float, turned: Array, product: float) -> Direction:
             """The direction of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
-            v, u = system(-share * left, turned - share * right)
+            v, u = system(-share * left, turned - share * right, harmless)
             tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
             v, u = v + tau * along[0], u + tau * along[1]
             return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
 
-        lam = np.zeros(self.b.size)
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is not None:
-                lam[batch.start : batch.stop] = scaling.lam
+        lam = each(self.batches, scalings, np.zeros(self.b.size), lambda k: lambda _: k.lam)
         affine = direction(1.0, lam, now.tau * now.kappa)
-        reach = min(1.0, self._reach(scalings, affine))
+        reach = min(1.0, reach_of(self.batches, scalings, affine, now.tau, now.kappa))
         sigma = (1.0 - reach) ** 3
-        mu = sigma * (float(now.s @ now.z) + now.tau * now.kappa) / self.degree
+        mu = sigma * products / self.degree
         turned = lam
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is not None:
@@ -201,12 +195,45 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 second = scaling.product(affine.s[at], affine.z[at])
                 turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
-        self._move(found, scalings, min(1.0, NEARLY * self._reach(scalings, found)))
+        self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
+
+    def _linearised(self) -> Linearised:
+        """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
+        now = self.state
+        if self.linear is None or self.linear[0] is not now or self.linear[1] != now.iteration:
+            scalings = scalings_of(self.batches, now.s, now.z)
+            system = self.systems.at(self.batches, scalings)
+            # a factorisation may be long, and the state has not changed yet
+            self.problem.look()
+            Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
+            left, missed = Pv + Az + now.tau * self.c, Av + now.s - now.tau * self.b
+            exact = is_rounding(left, Az) and is_rounding(missed, Av)
+            right = each(self.batches, scalings, missed, lambda k: k.inverse_t)
+            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, exact)
+        return self.linear[2]
+
+    def _corrected(self) -> tuple[Array, Array]:
+        """v and z without what the equations miss, where the cones have room for that.
+
+        Residuals and multipliers of rows that are not active shrink alike, so the signs of the slopes would be right at the very end alone.
+        """
+        now = self.state
+        try:
+            if now.steps == 0 or (at := self._linearised()).exact:
+                return now.v, now.z
+            dv, u = at.system(-at.left, -at.right)
+        except (np.linalg.LinAlgError, ZeroDivisionError):
+            return now.v, now.z
+        v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
+        s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
+        return (
+            (v, z) if np.isfinite(v).all() and inside(self.batches, s) and inside(self.batches, z) else (now.v, now.z)
+        )
 
     def _first_point(self) -> None:
-        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, both moved into the cones by a multiple of their units."""
+        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units."""
         now = self.state
-        system = self.systems.at(self.batches, [self._scaling(k) for k in self.batches])
+        system = self.systems.at(self.batches, scalings_of(self.batches, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
         s, z = -u, u.copy()
@@ -223,42 +250,23 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if np.isfinite(v).all() and np.isfinite(s).all():
             now.v, now.s, now.z = v, s, z
 
-    def _each(self, scalings: list[Scaling | None], rows: Array, of: Callable[[Scaling], Map]) -> Array:
-        """A map of the scalings of all rows, those of the zero cone as they are."""
-        out = rows.copy()
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is not None:
-                at = slice(batch.start, batch.stop)
-                out[at] = of(scaling)(rows[at])
-        return out
-
-    def _scaling(self, batch: Batch) -> Scaling | None:
-        if batch.kind not in KINDS:
-            return None
-        at = slice(batch.start, batch.stop)
-        with np.errstate(all="ignore"):
-            return KINDS[batch.kind](batch, self.state.s[at], self.state.z[at])
-
-    def _reach(self, scalings: list[Scaling | None], d: Direction) -> float:
-        """The largest step in a direction that stays in the cones."""
-        longest = math.inf
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is not None:
-                at = slice(batch.start, batch.stop)
-                longest = min(longest, scaling.step(d.s[at]), scaling.step(d.z[at]))
-        for value, change in ((self.state.tau, d.tau), (self.state.kappa, d.kappa)):
-            if change < 0.0:
-                longest = min(longest, -value / change)
-        return longest
-
-    def _move(self, d: Direction, scalings: list[Scaling | None], length: float) -> None:
+    def _move(self, d: Direction, scalings: Scalings, length: float) -> None:
         """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
         now = self.state
-        dz, ds = self._each(scalings, d.z, lambda k: k.inverse), self._each(scalings, d.s, lambda k: k.wt)
+        dz, ds = (
+            each(self.batches, scalings, d.z, lambda k: k.inverse),
+            each(self.batches, scalings, d.s, lambda k: k.wt),
+        )
         for _ in range(40):
             v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
-            if tau > 0.0 and kappa > 0.0 and self._inside(s) and self._inside(z) and np.isfinite(v).all():
+            if (
+                tau > 0.0
+                and kappa > 0.0
+                and inside(self.batches, s)
+                and inside(self.batches, z)
+                and np.isfinite(v).all()
+            ):
                 break
             length *= 0.8
         else:
@@ -274,13 +282,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         now.steps += 1
         now.iteration += 1
 
-    def _inside(self, s: Array) -> bool:
-        return all(
-            KINDS[batch.kind].inside(batch, s[batch.start : batch.stop])
-            for batch in self.batches
-            if batch.kind in KINDS
-        )
-
     def _ended(self) -> str:
         """The reason why further steps say nothing; "" while they may say something."""
         now = self.state
@@ -291,10 +292,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     # --- what it knows ------------------------------------------------------------------------------------------------
 
-    def _unscaled(self, tau: float) -> tuple[Array, Array]:
+    def _unscaled(self, v: Array, z: Array, tau: float) -> tuple[Array, Array]:
         """v and z of the program, divided by tau."""
-        now = self.state
-        return self.d * now.v / tau / now.of_b, self.e * now.z / tau / now.of_c
+        return self.d * v / tau / self.state.of_b, self.e * z / tau / self.state.of_c
 
     def report(self) -> Report:
         """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
@@ -330,12 +330,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             found = self._measured(*self.start)
             # only the verifier knows its bound
             return found._replace(bound=found.value)
-        v, z = self._unscaled(self.state.tau)
+        near = self._is_near()
+        v, z = self._unscaled(*(self._corrected() if near else (self.state.v, self.state.z)), self.state.tau)
         ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)
         plain = self._measured(self.problem.prox_g(self.program.point(v), 0.0), ys)
         plain = plain._replace(bound=plain.value - gap)
-        if not self._is_near():
+        if not near:
             return plain
         x = self.program.point(self._onto_active(v))
         sharp = self._stepped(x, ys)
@@ -360,7 +361,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return v
         A = self.systems.A[active]
         A = A if isinstance(A, np.ndarray) else A.toarray()
-        missed = self.b[active] - A @ (now.v / now.tau)
+        missed = self.b[active] - A @ (v * now.of_b / self.d)
         step = A.T @ least_solution(A @ A.T, missed)
         return np.asarray(v + self.d * step / now.of_b)
 
@@ -395,5 +396,5 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def ray(self) -> tuple[Array, list[Array]]:
         """v and z themselves, which prove that there is no solution where tau vanishes."""
-        v, z = self._unscaled(1.0)
+        v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         return self.program.point(v), self.program.multipliers(v, z, self.state.tau)

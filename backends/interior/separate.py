@@ -10,6 +10,7 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,15 @@ from scipy.sparse import csr_array, diags_array, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
-from fwdsl.backends.interior.blocked import Look, dense_gram, sparse_product
+from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, sparse_product
+from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
 from fwdsl.light_dataclass import light_dataclass
 
-Index = NDArray[np.intp]
-
-DENSE_SHARE = 0.25
-"""The share of entries of K from which on it is kept as a dense matrix."""
+Index = NDArray[np.integer[Any]]
 
 
 class Group(NamedTuple):
@@ -46,6 +48,38 @@ class Factor(NamedTuple):
     Qc: Array
 
 
+class Rows:
+    """A sparse matrix for products alone: kernels take a fraction of the time that a call of SciPy's takes."""
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape, self.data, self.pattern = matrix.shape, matrix.data, (matrix.indices, matrix.indptr)
+        # unsigned indices need no test
+        unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
+        self.indptr, self.indices = matrix.indptr.view(unsigned), matrix.indices.view(unsigned)
+        self.all = np.arange(matrix.shape[0])
+
+    def scaled(self, root: Array) -> Rows:
+        """Its rows times these numbers."""
+        found = copy(self)
+        found.data = self.data * np.repeat(root, np.diff(self.pattern[1]))
+        return found
+
+    @property
+    def matrix(self) -> csr_array:
+        return csr_array((self.data, *self.pattern), self.shape)
+
+    def __matmul__(self, v: Array) -> Array:
+        out = np.empty(self.shape[0])
+        if out.size:
+            kernel(csr_matvec)(self.indptr, self.indices, self.data, v, out, 0, out.size)
+        return out
+
+    def add_adjoint(self, u: Array, out: Array) -> None:
+        """Add its adjoint times u."""
+        if u.size:
+            kernel(csr_scatter)(self.indptr, self.indices, self.data, self.all, u, out)
+
+
 @light_dataclass
 class Separate:
     """The entries with unknowns of their own, their K, and the other unknowns and rows."""
@@ -55,8 +89,10 @@ class Separate:
     kept: Index  # the unknowns that are no entry's own; those of K come first
     others: Index  # the rows that are no entry's
     rest: csr_array  # A of these rows and the kept unknowns
-    rest_t: csr_array
     K_t: Any
+    of_K: Any  # K and its adjoint for products
+    of_K_t: Any
+    of_rest: Rows
 
     @staticmethod
     def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
@@ -71,7 +107,7 @@ class Separate:
             for g in found:
                 rows, own = place[part.row + g.rows], part.extra + g.own
                 of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
-                groups.append(Group(rows, own, first + g.z, -g.of_z * e[rows], of_own))
+                groups.append(Group(_short(rows), _short(own), _short(first + g.z), -g.of_z * e[rows], of_own))
                 kept[own], others[rows] = False, False
             if found:
                 maps.append(part.K)
@@ -81,30 +117,28 @@ class Separate:
             K = K.toarray()
         rest = A[np.flatnonzero(others)][:, np.flatnonzero(kept)].tocsr()
         K_t = K.T if isinstance(K, np.ndarray) else K.T.tocsr()
-        return Separate(K, tuple(groups), np.flatnonzero(kept), np.flatnonzero(others), rest, rest.T.tocsr(), K_t)
+        # for products
+        of_K, of_K_t = (K, K_t) if isinstance(K, np.ndarray) else (Rows(K), Rows(K_t))
+        at = np.flatnonzero(kept), np.flatnonzero(others)
+        return Separate(K, tuple(groups), *at, rest, K_t, of_K, of_K_t, Rows(rest))
 
-    def __matmul__(self, v: Array) -> Array:
-        out = np.empty(self.others.size + sum(g.rows.size for g in self.groups))
-        t = self.K @ v[: self.K.shape[1]]
+    def products(self, weights: Array, rest: Rows, v: Array, u: Array) -> tuple[Array, Array]:
+        """W^-T A v and A'W^-1 u, where W^-T has these weights in the rows of the entries, and `rest` are the other rows of W^-T A."""
+        columns = self.K.shape[1]
+        along, across = np.empty(weights.size), np.empty(v.size)
+        t, back, kept = self.of_K @ v[:columns], np.zeros(self.K.shape[0]), v[self.kept]
         for g in self.groups:
-            out[g.rows] = g.of_z * t[g.z][:, None] + np.einsum("irq,iq->ir", g.of_own, v[g.own])
-        out[self.others] = self.rest @ v[self.kept]
-        return out
-
-    def adjoint(self, u: Array) -> Array:
-        out = np.empty(self.kept.size + sum(g.own.size for g in self.groups))
-        t = np.zeros(self.K.shape[0])
-        for g in self.groups:
-            part = u[g.rows]
-            t[g.z] += np.einsum("ir,ir->i", g.of_z, part)
-            out[g.own] = np.einsum("irq,ir->iq", g.of_own, part)
-        out[self.kept] = self.rest_t @ u[self.others]
-        out[: self.K.shape[1]] += self.K_t @ t
-        return out
+            kernel(entries_products)(g.rows, g.own, g.of_z, g.of_own, g.z, weights, t, v, u, along, across, back)
+        along[self.others] = rest @ kept
+        below = np.zeros(kept.size)
+        below[:columns] = self.of_K_t @ back
+        rest.add_adjoint(u[self.others], below)
+        across[self.kept] = below
+        return along, across
 
     def factors(self, weights: Array, P: Array) -> list[Factor]:
         """The factors of all groups at the weights of all rows, and the diagonal of P."""
-        return [_factor(g, weights[g.rows], P[g.own]) for g in self.groups]
+        return [_factor(g, weights, P) for g in self.groups]
 
     def weights(self, factors: list[Factor]) -> Array:
         D = np.zeros(self.K.shape[0])
@@ -119,24 +153,34 @@ class Separate:
             return dense_gram(scaled, look)
         return np.asarray(sparse_product(self.K_t, (diags_array(D) @ self.K).tocsr(), look).toarray())
 
-    def eliminate(self, factors: list[Factor], right: Array) -> tuple[Array, list[Array]]:
-        """The right-hand side of the kept unknowns, and R^-T of that of the entries' own."""
-        t = np.zeros(self.K.shape[0])
-        halves = []
-        for g, f in zip(self.groups, factors, strict=True):
-            half = _forward(f.R, right[g.own])
-            t[g.z] += np.einsum("ij,ij->i", f.Qc, half)
-            halves.append(half)
-        out = right[self.kept]
-        out[: self.K.shape[1]] -= self.K_t @ t
-        return out, halves
+    def reduced(self, factors: list[Factor], weights: Array, rest: Rows, solve: Solve, equations: int) -> Solve:
+        """The solver of the whole system from that for the kept unknowns and the multipliers of the equations."""
+        columns, order, n = self.K.shape[1], self.kept.size, self.kept.size + sum(g.own.size for g in self.groups)
+        m = weights.size
+        pairs = list(zip(self.groups, factors, strict=True))
 
-    def complete(self, factors: list[Factor], kept: Array, halves: list[Array], out: Array) -> None:
-        """All unknowns, into `out`."""
-        out[self.kept] = kept
-        t = self.K @ kept[: self.K.shape[1]]
-        for g, f, half in zip(self.groups, factors, halves, strict=True):
-            out[g.own] = _back(f.R, half - f.Qc * t[g.z][:, None])
+        def whole(right: Array) -> Array:
+            p, r = right[:n], right[n:].copy()
+            r[:equations] = 0.0
+            t = np.zeros(self.K.shape[0])
+            halves = [np.empty(g.own.shape) for g in self.groups]
+            for (g, f), half in zip(pairs, halves, strict=True):
+                kernel(entries_reduce)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, p, r, t, half)
+            short = p[self.kept]
+            rest.add_adjoint(r[self.others], short)
+            short[:columns] += self.of_K_t @ t
+            found = solve(np.concatenate([short, right[n : n + equations]]))
+            out = np.empty(n + m)
+            v, u = out[:n], out[n:]
+            v[self.kept] = found[:order]
+            u[self.others] = rest @ found[:order] - r[self.others]
+            t = self.of_K @ found[:columns]
+            for (g, f), half in zip(pairs, halves, strict=True):
+                kernel(entries_expand)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, half, r, t, v, u)
+            u[:equations] = found[order:]
+            return out
+
+        return whole
 
 
 def _groups(form: Conic) -> list[Group]:
@@ -145,7 +189,11 @@ def _groups(form: Conic) -> list[Group]:
     if not form.owned:
         return []
     row, column, value = form.of_u
-    rows, at = np.unique(row, return_index=True)
+    # a row of each entry's own, which all are of one entry
+    of_each = np.full(form.offset.size, -1)
+    of_each[row] = np.arange(row.size)
+    rows = np.flatnonzero(of_each >= 0)
+    at = of_each[rows]
     of_row = label[column[at]]
     factor: Array = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size).astype(float)
     rank_of_row, rank = _ranks(of_row), _ranks(label)
@@ -168,6 +216,11 @@ def _groups(form: Conic) -> list[Group]:
     return found
 
 
+def _short(index: Index) -> Index:
+    """The index as kernels read it soonest, in half the memory and without a sign: there are few unknowns and rows (`sizes.MOST`)."""
+    return np.ascontiguousarray(index, dtype=np.uint32)
+
+
 def _ranks(label: Index) -> Index:
     """The number of entries before each one that have its label."""
     order = np.argsort(label, kind="stable")
@@ -178,41 +231,9 @@ def _ranks(label: Index) -> Index:
 
 
 def _factor(g: Group, weights: Array, P: Array) -> Factor:
-    """Compute the factors by modified Gram-Schmidt, all entries at once."""
+    """The factors of a group at the weights of all rows and the diagonal of P, by modified Gram-Schmidt."""
     n, r, q = g.of_own.shape
-    C = np.zeros((n, r + q, q))
-    C[:, :r] = weights[:, :, None] * g.of_own
-    at = np.arange(q)
-    C[:, r + at, at] = np.sqrt(P)
-    c = np.zeros((n, r + q))
-    c[:, :r] = weights * g.of_z
-    R, Qc = np.zeros((n, q, q)), np.zeros((n, q))
-    for j in range(q):
-        R[:, j, j] = np.sqrt(np.einsum("ij,ij->i", C[:, :, j], C[:, :, j]))
-        C[:, :, j] /= R[:, j, j, None]
-        for k in range(j + 1, q):
-            R[:, j, k] = np.einsum("ij,ij->i", C[:, :, j], C[:, :, k])
-            C[:, :, k] -= R[:, j, k, None] * C[:, :, j]
-        Qc[:, j] = np.einsum("ij,ij->i", C[:, :, j], c)
-        c -= Qc[:, j, None] * C[:, :, j]
-    return Factor(np.einsum("ij,ij->i", c, c), R, Qc)
-
-
-def _forward(R: Array, right: Array) -> Array:
-    """R^-T right, of each entry."""
-    out = right.copy()
-    for j in range(out.shape[1]):
-        for k in range(j):
-            out[:, j] -= R[:, k, j] * out[:, k]
-        out[:, j] /= R[:, j, j]
-    return out
-
-
-def _back(R: Array, right: Array) -> Array:
-    """R^-1 right, of each entry."""
-    out = right.copy()
-    for j in reversed(range(out.shape[1])):
-        for k in range(j + 1, out.shape[1]):
-            out[:, j] -= R[:, j, k] * out[:, k]
-        out[:, j] /= R[:, j, j]
-    return out
+    found = Factor(np.empty(n), np.zeros((n, q, q)), np.empty((n, q)))
+    C, c = np.empty((r + q, q)), np.empty(r + q)
+    kernel(entries_factor)(g.rows, g.own, g.of_z, g.of_own, weights, P, C, c, *found)
+    return found

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwdsl.atoms.conic import Conic
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block, SumTerm
@@ -22,11 +23,24 @@ FILLS = 8.0
 NEIGHBOURS = 8
 """The distance of the unknowns of a row up to which they are neighbours, and its entries at most."""
 
+DENSE_SHARE = 0.25
+"""The share of entries of A or K from which on it is kept as a dense matrix."""
+
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
 
 MOST = 1_000_000
 """Unknowns and rows beyond which not even the conic forms are written down."""
+
+
+WHOLE_FACTOR, FACTOR = 3e-11, 2.5e-11
+"""Seconds of a factorisation of an indefinite and of a definite matrix, divided by the third power of its order."""
+
+DENSE_PRODUCT, SPARSE_PRODUCT = 5e-11, 2e-9
+"""Seconds of a multiplication of a product of matrices, dense or sparse."""
+
+OF_A_NUMBER, PASSES = 5e-9, 1e-8
+"""Seconds that a number of the matrix that is factored takes beside that, and those of all products of a step with one of A."""
 
 
 class Size(NamedTuple):
@@ -62,29 +76,34 @@ def size_of(form: Canonical) -> Size:
             entries,
             "whole",
             unknowns + rows,
-            1e-10 * (unknowns + rows) ** 3,
+            1e-6 * (unknowns + rows) + WHOLE_FACTOR * (unknowns + rows) ** 3,
             0.0,
             24.0 * (unknowns + rows) ** 2,
         )
-    products, squares = 0.0, 0.0
+    products, squares, dense = 0.0, 0.0, 0.0
     for term, conic in zip(form.terms, known, strict=False):
         # those of quadratic losses are in P, which is formed once
         if np.any(conic.curvature):
             squares += _products(term)
         else:
             products += _products(term)
-    once = 2e-10 * squares
+            dense += _products(term) if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0
+    once = DENSE_PRODUCT * squares
     # rows of the forms themselves, such as the sums of simplices
     products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     # the scaling of a matrix cone has no zeros
     full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
     products += sum(float(rows) ** 2 for rows in full)
     order = unknowns + equations
-    seconds = 1e-10 * order**3 + min(2e-10 * rows * unknowns**2, 1e-8 * products)
+    seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
+    seconds += OF_A_NUMBER * order**2
+    few = _long_rows(form, known)
+    if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
+        seconds = min(seconds, FACTOR * few**3 + DENSE_PRODUCT * unknowns * few**2 + PASSES * entries)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products + squares > FILLS * unknowns and not _is_chain(form)
-        seconds = 1e-7 * entries + (3e-10 * float(unknowns) ** 3 if fills else 1e-7 * (products + squares))
+        seconds = 5e-8 * entries + (1e-10 * float(unknowns) ** 3 if fills else 5e-8 * (products + squares))
         memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
         # a factor that fills up is sooner made of a matrix without zeros, where that is not too large
         if not fills or seconds < found.seconds or order > LARGEST:
@@ -93,7 +112,8 @@ def size_of(form: Canonical) -> Size:
     order = unknowns - owned + equations
     if owned and order <= LARGEST:
         # the products of K, dense or not
-        seconds = 1e-10 * order**3 + 2e-10 * products + 4e-8 * entries + 3e-7 * rows
+        seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
+        seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found
@@ -101,7 +121,31 @@ def size_of(form: Canonical) -> Size:
 
 def least_of(form: Canonical, order: int) -> float:
     """Seconds that no factorisation takes less than; `order` is what is known of the unknowns and rows."""
-    return min(1e-10 * float(form.size) ** 3, 1e-7 * form.nnz) if order > WHOLE else 0.0
+    return min(FACTOR * float(form.size) ** 3, PASSES * form.nnz) if order > WHOLE else 0.0
+
+
+def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
+    """The rows that see more than one unknown and the equations, where all else sees one unknown each; None where it does not."""
+    long = 0
+    bound = np.zeros(form.size, dtype=bool)
+    places = [None] * len(form.terms) + [b.start for b in form.blocks]
+    maps = [*form.terms, *([None] * len(form.blocks))]
+    for term, start, conic in zip(maps, places, known, strict=True):
+        alone = term is None or sum(_entries(block, m) for block, m in term.map.parts) <= term.map.rows
+        if conic.extra or (np.any(conic.curvature) and not alone):
+            return None
+        single = alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
+        at = 0
+        for cone in conic.cones:
+            if cone.kind not in ("zero", "nonnegative"):
+                return None
+            own = single[at : at + cone.rows]
+            long += cone.rows if cone.kind == "zero" else int(np.count_nonzero(~own))
+            at += cone.rows
+        if start is not None:
+            bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
+            bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
+    return long if bound.all() else None
 
 
 def _is_chain(form: Canonical) -> bool:

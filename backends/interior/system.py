@@ -4,17 +4,19 @@
 
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
-cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations is diagonal, as in linear programs in standard
-form, their Schur complement is factored. Diagonals are moved away from zero, and each answer is refined against the equations as they are.
+cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations and a few rows is diagonal, as in linear
+programs over x >= 0, the Schur complement of these is factored. Diagonals are moved away from zero, and each answer is refined against the
+equations as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, eye_array, vstack
 from scipy.sparse.linalg import splu
 
@@ -33,14 +35,14 @@ from fwdsl.backends.interior.blocked import (
     weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling
+from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.separate import DENSE_SHARE, Factor, Separate
+from fwdsl.backends.interior.separate import Factor, Rows, Separate
+from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
-
-SHORT = 50_000
-"""Entries of A up to which its rows are multiplied as they are, though their entries are separate."""
 
 INDEPENDENT = 1e-5
 """The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
@@ -51,6 +53,20 @@ ORDERS = 2
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
+HARMLESS = 1e-3
+"""The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
+
+
+Products = Callable[[Array, Array], tuple[Array, Array]]
+"""A v and A'u of v and u."""
+
+
+class LongRows(NamedTuple):
+    """The equations and the other rows that see more than one unknown, and which entries of A are not theirs."""
+
+    rows: NDArray[np.intp]
+    others: NDArray[np.bool_]
+
 
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
@@ -58,9 +74,7 @@ class Systems:
     `look` is asked between the blocks of all that is long.
     """
 
-    def __init__(
-        self, P: Any, A: csr_array, At: csr_array, equations: int, kind: str, separate: Separate | None, look: Look
-    ) -> None:
+    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
@@ -69,10 +83,8 @@ class Systems:
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
-        self.At = At
-        self.single = self.thin and self._is_single(P)
-        # products with the rows as they are touch more numbers than those of their entries, but take fewer calls
-        self.apart = kind == "reduced" and A.nnz > SHORT
+        self.long = self._long_rows(P) if self.thin else None
+        self.of_P = _product(self.P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
@@ -84,6 +96,7 @@ class Systems:
                 self.separate = separate if self.narrow is not None else None
             else:
                 self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
+        self.At: Any = A.T.tocsr() if self.separate is None else None
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
@@ -93,10 +106,18 @@ class Systems:
                 return self._separated(self.separate, batches, scalings, root)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._thin
-            return System(self.P, scaled, across, self.equations, factor(scaled, across, root))
+            return System(
+                self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root)
+            )
         scaled = _scaled(self.A, batches, scalings)
         inner = self._whole if self.kind == "whole" else self._condensed
-        return System(self.P, scaled, scaled.T, self.equations, inner(scaled))
+        return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, inner(scaled))
+
+    def products(self, v: Array, z: Array) -> tuple[Array, Array]:
+        """A v and A'z."""
+        if self.separate is not None:
+            return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
+        return self.A @ v, self.At @ z
 
     def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
         """W^-T A by rows, and its transpose; `root` is W^-T where that is diagonal."""
@@ -113,54 +134,29 @@ class Systems:
         others = separate.others
         if root is None:
             matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            weights, rest = matrix.diagonal(), (matrix[others][:, others] @ separate.rest).tocsr()
+            weights, rest = matrix.diagonal(), Rows((matrix[others][:, others] @ separate.rest).tocsr())
         else:
-            matrix, weights, rest = None, root, _scaled_rows(separate.rest, root[others])
+            weights, rest = root, separate.of_rest.scaled(root[others])
         factors = separate.factors(weights, self.diagonal + SHIFT)
         if self.narrow is not None:
             inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
         else:
             inner = self._dense(separate, factors, rest)
-        A: Any
-        if self.apart:
-            A = _Scaled(diags_array(weights).tocsr() if matrix is None else matrix, separate)
-            At = A.T
-        else:
-            A, At = self._rows(batches, scalings, root)
-        return System(self.P, A, At, self.equations, self._reduced(separate, factors, inner, A, At))
+        whole = separate.reduced(factors, weights, rest, inner, self.equations)
+        return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
-    def _dense(self, separate: Separate, factors: list[Factor], rest: csr_array) -> Solve:
-        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; `rest` are the scaled other rows."""
+    def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
+        """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
         k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
-        matrix = np.zeros((order + k, order + k), order="F")
+        matrix, equal = np.zeros((order + k, order + k), order="F"), np.zeros((0, order))
         matrix[:order, :order] = self.P_kept
-        if rest.shape[0] > k:
-            matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+        if others.shape[0]:
+            rest = others.matrix
+            if rest.shape[0] > k:
+                matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+            equal = rest[:k].toarray()
         matrix[:inner, :inner] += separate.gram(factors, self.look)
-        return _factored(matrix, rest[:k].toarray() if k else np.zeros((0, order)), self.look)
-
-    def _reduced(self, separate: Separate, factors: list[Factor], solve: Solve, A: Any, At: Any) -> Solve:
-        """The solver of the whole system from that for the kept unknowns."""
-        n, k, order = self.P.shape[0], self.equations, separate.kept.size
-
-        def reduced(right: Array) -> Array:
-            """v of the condensed system, and the multipliers of the equations."""
-            short, halves = separate.eliminate(factors, right[:n])
-            found = solve(np.concatenate([short, right[n:]]))
-            out = np.empty(n + k)
-            separate.complete(factors, found[:order], halves, out[:n])
-            out[n:] = found[order:]
-            return out
-
-        def whole(right: Array) -> Array:
-            p, r = right[:n], right[n:].copy()
-            r[:k] = 0.0
-            found = reduced(np.concatenate([p + At @ r, right[n : n + k]]))
-            u = A @ found[:n] - r
-            u[:k] = found[n:]
-            return np.concatenate([found[:n], u])
-
-        return whole
+        return _factored(matrix, equal, self.look)
 
     def _whole(self, A: Array) -> Solve:
         n, m = self.P.shape[0], A.shape[0]
@@ -182,9 +178,9 @@ class Systems:
         """The condensed system of a sparse A."""
         n, k = self.P.shape[0], self.equations
         rest = A[k:] if k else A
-        if self.single and root is not None:
+        if self.long is not None and root is not None:
             try:
-                return _around(self._of_equations(A[:k], rest), rest, rest.T.tocsr(), n, k)
+                return self._of_long(self.long, A, across)
             except np.linalg.LinAlgError:
                 pass  # equations that depend on each other
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
@@ -192,28 +188,43 @@ class Systems:
         matrix[:n, :n] = self.P + _written(square)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
-    def _is_single(self, P: Any) -> bool:
-        """True if all but fewer equations than unknowns see one unknown a row, and all unknowns are bent or seen: what is left are the equations."""
+    def _long_rows(self, P: Any) -> LongRows | None:
+        """The equations, and the other rows that see more than one unknown, where these are few and what is left without them is diagonal."""
         k, n = self.equations, P.shape[0]
-        rest = self.A[k:]
+        each = np.diff(self.A.indptr)
+        long = (each > 1) | (np.arange(each.size) < k)
         diagonal = P.diagonal()
-        settled = (np.bincount(rest.indices, minlength=n) > 0) | (diagonal > 0.0)
-        alone = np.diff(rest.indptr).max(initial=0) <= 1 and np.count_nonzero(self.P) == np.count_nonzero(diagonal)
-        return bool(0 < k < n and settled.all() and alone)
+        others = np.repeat(~long, each)
+        seen = self.A.indices[others]
+        settled = (np.bincount(seen, minlength=n) > 0) | (diagonal > 0.0)
+        few = 0 < np.count_nonzero(long) < n
+        alone = np.count_nonzero(self.P) == np.count_nonzero(diagonal)
+        return LongRows(np.flatnonzero(long), others) if few and settled.all() and alone else None
 
-    def _of_equations(self, equal: csr_array, rest: csr_array) -> Solve:
-        """The solver by the Schur complement of the equations, where all else is diagonal."""
-        n, k = equal.shape[1], equal.shape[0]
-        own = self.P.diagonal() + np.bincount(rest.indices, weights=rest.data**2, minlength=n)
+    def _of_long(self, long: LongRows, A: csr_array, across: csr_array) -> Solve:
+        """The solver by the Schur complement of the long rows, where all else is diagonal.
+
+        Their u are the unknowns of the complement, not what is left of A v: an active row has large entries.
+        """
+        n, k, at = A.shape[1], self.equations, long.rows
+        few = A[at]
+        to = few.T.tocsr()
+        own = self.P.diagonal() + np.bincount(A.indices, weights=np.where(long.others, A.data, 0.0) ** 2, minlength=n)
         share = 1.0 / (own + SHIFT + 1e-15 * own)
-        across = equal.T.tocsr()
-        scaled = np.sqrt(share)[:, None] * across.toarray()
-        inner = _factored(np.asfortranarray(dense_gram(scaled, self.look)), np.zeros((0, k)), self.look)
+        matrix = np.asfortranarray(dense_gram(np.sqrt(share)[:, None] * to.toarray(), self.look))
+        np.einsum("ii->i", matrix)[k:] += 1.0
+        inner = _factored(matrix, np.zeros((0, at.size)), self.look)
 
         def solve(right: Array) -> Array:
-            p = share * right[:n]
-            y = inner(equal @ p - right[n:])
-            return np.concatenate([p - share * (across @ y), y])
+            r = right[n:].copy()
+            own_r = r[at]
+            r[at] = 0.0
+            p = share * (right[:n] + across @ r)
+            y = inner(few @ p - own_r)
+            v = p - share * (to @ y)
+            u = A @ v - r
+            u[at] = y
+            return np.concatenate([v, u])
 
         return solve
 
@@ -263,6 +274,15 @@ def least_solution(gram: Array, right: Array) -> Array:
     return np.asarray(np.linalg.lstsq(gram, right, rcond=1e-12)[0])
 
 
+def _product(P: Any) -> Solve:
+    """The product with P."""
+    if not isinstance(P, np.ndarray):
+        diagonal = P.diagonal()
+        if P.count_nonzero() == np.count_nonzero(diagonal):
+            return lambda v: diagonal * v
+    return lambda v: P @ v
+
+
 def _written(matrix: Any) -> Array:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
@@ -270,63 +290,37 @@ def _written(matrix: Any) -> Array:
 class System:
     """A factored system, solved to rounding."""
 
-    def __init__(self, P: MatrixLike, A: MatrixLike, At: Any, equations: int, solve: Solve) -> None:
-        self.P, self.A, self.At, self.equations, self.solve = P, A, At, equations, solve
+    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve) -> None:
+        self.of_P, self.products, self.equations, self.solve = of_P, products, equations, solve
 
-    def __call__(self, p: Array, r: Array) -> tuple[Array, Array]:
-        """The solution (dv, u) for the right-hand sides p and r."""
+    def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
+        """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
         n, k = p.size, self.equations
-        right = np.concatenate([p, r])
-        found, best, least = np.zeros(right.size), np.zeros(right.size), np.inf
-        rest = right
+        rest = np.concatenate([p, r])
+        found = np.zeros(0)
+        best, least, sizes = np.zeros(rest.size), np.inf, np.empty(6)
         for again in range(REFINEMENTS + 1):
-            found = found + self.solve(rest)
+            found = self.solve(rest) if again == 0 else found + self.solve(rest)
             v, u = found[:n], found[n:]
-            across, along = self.At @ u, self.A @ v
-            below = r - along
-            below[k:] += u[k:]
-            rest = np.concatenate([p - (self.P @ v + across), below])
+            along, across = self.products(v, u)
+            kernel(missed)(p, self.of_P(v), across, r, along, u, k, rest, sizes)
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
-            size = max(_share(rest[:n], p, 1e-18, across), _share(below, r, 1e-3, along))
+            size = _share(sizes[3:], 1e-3)
+            if not (size <= ENOUGH and sizes[0] <= harmless):
+                size = max(size, _share(sizes[:3], 1e-18))
             if not size < 0.5 * least:
                 break
             best, least = found, size
             # an answer that was refined is as good as its terms allow where what is left is near their rounding
-            if size <= ENOUGH or (again and _is_rounding(rest[:n], across) and _is_rounding(below, along)):
+            if size <= ENOUGH or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
                 break
         return best[:n], best[n:]
 
 
-def _share(rest: Array, right: Array, share: float, terms: Array) -> float:
-    """The largest residual beside the largest right-hand side, and a share of the largest of the terms."""
-    size = float(np.abs(right).max(initial=0.0)) + share * float(np.abs(terms).max(initial=0.0))
-    return float(np.abs(rest).max(initial=0.0)) / size if size > 0.0 else 0.0
-
-
-def _is_rounding(rest: Array, terms: Array) -> bool:
-    """True if a residual is small beside the terms that it is made of."""
-    return float(np.abs(rest).max(initial=0.0)) <= ENOUGH * float(np.abs(terms).max(initial=0.0))
-
-
-class _Scaled:
-    """W^-T A, not worked out."""
-
-    def __init__(self, root: csr_array, separate: Separate) -> None:
-        self.root, self.separate = root, separate
-        self.T = _ScaledAdjoint(root.T.tocsr(), separate)
-
-    def __matmul__(self, v: Array) -> Array:
-        return np.asarray(self.root @ (self.separate @ v))
-
-
-class _ScaledAdjoint:
-    """A'W^-1."""
-
-    def __init__(self, root: csr_array, separate: Separate) -> None:
-        self.root, self.separate = root, separate
-
-    def __matmul__(self, u: Array) -> Array:
-        return self.separate.adjoint(self.root @ u)
+def _share(sizes: Array, share: float) -> float:
+    """A residual beside its right-hand side and a share of the terms that it is made of, all by their largest entries."""
+    size = float(sizes[1] + share * sizes[2])
+    return float(sizes[0]) / size if size > 0.0 else 0.0
 
 
 def _factored(matrix: Array, equal: Array, look: Look) -> Solve:

@@ -9,9 +9,11 @@ import pytest
 from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
+from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
+from fwdsl.certify.verify import verify
 from tests.corpus import corpus
 from tests.runs import resumed, stepped
 
@@ -85,10 +87,10 @@ def test_unknowns_of_single_entries_are_eliminated_exactly(name: str, monkeypatc
         assert isinstance(run, InteriorRun)
         draw = np.random.default_rng(1)
         p, r = draw.standard_normal(run.c.size), draw.standard_normal(run.b.size)
-        answers[kind] = run.systems.at(run.batches, [run._scaling(k) for k in run.batches])(p, r)
+        answers[kind] = run.systems.at(run.batches, scalings_of(run.batches, run.state.s, run.state.z))(p, r)
         found = problem.solve(method="interior", tol=1e-8)
         assert found.status == "optimal"
-        answers[kind] = (*answers[kind], np.array([found.objective]))
+        answers[kind] = (*answers[kind], np.array([found.objective]), *run.systems.products(p, r))
     for whole, reduced in zip(answers["whole"], answers["reduced"], strict=True):
         assert reduced == pytest.approx(whole, rel=1e-6, abs=1e-6 * float(np.abs(whole).max()))
 
@@ -100,7 +102,7 @@ def test_a_step_solves_the_linearised_equations() -> None:
 
     def residuals() -> np.ndarray:
         now = run.state
-        left = run.P @ now.v + run.At @ now.z + now.tau * run.c
+        left = run.P @ now.v + run.A.T @ now.z + now.tau * run.c
         return np.concatenate([left, run.A @ now.v + now.s - now.tau * run.b])
 
     before = residuals()
@@ -109,6 +111,19 @@ def test_a_step_solves_the_linearised_equations() -> None:
     share = float(after @ before) / float(before @ before)
     assert 0.0 <= share < 1.0
     assert after == pytest.approx(share * before, abs=1e-9 * float(np.abs(before).max()))
+
+
+def test_slopes_have_their_signs_before_the_end() -> None:
+    """Of unknowns that are not at their bounds they vanish, and what the equations miss outweighs them: the candidate has none of it."""
+    run = stepped(lp(100, 100), "interior", 1)
+    assert isinstance(run, InteriorRun)
+    while not run._is_near():
+        run.step()
+    x, ys = run.candidate()
+    canonical = run.problem.canonical
+    assert np.isfinite(verify(canonical, x, ys).dual)
+    plain = run.program.multipliers(*run._unscaled(run.state.v, run.state.z, run.state.tau))
+    assert not np.isfinite(verify(canonical, x, plain).dual)
 
 
 def test_trend_filtering_of_two_thousand_points() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.method import Estimate
 from fwdsl.canon.matrix_maps import LeftMultiply
 
@@ -42,3 +43,20 @@ def test_the_size_of_a_loss_of_rows_is_told_without_its_map(monkeypatch: pytest.
     text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize sum_squares(W) + sum(multiclass_hinge(X @ W, y))\n"
     data = {"X": rng.standard_normal((300, 16)), "y": np.arange(300) % 26}
     assert estimate(fw.parse(text).bind(**data)) is not None
+
+
+def test_a_few_rows_over_many_unknowns_are_counted_as_few() -> None:
+    """Their Schur complement is factored: a program with more unknowns costs no more than their number times as much."""
+    text = "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n] in nonnegative\nminimize dot(q, x)\nsubject to A @ x >= b\n"
+    rng = np.random.default_rng(0)
+    problems = {
+        n: fw.parse(text).bind(A=rng.standard_normal((40, n)), b=np.ones(40), q=rng.random(n)) for n in (500, 2000)
+    }
+    found = {n: problem.canonical.dense for n, problem in problems.items()}
+    assert all(form is not None and size_of(form).kind == "condensed" for form in found.values())
+    assert size_of(found[2000]).seconds < 8.0 * size_of(found[500]).seconds
+    free = fw.parse(text.replace(" in nonnegative", "")).bind(
+        A=rng.standard_normal((40, 500)), b=np.ones(40), q=rng.random(500)
+    )
+    # without bounds something else than a diagonal is left
+    assert size_of(free.canonical.dense).seconds > 2.0 * size_of(found[500]).seconds

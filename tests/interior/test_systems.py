@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 import fwdsl as fw
-from fwdsl.backends.interior import system
 from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean, missed
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.interior.system import Systems, least_solution
+from fwdsl.backends.interior.system import System, Systems, least_solution
+from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
 
 STANDARD = (
@@ -34,29 +36,34 @@ def standard(m: int, n: int, repeated: int = 0, unit: float = 1.0) -> fw.Problem
 def test_equations_by_their_schur_complement(repeated: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same optimum as by the whole matrix, with dependent equations too, in every unit."""
     used: list[int] = []
-    plain = Systems._of_equations
-    monkeypatch.setattr(Systems, "_of_equations", lambda *a: used.append(1) or plain(*a))
+    plain = Systems._of_long
+    monkeypatch.setattr(Systems, "_of_long", lambda *a: used.append(1) or plain(*a))
     found = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
     assert found.status == "optimal" and used
     large = standard(30, 260, repeated, 2.0**20).solve(method="interior", tol=1e-7)
     assert large.status == "optimal" and large.objective == pytest.approx(2.0**20 * found.objective, rel=1e-6)
-    monkeypatch.setattr(Systems, "_is_single", lambda *a: False)
+    monkeypatch.setattr(Systems, "_long_rows", lambda *a: None)
     whole = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
     assert whole.status == "optimal" and whole.objective == pytest.approx(found.objective, rel=1e-6)
 
 
-def test_the_schur_complement_solves_the_system() -> None:
+@pytest.mark.parametrize(("equations", "long"), [(4, 0), (0, 4), (3, 2)])
+def test_the_schur_complement_solves_the_system(equations: int, long: int) -> None:
+    """Rows that see more than one unknown may be equations or not, and have large entries."""
     rng = np.random.default_rng(3)
-    n, k = 12, 4
-    A = sp.csr_array(np.vstack([rng.standard_normal((k, n)), np.diag(rng.uniform(0.5, 2.0, n))]))
-    systems = Systems(sp.csr_array((n, n)), A, A.T.tocsr(), k, "condensed", None, lambda: None)
+    n, k = 12, equations
+    full = rng.standard_normal((k + long, n))
+    full[k:] *= 1e6
+    A = sp.csr_array(np.vstack([full, np.diag(rng.uniform(0.5, 2.0, n))]))
+    m = A.shape[0]
+    systems = Systems(sp.csr_array((n, n)), A, k, "condensed", None, lambda: None)
     systems.thin, systems.A = True, A
-    assert systems._is_single(sp.csr_array((n, n)))
-    right = rng.standard_normal(n + k)
-    dense = A.toarray()
-    whole = np.block([[dense[k:].T @ dense[k:], dense[:k].T], [dense[:k], np.zeros((k, k))]])
-    found = systems._of_equations(A[:k], A[k:])(right)
-    np.testing.assert_allclose(found, np.linalg.solve(whole, right), rtol=1e-7, atol=1e-7)
+    found = systems._long_rows(sp.csr_array((n, n)))
+    assert found is not None and found.rows.tolist() == list(range(k + long))
+    right = rng.standard_normal(n + m)
+    whole = np.block([[np.zeros((n, n)), A.toarray().T], [A.toarray(), np.diag(-1.0 * (np.arange(m) >= k))]])
+    solution = systems._of_long(found, A, A.T.tocsr())(right)
+    np.testing.assert_allclose(whole @ solution, right, rtol=1e-7, atol=1e-7)
 
 
 def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,17 +86,6 @@ def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.Monk
         assert other.objective == pytest.approx(expected.objective, rel=1e-7)
 
 
-def test_rows_as_they_are_and_by_their_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    A, b = rng.standard_normal((400, 7)), rng.standard_normal(400)
-    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize mean(absolute(A @ x, b)) + 0.01 * norm1(x)\n"
-    expected = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
-    monkeypatch.setattr(system, "SHORT", 0)
-    found = fw.parse(text).bind(A=A, b=b).solve(method="interior", tol=1e-8)
-    assert found.status == expected.status == "optimal"
-    assert found.objective == pytest.approx(expected.objective, rel=1e-7)
-
-
 def test_least_solutions_of_dependent_and_independent_rows() -> None:
     rng = np.random.default_rng(1)
     A = rng.standard_normal((6, 9))
@@ -108,3 +104,73 @@ def test_the_depth_of_a_point_in_a_cone(kind: str, number: int, rows: int) -> No
     depth, unit = cone.depth(batch, s), cone.unit(batch)
     assert cone.inside(batch, s - (depth - 1e-6) * unit)
     assert not cone.inside(batch, s - (depth + 1e-6) * unit)
+
+
+def inexact(p: np.ndarray, r: np.ndarray, asked: list[int], harmless: float) -> np.ndarray:
+    """The answer of a system of the identity whose solver misses a part in a million of p."""
+    n = p.size
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        asked.append(1)
+        return np.concatenate([(1.0 + 1e-6) * right[:n], -right[n:]])
+
+    system = System(lambda v: v, lambda v, u: (np.zeros(r.size), np.zeros(n)), 0, solve)
+    return np.concatenate(system(p, r, harmless))
+
+
+def test_answers_are_refined_until_what_they_miss_is_harmless() -> None:
+    rng = np.random.default_rng(4)
+    p, r = rng.standard_normal(5), rng.standard_normal(3)
+    exact, loose = list[int](), list[int]()
+    np.testing.assert_allclose(inexact(p, r, exact, 0.0), np.concatenate([p, -r]), rtol=1e-12)
+    np.testing.assert_allclose(inexact(p, r, loose, 1e-5), np.concatenate([p, -r]), rtol=2e-6)
+    assert len(loose) == 1 < len(exact)
+
+
+def test_what_is_missed_and_its_sizes() -> None:
+    rng = np.random.default_rng(6)
+    n, m, k = 7, 5, 2
+    p, curved, across = rng.standard_normal((3, n))
+    r, along, u = rng.standard_normal((3, m))
+    rest, sizes = np.empty(n + m), np.empty(6)
+    kernel(missed)(p, curved, across, r, along, u, k, rest, sizes)
+    left, below = p - curved - across, r - along + u * (np.arange(m) >= k)
+    np.testing.assert_allclose(rest, np.concatenate([left, below]), atol=1e-15)
+    np.testing.assert_allclose(sizes, [np.abs(v).max() for v in (left, p, across, below, r, along)], atol=1e-15)
+    u[k] = np.nan
+    kernel(missed)(p, curved, across, r, along, u, k, rest, sizes)
+    assert np.isnan(sizes[0]) and np.isnan(sizes[3])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_that_entries_connect(seed: int) -> None:
+    """As SciPy finds them."""
+    rng = np.random.default_rng(seed)
+    rows, columns, entries = 30, 25, 5 * seed + 8
+    row, column = rng.integers(0, rows, entries), rng.integers(0, columns, entries)
+    part = np.empty(rows + columns, dtype=np.intp)
+    parts = kernel(connected)(row, column, rows, part)
+    graph = sp.coo_array((np.ones(entries), (row, column + rows)), (rows + columns, rows + columns))
+    expected, label = connected_components(graph, directed=False)
+    assert parts == expected
+    # the same parts under other numbers
+    assert len({*zip(part.tolist(), label.tolist(), strict=True)}) == expected == len(set(part.tolist()))
+
+
+def test_the_largest_and_the_means_of_entries() -> None:
+    rng = np.random.default_rng(7)
+    row, column, size = rng.integers(0, 6, 40), rng.integers(0, 5, 40), rng.standard_normal(40)
+    r, d = rng.standard_normal(6), rng.standard_normal(5)
+    of_row, of_column = np.full(6, -np.inf), np.full(5, -np.inf)
+    kernel(largest_of_each)(row, column, size, r, d, of_row, of_column)
+    now = size + r[row] + d[column]
+    for i in range(6):
+        assert of_row[i] == now[row == i].max(initial=-np.inf)
+    for j in range(5):
+        assert of_column[j] == now[column == j].max(initial=-np.inf)
+    share, mean, out = 1.0 / np.maximum(np.bincount(row, minlength=6), 1), np.empty(6), np.empty(5)
+    for sizes in (size, np.zeros(0)):
+        kernel(less_the_mean)(row, column, sizes, d, share, mean, out)
+        values = d[column] + (sizes if sizes.size else 0.0)
+        means = np.bincount(row, weights=values, minlength=6) * share
+        np.testing.assert_allclose(out, np.bincount(column, weights=values - means[row], minlength=5), atol=1e-13)

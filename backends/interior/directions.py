@@ -1,0 +1,83 @@
+"""Directions of the embedding, what they are found from, and how far they stay in the cones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.cones import KINDS, Scaling
+from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.system import System
+
+EXACT = 1e-15
+"""What equations may miss beside their terms, for nothing to be corrected."""
+
+Map = Callable[[Array], Array]
+Scalings = Sequence[Scaling | None]
+
+
+class Direction(NamedTuple):
+    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
+
+    v: Array
+    z: Array
+    s: Array
+    tau: float
+    kappa: float
+
+
+class Linearised(NamedTuple):
+    """The equations at a point: the scalings, the factored system, P v, what the equations of v miss and those of the rows, these scaled, and
+    whether all of that is rounding."""
+
+    scalings: Scalings
+    system: System
+    Pv: Array
+    left: Array
+    right: Array
+    exact: bool
+
+
+def is_rounding(missed: Array, terms: Array) -> bool:
+    """True if what is missed is rounding beside terms of that kind."""
+    return float(np.abs(missed).max(initial=0.0)) <= EXACT * float(np.abs(terms).max(initial=0.0))
+
+
+def scalings_of(batches: Sequence[Batch], s: Array, z: Array) -> Scalings:
+    """The scalings at a point of the interior; None of the zero cone."""
+    with np.errstate(all="ignore"):
+        return [
+            KINDS[k.kind](k, s[k.start : k.stop], z[k.start : k.stop]) if k.kind in KINDS else None for k in batches
+        ]
+
+
+def each(batches: Sequence[Batch], scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
+    """A map of the scalings of all rows, those of the zero cone as they are."""
+    out = rows.copy()
+    for batch, scaling in zip(batches, scalings, strict=True):
+        if scaling is not None:
+            at = slice(batch.start, batch.stop)
+            out[at] = of(scaling)(rows[at])
+    return out
+
+
+def reach_of(batches: Sequence[Batch], scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
+    """The largest step in a direction that stays in the cones."""
+    longest = math.inf
+    for batch, scaling in zip(batches, scalings, strict=True):
+        if scaling is not None:
+            at = slice(batch.start, batch.stop)
+            longest = min(longest, scaling.step(d.s[at]), scaling.step(d.z[at]))
+    for value, change in ((tau, d.tau), (kappa, d.kappa)):
+        if change < 0.0:
+            longest = min(longest, -value / change)
+    return longest
+
+
+def inside(batches: Sequence[Batch], s: Array) -> bool:
+    """True if rows are in the interior of their cones, whatever those of the zero cone are."""
+    return all(KINDS[k.kind].inside(k, s[k.start : k.stop]) for k in batches if k.kind in KINDS)
