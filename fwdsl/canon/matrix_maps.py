@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 FEW = 8
 """The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
 
+LONG, NARROW = 64, 128
+"""The rows of X from which on, and its columns up to which, BLAS takes a product with a matrix by columns in half the time where it is turned round.
+With fewer rows writing the result by rows costs more than that."""
+
 
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
@@ -28,6 +32,8 @@ def product(A: Any, X: Array) -> Array:
         if FEW * rows.size <= X.shape[0]:
             A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
+        if isinstance(A, np.ndarray) and A.flags.f_contiguous and X.shape[0] >= LONG and X.shape[1] <= NARROW:
+            return np.ascontiguousarray((X.T @ A.T).T)
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
         return np.asarray(A.astype(np.float64) @ X)
