@@ -114,7 +114,7 @@ def test_conjugate_gradients_tell_what_their_step_is_made_of() -> None:
 
 @pytest.mark.parametrize("intercept", ["", " + c"])
 def test_the_gram_matrix_of_several_losses_is_their_sum(intercept: str) -> None:
-    """Whether a loss takes all coordinates or some of them."""
+    """The losses take all coordinates or some of them."""
     (A, b), (B, e) = data(), data(n=30, seed=1)
     text = (
         "data A: matrix[n, d], b: vector[n], B: matrix[m, d], e: vector[m]\nvar x: vector[d], c: real\n"
