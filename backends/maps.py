@@ -108,10 +108,12 @@ class MapColumns:
     dense: Array | csr_array | None
 
     def gram(self, w: Array) -> Array:
-        """C' diag(w) C."""
+        """C' diag(w) C, an array of its own."""
         if self.operator is not None:
             every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
-            return self.factor**2 * self.operator.gram(None if every else self.local, w)
+            found = self.operator.gram(None if every else self.local, w)
+            found *= self.factor**2
+            return found
         assert self.dense is not None
         if not isinstance(self.dense, np.ndarray):
             scaled = self.dense.multiply(w[:, None])

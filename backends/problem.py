@@ -168,16 +168,22 @@ class PreparedProblem:
 
     def gram(self, free: NDArray[np.intp], weights: Sequence[Array]) -> Array:
         """sum_i K_iI' diag(w_i) K_iI for the coordinates I of x: the Hessian of a sum of losses on a face."""
-        out = np.zeros((free.size, free.size))
+        out: Array | None = None
         for term, w in zip(self.terms, weights, strict=True):
             pieces = [columns_of(m, b, free, self.look) for b, m in term.map.parts]
+            if len(pieces) == 1 and pieces[0].at.size == free.size:
+                # all coordinates in their order: the sum needs no places
+                own = pieces[0].gram(w)
+                out = own if out is None else np.add(out, own, out=out)
+                continue
+            out = np.zeros((free.size, free.size)) if out is None else out
             for i, left in enumerate(pieces):
                 out[np.ix_(left.at, left.at)] += left.gram(w)
                 for right in pieces[i + 1 :]:
                     cross = left.cross(right, w)
                     out[np.ix_(left.at, right.at)] += cross
                     out[np.ix_(right.at, left.at)] += cross.T
-        return out
+        return np.zeros((free.size, free.size)) if out is None else out
 
     def columns(self, free: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]) -> Array:
         """Some rows of each K_iI for the coordinates I of x, below each other."""

@@ -35,6 +35,9 @@ from fwdsl.backends.smooth.systems import Dual, Primal, Solve, conjugate_gradien
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
 
+QUADRATIC_SHARE = 0.1
+"""The same on a quadratic, where they go on from step to step: a step then only looks at where they are."""
+
 MOST_PRODUCTS = 500
 """Products with the Hessian in a step."""
 
@@ -144,8 +147,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         if self.free.any():
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
-        d, r = self._direction(s, hs)
-        dzs = problem.linear(d)
+        d, r, dzs = self._direction(s, hs)
         self._model_bound(s, hs, d, r, dzs)
         losses = self._move(s, d, dzs)
         self._arrive(s, losses)
@@ -153,24 +155,31 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         s.still = 0 if gained else s.still + 1
         vars(self.state).update(vars(s))
 
-    def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array]:
-        """(d, grad + H d)."""
+    def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array, list[Array]]:
+        """(d, grad + H d, the changes K d of the predictions)."""
         if self.factored_after is not None and s.products >= self.factored_after[1]:
             self.system, self.factored_after = self._system(self.factored_after[0]), None
         if self.system is not None:
             d = self._solved(s, hs)
             if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
                 s.phase = "Newton with a Cholesky factor"
-                return d, np.zeros_like(d)
+                return d, np.zeros_like(d), self.problem.linear(d)
         problem = self.problem
+        dzs = [np.zeros_like(z) for z in s.zs]
+        kp: list[Array] = []
 
         def apply(p: Array) -> Array:
             problem.look()
             s.products += 1
-            return problem.adjoint(problem.bent(hs, problem.linear(p))) + self.ridge * p
+            kp[:] = problem.linear(p)
+            return problem.adjoint(problem.bent(hs, kp)) + self.ridge * p
+
+        def moved(length: float) -> None:
+            for dz, k in zip(dzs, kp, strict=True):
+                dz += length * k
 
         here = self._measure(s.grad)
-        share = LARGEST_SHARE
+        share = QUADRATIC_SHARE
         if not self.quadratic:
             share = min(max((here / s.first) ** 0.25 if s.first > 0.0 else 0.0, LEAST_SHARE), LARGEST_SHARE)
         going = self.quadratic and s.direction.size > 0
@@ -182,10 +191,11 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             share**2 * here,
             MOST_PRODUCTS,
             s.direction if going else None,
+            moved,
         )
         s.direction = direction if self.quadratic else s.direction
         s.phase = "Newton with conjugate gradients"
-        return d, -r
+        return d, -r, dzs
 
     def _preconditioner(self, bend: float) -> Array:
         """The mean curvature of each variable; of one whose coordinates' differ UNEVEN times, those.

@@ -170,10 +170,12 @@ def conjugate_gradients(
     enough: float,
     most: int,
     p: Array | None = None,
+    moved: Callable[[float], None] | None = None,
 ) -> tuple[Array, Array, Array]:
     """(d, r - H d, the next direction) with H d = r nearly: until the measure of what is left is `enough`, after `most` products at the latest.
 
-    `inverse` is that of the preconditioner. A direction p that an earlier call gave for the same H goes on from there.
+    `inverse` is that of the preconditioner. A direction p that an earlier call gave for the same H goes on from there. `moved` is told how far d
+    went along each direction after its product, which may have what K d is made of.
     """
     d, r = np.zeros_like(r), r.copy()
     s = inverse * r
@@ -189,6 +191,8 @@ def conjugate_gradients(
         alpha = float(r @ p) / bend
         d += alpha * p
         r -= alpha * hp
+        if moved is not None:
+            moved(alpha)
         s = inverse * r
         rho, old = float(r @ s), rho
         p = s + (rho / old) * p if old > 0.0 else s

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 FEW = 8
 """The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
 
+LONG, NARROW, LARGE = 64, 128, 1e6
+"""The rows of X from which on, its columns up to which, and the products of two numbers from which on BLAS takes half the time for a matrix by
+columns where the product is turned round. With fewer rows writing the result costs more than that; small products have kernels of their own."""
+
 
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
@@ -28,6 +32,8 @@ def product(A: Any, X: Array) -> Array:
         if FEW * rows.size <= X.shape[0]:
             A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
+        if isinstance(A, np.ndarray) and A.flags.f_contiguous and _pays_turned(A.shape[0], *X.shape):
+            return np.ascontiguousarray((X.T @ A.T).T)
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
         return np.asarray(A.astype(np.float64) @ X)
@@ -37,6 +43,11 @@ def product(A: Any, X: Array) -> Array:
     for i in range(0, A.shape[0], step):
         out[i : i + step] = np.asarray(A[i : i + step], dtype=np.float64) @ X
     return out
+
+
+def _pays_turned(n: int, rows: int, k: int) -> bool:
+    """True if the product of n by `rows` numbers with `rows` by k is had faster as the transposed one of the transposes."""
+    return rows >= LONG and k <= NARROW and n * rows * k >= LARGE
 
 
 def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Tile
+from fwdsl.canon.matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Tile, product
 
 RNG = np.random.default_rng(3)
 A, B = RNG.standard_normal((4, 3)), RNG.standard_normal((3, 5))
@@ -34,3 +34,13 @@ def test_a_map_written_down_has_the_same_products(name: str) -> None:
     x, y = RNG.standard_normal(m.columns), RNG.standard_normal(m.rows)
     np.testing.assert_allclose(written @ x, m.apply(x), atol=1e-12)
     np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-12)
+
+
+@pytest.mark.parametrize("n, d, k", [(300, 90, 40), (300, 90, 1), (100, 70, 150), (300, 8, 500), (60, 50, 3)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_all_sizes_and_orders_are_those_of_single_columns(n: int, d: int, k: int, order: str) -> None:
+    data, X = np.asarray(RNG.standard_normal((n, d)), order=order), RNG.standard_normal((d, k))  # type: ignore[call-overload]
+    found = product(data, X)
+    assert found.flags.c_contiguous
+    for j in range(k):
+        np.testing.assert_allclose(found[:, j], data @ X[:, j], rtol=0, atol=1e-11)

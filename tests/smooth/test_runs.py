@@ -95,6 +95,41 @@ def test_systems_are_solved(layout: str) -> None:
     np.testing.assert_allclose(half + rest, whole, rtol=0, atol=1e-9)
 
 
+def test_conjugate_gradients_tell_what_their_step_is_made_of() -> None:
+    K, _ = data()
+    applied, Kd = [], np.zeros(60)
+
+    def product(p: np.ndarray) -> np.ndarray:
+        applied.append(K @ p)
+        return np.asarray(K.T @ applied[-1] + p)
+
+    def moved(length: float) -> None:
+        nonlocal Kd
+        Kd = Kd + length * applied[-1]
+
+    d, _, _ = conjugate_gradients(product, np.ones(25), np.ones(25), lambda r: float(r @ r), 1e-6, 30, None, moved)
+    assert len(applied) > 3
+    np.testing.assert_allclose(Kd, K @ d, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", ["", " + c"])
+def test_the_gram_matrix_of_several_losses_is_their_sum(intercept: str) -> None:
+    """The losses take all coordinates or some of them."""
+    (A, b), (B, e) = data(), data(n=30, seed=1)
+    text = (
+        "data A: matrix[n, d], b: vector[n], B: matrix[m, d], e: vector[m]\nvar x: vector[d], c: real\n"
+        f"minimize sum(squared(A @ x{intercept}, b)) + 2 * sum(squared(B @ x + c, e)) + 0.1 * sum_squares(x)\n"
+    )
+    problem = PreparedProblem(fw.parse(text).bind(A=A, b=b, B=B, e=e).canonical, 1)
+    rng = np.random.default_rng(3)
+    weights = [rng.random(60), rng.random(30)]
+    first, second = np.column_stack([A, np.full(60, float(bool(intercept)))]), np.column_stack([B, np.ones(30)])
+    H = first.T @ (weights[0][:, None] * first) + second.T @ (weights[1][:, None] * second)
+    every = np.arange(26)
+    for free in (every, every[:25], every[3:9], every[25:]):
+        np.testing.assert_allclose(problem.gram(free, weights), H[np.ix_(free, free)], rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("layout", ["dense", "fortran", "float32", "csr"])
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("problem", [ridge, logistic])
