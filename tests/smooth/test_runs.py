@@ -86,12 +86,12 @@ def test_systems_are_solved(layout: str) -> None:
         solve = system.factored([h])
         assert solve is not None
         np.testing.assert_allclose(H @ solve(g, x, K @ x, y), -g, rtol=0, atol=1e-9)
-    d, r, p = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: float(r @ r), 1e-4, 20)
+    d, r, p = conjugate_gradients(lambda v: H @ v, g, lambda r: r / np.diag(H), lambda r: float(r @ r), 1e-4, 20)
     np.testing.assert_allclose(g - H @ d, r, rtol=0, atol=1e-9)
     # a run that goes on is the whole one
-    whole, _, _ = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 12)
-    half, r, p = conjugate_gradients(lambda v: H @ v, g, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 5)
-    rest, _, _ = conjugate_gradients(lambda v: H @ v, r, 1.0 / np.diag(H), lambda r: 1.0, 0.0, 7, p)
+    whole, _, _ = conjugate_gradients(lambda v: H @ v, g, lambda r: r / np.diag(H), lambda r: 1.0, 0.0, 12)
+    half, r, p = conjugate_gradients(lambda v: H @ v, g, lambda r: r / np.diag(H), lambda r: 1.0, 0.0, 5)
+    rest, _, _ = conjugate_gradients(lambda v: H @ v, r, lambda r: r / np.diag(H), lambda r: 1.0, 0.0, 7, p)
     np.testing.assert_allclose(half + rest, whole, rtol=0, atol=1e-9)
 
 
