@@ -3,8 +3,8 @@ r"""Newton's method for smooth losses of free variables.
 Problem: minimise over x   P(x) = sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2   with R_j >= 0 the ridges, f_i smooth
 
 A step solves H d = -grad P, H = K'diag(f'') K + R (for a loss of rows f'' is a block a row), by a Cholesky factor of H, of a system over the rows
-where these are fewer, or by conjugate gradients (`systems`), whose preconditioner knows of classes (`classes`). It moves along d to where the slope of P is less than a tenth of what it was: 1 as a
-rule, else by a secant on the slope, which costs no product with the data. f'' of losses with linear pieces has a floor where a coordinate has no
+where these are fewer, or by conjugate gradients (`systems`), whose preconditioner knows of classes (`classes`). It moves along d to where the
+slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of losses with linear pieces has a floor where a coordinate has no
 ridge.
 
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
@@ -100,7 +100,23 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         zs = problem.forward(x)
         losses, ys = problem.losses_gradient(zs)
         state = NewtonState(
-            0, x, zs, ys, np.zeros(0), 0.0, -math.inf, ys, math.inf, 1.0, np.zeros(0), FIRST_FLOOR, 0, 0, np.zeros(0), 0, 0
+            iteration=0,
+            x=x,
+            zs=zs,
+            ys=ys,
+            grad=np.zeros(0),
+            value=0.0,
+            best_bound=-math.inf,
+            dual=ys,
+            first=math.inf,
+            bend=1.0,
+            direction=np.zeros(0),
+            floor=FIRST_FLOOR,
+            still=0,
+            products=0,
+            blocks_at=np.zeros(0),
+            fresh=0,
+            spent=0,
         )
         self._arrive(state, losses)
         state.first = self._measure(state.grad)
@@ -195,8 +211,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             metric, allowed = self._metric(s), MOST_PRODUCTS - used
             old = self.blocks is not None and s.blocks_at is not s.x and not (self.quadratic and s.blocks_at.size)
             if old:
-                worth = self._worth(hs)
-                allowed = min(allowed, max(0, worth - s.spent) + s.fresh) if worth else 0
+                allowed = min(allowed, self._allowed(s, hs))
             before = s.products
             if allowed:
                 part, r, direction = conjugate_gradients(apply, r, metric, self._measure, enough, allowed, direction)
@@ -213,10 +228,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         s.direction = direction if self.quadratic and direction is not None else s.direction
         return d, r
 
-    def _worth(self, hs: list[Array]) -> int:
-        """The products with the Hessian that take as long as blocks formed now."""
+    def _allowed(self, s: NewtonState, hs: list[Array]) -> int:
+        """The products that a step may take before blocks of columns are formed: at once where they cost no more than a step's products do."""
         assert self.blocks is not None
-        return math.ceil(self.block_products * self.blocks.weights(hs[0]).shape[1])
+        worth = math.ceil(self.block_products * self.blocks.weights(hs[0]).shape[1])
+        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_at.size
+        return 0 if first or not worth else max(0, worth - s.spent) + s.fresh
 
     def _metric(self, s: NewtonState) -> Metric:
         """The preconditioner: the blocks of columns where they have been formed, else a diagonal."""
