@@ -30,7 +30,7 @@ NS_PER_COLUMN = 0.15
 NS_PER_SCALED = 1.0
 """A number of dense rows that a root of a weight multiplies for a Gram matrix."""
 
-NS_PER_BLOCK = 5e4
+NS_PER_BLOCK = 1e5
 """The calls for the block of one column."""
 
 MOST_FACTORED = 3_000
@@ -212,7 +212,9 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     steps = 1.0 if costs.is_quadratic(canonical) else STEPS - 1.0 + digits
     passes = 2.0 + 3.0 * steps
     extra = chosen.once + steps * chosen.step * (digits if chosen.products else 1.0)
-    order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0, "blocks": 0}[chosen.kind]
+    order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0, "blocks": 0}[
+        chosen.kind
+    ]
     how = {
         "primal": f"a system of {order:,} unknowns in each",
         "dual": f"a system of {order:,} rows in each",
@@ -223,10 +225,12 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         f"about {steps:.0f} Newton steps, {how}" if steps > 1.0 else f"one Newton step, {how.removesuffix(' in each')}"
     )
     seconds = costs.seconds(canonical, passes, steps) + 1e-9 * extra
+    parts = columns_of_predictions(canonical) if chosen.products else None
+    factors = 2.0 * parts.k * float(parts.order) ** 2 if parts is not None else 4.0 * float(order) ** 2
     return Estimate(
         passes + 2.0 * chosen.products * steps,
         seconds,
-        costs.memory(canonical, 14, 12, 8.0 * 4.0 * order**2),
+        costs.memory(canonical, 14, 12, 8.0 * factors),
         costs.with_copy(canonical, why),
         # the bound of a Newton step is of use only once its model is good
         trusted=TRUSTED if steps > 1.0 else 1.0,

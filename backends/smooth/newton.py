@@ -4,8 +4,8 @@ Problem: minimise over x   P(x) = sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_
 
 A step solves H d = -grad P, H = K'diag(f'') K + R (for a loss of rows f'' is a block a row), by a Cholesky factor of H, of a system over the rows
 where these are fewer, or by conjugate gradients (`systems`), whose preconditioner knows of classes (`classes`). It moves along d to where the
-slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of losses with linear pieces has a floor where a coordinate has no
-ridge.
+slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of
+losses with linear pieces has a floor where a coordinate has no ridge.
 
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
@@ -240,7 +240,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         if self.blocks is not None and s.blocks_at.size:
             if self._formed_at is not s.blocks_at:
                 # by way of the point alone, so that a run that is resumed has the same
-                at = self.problem.curvatures(self.problem.forward(s.blocks_at))[0]
+                at, floor = self.problem.curvatures(self.problem.forward(s.blocks_at))[0], self.floors[0]
+                at = at if floor is None else np.maximum(at, FIRST_FLOOR * floor)
                 self._formed = self.blocks.metric(self.blocks.weights(at), 1.0 / (self.squares + self.ridge))
                 self._formed_at = s.blocks_at
             if self._formed is not None:
