@@ -98,13 +98,21 @@ class ClassBlocks:
         f = problem.canonical.terms[0].f
         self.split = f.loss.split_hessian if isinstance(f, VectorLossFunction) else None
 
+    def count(self, h: Array) -> int:
+        """The blocks that differ: one where samples bend all columns alike, as they do at 0."""
+        h = h.reshape(-1, self.parts.k)
+        # most often the first samples tell
+        alike = all(np.array_equal(some, np.broadcast_to(some[:, :1], some.shape)) for some in (h[:16], h))
+        return 1 if alike else self.parts.k
+
     def weights(self, h: Array) -> Array:
-        """The weights of the samples in the blocks, (n, k); one column where they are the same in all."""
+        """The weights of the samples in the blocks that differ, (n, `count`)."""
+        alike = self.count(h) == 1
         h = h.reshape(-1, self.parts.k)
         if self.split is not None:
             a, b = self.split(h)
             h = np.maximum(a - np.square(b), 0.0)
-        return h[:, :1] if np.array_equal(h, np.broadcast_to(h[:, :1], h.shape)) else h
+        return h[:, :1] if alike else h
 
     def metric(self, weights: Array, otherwise: Array) -> Metric | None:
         """The preconditioner of such weights, with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""

@@ -231,7 +231,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def _allowed(self, s: NewtonState, hs: list[Array]) -> int:
         """The products that a step may take before blocks of columns are formed: at once where they cost no more than a step's products do."""
         assert self.blocks is not None
-        worth = math.ceil(self.block_products * self.blocks.weights(hs[0]).shape[1])
+        worth = math.ceil(self.block_products * self.blocks.count(hs[0]))
         first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_at.size
         return 0 if first or not worth else max(0, worth - s.spent) + s.fresh
 

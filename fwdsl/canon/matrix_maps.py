@@ -21,12 +21,19 @@ FEW = 8
 """The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
 
 
+SAMPLE = 256
+"""About so many rows of X are looked at before all are: that costs a share of a product where X has few columns."""
+
+
+def _is_sparse(X: Array) -> bool:
+    return FEW * int(np.count_nonzero(X.any(axis=1))) <= X.shape[0]
+
+
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
-    if isinstance(A, np.ndarray):
+    if isinstance(A, np.ndarray) and _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X):
         rows = np.flatnonzero(X.any(axis=1))
-        if FEW * rows.size <= X.shape[0]:
-            A, X = A[:, rows], X[rows]
+        A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
