@@ -150,9 +150,10 @@ class MulticlassMachine:
     def row_kernels(self) -> dict[str, Function]:
         """The functions that loops call as `row_times` and `row_outer`: W is kept by rows for sparse data, by columns for dense ones."""
         if self.sparse:
-            return {"row_times": kernels.csr_times, "row_outer": kernels.csr_outer}
+            return {"row_times": kernels.csr_times, "row_some": kernels.csr_times_some, "row_outer": kernels.csr_outer}
         # sums in vector registers
-        return {"row_times": kernel(kernels.dense_times, reorder=True), "row_outer": kernels.dense_outer}
+        times = {"row_times": kernels.dense_times, "row_some": kernels.dense_times_some}
+        return {**{name: kernel(fn, reorder=True) for name, fn in times.items()}, "row_outer": kernels.dense_outer}
 
     @property
     def mean_row(self) -> float:
