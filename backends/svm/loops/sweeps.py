@@ -13,7 +13,8 @@ MOST_DELAY = 64
 def exact_sweep(rows, order, y, C, A, offset, c, scale, growth, W, b, a, sweep, due, delay, kept, sizes, q, new, d):
     """Solve the rows of `order` one after the other, exactly; returns how many changed.
 
-    Row i looks at the first `sizes[i]` classes of `kept[i]`, the others having the multiplier 0 (`gap` says which). A row that does not change is due again after 1, 2, 4, ... sweeps, one that does at the next.
+    Row i looks at the first `sizes[i]` classes of `kept[i]`, the others having the multiplier 0 (`gap` says which). A row that does not change is
+    due again after 1, 2, 4, ... sweeps, one that does at the next.
     """
     changed = 0
     k = q.size
