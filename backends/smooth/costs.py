@@ -251,10 +251,14 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         f"about {steps:.0f} Newton steps, {how}" if steps > 1.0 else f"one Newton step, {how.removesuffix(' in each')}"
     )
     seconds = costs.seconds(canonical, passes, steps) + 1e-9 * extra
+    passes += 2.0 * chosen.products * steps
     parts = columns_of_predictions(canonical) if chosen.products else None
-    factors = 2.0 * parts.k * float(parts.order) ** 2 if parts is not None else 4.0 * float(order) ** 2
+    factors = 4.0 * float(order) ** 2
+    if parts is not None and chosen.kind == "blocks":
+        # each block takes the data once
+        passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2
     return Estimate(
-        passes + 2.0 * chosen.products * steps,
+        passes,
         seconds,
         costs.memory(canonical, 14, 12, 8.0 * factors),
         costs.with_copy(canonical, why),

@@ -152,8 +152,8 @@ class MulticlassMachine:
         if self.sparse:
             return {"row_times": kernels.csr_times, "row_some": kernels.csr_times_some, "row_outer": kernels.csr_outer}
         # sums in vector registers
-        times = {"row_times": kernels.dense_times, "row_some": kernels.dense_times_some}
-        return {**{name: kernel(fn, reorder=True) for name, fn in times.items()}, "row_outer": kernels.dense_outer}
+        times, some = kernel(kernels.dense_times, reorder=True), kernel(kernels.dense_times_some, reorder=True)
+        return {"row_times": times, "row_some": some, "row_outer": kernels.dense_outer}
 
     @property
     def mean_row(self) -> float:

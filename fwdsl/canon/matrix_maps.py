@@ -26,7 +26,8 @@ SAMPLE = 256
 
 
 def _is_sparse(X: Array) -> bool:
-    return FEW * int(np.count_nonzero(X.any(axis=1))) <= X.shape[0]
+    """True if few rows of X have a number that is not 0."""
+    return bool(FEW * int(np.count_nonzero(X.any(axis=1))) <= X.shape[0])
 
 
 def product(A: Any, X: Array) -> Array:
