@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -12,6 +12,7 @@ from fwdsl.atoms.losses import smoothness
 from fwdsl.backends import costs
 from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.backends.option import Option
+from fwdsl.backends.smooth.costs import finishing_seconds
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.light_dataclass import light_state
@@ -66,4 +67,5 @@ class APG(Method):
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Iterations grow with the root of the condition number until the face is identified."""
-        return costs.apg(canonical, tol)
+        found = costs.apg(canonical, tol)
+        return replace(found, seconds=found.seconds + finishing_seconds(canonical))

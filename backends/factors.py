@@ -62,3 +62,11 @@ def by_triangle(T: Array, right: Array, transposed: bool = False) -> Array:
     # the transpose is by columns, as LAPACK has it
     found, _ = _lapack().dtrtrs(T.T, right, lower=1, trans=int(not transposed))
     return np.asarray(found)
+
+
+def inverse_of_lower(L: Array) -> Array:
+    """The inverse of a lower triangle without zeros on its diagonal; what is above the diagonal is not looked at."""
+    if L.shape[0] <= SMALL:
+        return np.asarray(np.tril(np.linalg.inv(np.tril(L))))
+    found, _ = _lapack().dtrtri(L, lower=1)
+    return np.tril(np.asarray(found))

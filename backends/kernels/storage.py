@@ -56,6 +56,10 @@ _FEW_COLUMNS = 0.05
 """Below this share of the stored numbers, a support's columns are copied before their Gram matrix is formed."""
 
 
+_FEW_ROWS = 0.75
+"""Below this share of rows with a weight, those are copied before their products are taken."""
+
+
 class Dense:
     """A as a C-ordered array, or as one of its transpose."""
 
@@ -149,10 +153,15 @@ class Dense:
                 pool.look()
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
+                weights = d[start:stop] if root is None else root[start:stop]
+                live = np.flatnonzero(weights)
+                if live.size <= _FEW_ROWS * weights.size:
+                    # samples on linear pieces of their losses
+                    rows, weights = rows[live], weights[live]
                 rows = rows.astype(np.float64, copy=False)
                 if root is not None:
-                    rows = root[start:stop, None] * rows
-                part = rows.T @ (rows if even or root is not None else d[start:stop, None] * rows)
+                    rows = weights[:, None] * rows
+                part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part if total is None else np.add(total, part, out=total)
             return np.zeros((k, k)) if total is None else total
 
@@ -301,8 +310,12 @@ class Sparse:
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
-                dense = matrix[start:stop].toarray().astype(np.float64, copy=False)
-                total += dense.T @ (d[start:stop, None] * dense)
+                some, weights = matrix[start:stop], d[start:stop]
+                live = np.flatnonzero(weights)
+                if live.size <= _FEW_ROWS * weights.size:
+                    some, weights = some[live], weights[live]
+                dense = some.toarray().astype(np.float64, copy=False)
+                total += dense.T @ (weights[:, None] * dense)
             return total
 
         out = np.zeros((k, k))

@@ -11,6 +11,8 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.parts import factor_and_matrix
 from fwdsl.backends.method import Estimate
+from fwdsl.backends.newton import CG_STEPS
+from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical
@@ -26,6 +28,12 @@ NS_PER_CUBE = 0.03
 NS_PER_COLUMN = 0.15
 """The share of a pass that each further column of a product with a matrix costs."""
 
+NS_PER_SCALED = 1.0
+"""A number of dense rows that a root of a weight multiplies for a Gram matrix."""
+
+NS_PER_BLOCK = 1e5
+"""The calls for the block of one column."""
+
 MOST_FACTORED = 3_000
 """Unknowns or rows up to which a matrix of that order is factored."""
 
@@ -34,6 +42,18 @@ FEW = 64
 
 STEPS = 7.0
 """Newton steps on a loss that is not quadratic."""
+
+BENDING = 0.75
+"""The share of the samples that are on no linear piece of their losses, over the steps of a solve: 0.3 to 1 with squared hinges."""
+
+ROOT = 6.0
+"""The root of a condition number from which first-order methods do not end before their Newton steps."""
+
+BLOCK_PRODUCTS, BLOCK_STEPS = 6.0, 2.0
+"""Products in a Newton step where blocks of the columns precondition, and on a quadratic."""
+
+REFORMED = 0.4
+"""The share of the Newton steps in which these blocks are formed anew."""
 
 TRUSTED = 3.0
 """The multiple of the predicted passes up to which Newton's method is taken to be on its way, whatever its gap."""
@@ -55,7 +75,8 @@ class SystemChoice:
 def choose(canonical: Canonical) -> SystemChoice:
     """The system of least predicted time."""
     steps = 1.0 if costs.is_quadratic(canonical) else STEPS
-    return min([*_factored(canonical), _iterative(canonical)], key=lambda c: c.once + steps * c.step)
+    found = [*_factored(canonical), _iterative(canonical), _blocked(canonical)]
+    return min((c for c in found if c is not None), key=lambda c: c.once + steps * c.step)
 
 
 def factored_after(canonical: Canonical) -> tuple[str, int] | None:
@@ -67,8 +88,7 @@ def factored_after(canonical: Canonical) -> tuple[str, int] | None:
     cheapest = min(_factored(canonical), key=lambda c: c.once + steps * c.step, default=None)
     if cheapest is None:
         return None
-    products = _iterative(canonical)
-    return cheapest.kind, math.ceil((cheapest.once + steps * cheapest.step) * products.products / products.step)
+    return cheapest.kind, math.ceil((cheapest.once + steps * cheapest.step) / _product(canonical))
 
 
 def _factored(canonical: Canonical) -> list[SystemChoice]:
@@ -77,7 +97,8 @@ def _factored(canonical: Canonical) -> list[SystemChoice]:
 
 def able(canonical: Canonical, kind: str) -> bool:
     """True if a problem has a system of a kind, whatever it costs."""
-    return kind == "cg" or (_primal(canonical) if kind == "primal" else _dual(canonical)) is not None
+    made = {"primal": _primal, "dual": _dual, "blocks": _blocked}
+    return kind == "cg" or made[kind](canonical) is not None
 
 
 def is_factorable(canonical: Canonical) -> bool:
@@ -98,7 +119,26 @@ def gram_seconds(canonical: Canonical) -> float:
 def _primal(canonical: Canonical) -> SystemChoice | None:
     if canonical.size > MOST_FACTORED or not is_factorable(canonical):
         return None
-    return SystemChoice("primal", 0.0, 1e9 * gram_seconds(canonical) + NS_PER_CUBE * float(canonical.size) ** 3)
+    pairs = _bending(canonical) * 1e9 * gram_seconds(canonical)
+    return SystemChoice("primal", 0.0, pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+
+
+def _bending(canonical: Canonical) -> float:
+    """The share of the samples that a Hessian has: samples on linear pieces add nothing to a Gram matrix, and cost next to nothing."""
+    losses = [t.f.loss for t in canonical.terms if isinstance(t.f, LossFunction)]
+    return BENDING if losses and all(loss.piecewise_quadratic and not loss.quadratic for loss in losses) else 1.0
+
+
+def finishing_seconds(canonical: Canonical) -> float:
+    """Predicted seconds of the Newton steps that first-order methods end with where nothing but ridges is on the variables: on all of them.
+
+    A well-conditioned problem is over before.
+    """
+    found = _primal(canonical)
+    if found is None or any(b.g.pair != (None, None) for b in canonical.blocks):
+        return 0.0
+    step = min(found.step, CG_STEPS * _product(canonical))
+    return 1e-9 * step * costs.FACE_STEPS * min(1.0, math.sqrt(costs.condition(canonical)) / ROOT)
 
 
 def _dual(canonical: Canonical) -> SystemChoice | None:
@@ -127,17 +167,46 @@ def _pairs(m: object, rows: int, columns: int) -> float:
 
 def _iterative(canonical: Canonical) -> SystemChoice:
     """Conjugate gradients: some root of the condition number of products, and no more than there are unknowns or rows."""
-    width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
-    stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
-    product = 2.0 * costs.NS_PER_NONZERO[stored] * canonical.nnz * (1.0 + NS_PER_COLUMN * (width - 1))
-    product += 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4
-    rows = sum(t.map.rows for t in canonical.terms)
-    most = 1.5 * min(canonical.size, rows)
+    most = 1.5 * min(canonical.size, sum(t.map.rows for t in canonical.terms))
     root = math.sqrt(costs.condition(canonical))
     products = (
         min(8.0 + 1.5 * root, 500.0, most) if costs.is_quadratic(canonical) else min(3.0 + 0.5 * root, 40.0, most)
     )
-    return SystemChoice("cg", 0.0, products * product, products)
+    return SystemChoice("cg", 0.0, products * _product(canonical), products)
+
+
+def _product(canonical: Canonical) -> float:
+    """Nanoseconds of a product with the Hessian."""
+    width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
+    stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
+    product = 2.0 * costs.NS_PER_NONZERO[stored] * canonical.nnz * (1.0 + NS_PER_COLUMN * (width - 1))
+    return product + 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4
+
+
+def _blocked(canonical: Canonical) -> SystemChoice | None:
+    """Conjugate gradients with blocks of columns, which are formed anew in some steps; those of a quadratic once, and exactly."""
+    parts = columns_of_predictions(canonical)
+    if parts is None:
+        return None
+    product, one = _product(canonical), _block(parts)
+    if costs.is_quadratic(canonical):
+        return SystemChoice("blocks", parts.k * one, BLOCK_STEPS * product, BLOCK_STEPS)
+    return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + BLOCK_PRODUCTS * product, BLOCK_PRODUCTS)
+
+
+def block_products(canonical: Canonical, parts: Columns) -> float:
+    """The products with the Hessian that take as long as the block of one column."""
+    return _block(parts) / _product(canonical)
+
+
+def _block(parts: Columns) -> float:
+    """Nanoseconds of the block of one column: rows that are scaled, their Gram matrix, and its factor."""
+    n, d = (int(size) for size in parts.A.A.shape)
+    pairs = NS_PER_PAIR["dense"] * n * float(d) ** 2 + NS_PER_SCALED * n * float(d)
+    if not isinstance(parts.A.A, np.ndarray):
+        nnz = float(parts.A.nnz)
+        pairs = min(pairs, NS_PER_PAIR["sparse"] * nnz * (nnz / max(1, n) + 1.0))
+    return pairs + NS_PER_CUBE * float(parts.order) ** 3 + NS_PER_BLOCK
 
 
 def column_squares(canonical: Canonical) -> Array:
@@ -168,21 +237,30 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     chosen = choose(canonical)
     steps = 1.0 if costs.is_quadratic(canonical) else STEPS - 1.0 + digits
     passes = 2.0 + 3.0 * steps
-    extra = chosen.once + steps * chosen.step * (digits if chosen.kind == "cg" else 1.0)
-    order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0}[chosen.kind]
+    extra = chosen.once + steps * chosen.step * (digits if chosen.products else 1.0)
+    order = {"primal": canonical.size, "dual": sum(t.map.rows for t in canonical.terms), "cg": 0, "blocks": 0}[
+        chosen.kind
+    ]
     how = {
         "primal": f"a system of {order:,} unknowns in each",
         "dual": f"a system of {order:,} rows in each",
         "cg": f"about {chosen.products:.0f} products with the Hessian in each",
+        "blocks": f"about {chosen.products:.0f} products with the Hessian in each, and its blocks of the classes",
     }[chosen.kind]
     why = (
         f"about {steps:.0f} Newton steps, {how}" if steps > 1.0 else f"one Newton step, {how.removesuffix(' in each')}"
     )
     seconds = costs.seconds(canonical, passes, steps) + 1e-9 * extra
+    passes += 2.0 * chosen.products * steps
+    parts = columns_of_predictions(canonical) if chosen.products else None
+    factors = 4.0 * float(order) ** 2
+    if parts is not None and chosen.kind == "blocks":
+        # each block takes the data once
+        passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2
     return Estimate(
-        passes + 2.0 * chosen.products * steps,
+        passes,
         seconds,
-        costs.memory(canonical, 14, 12, 8.0 * 4.0 * order**2),
+        costs.memory(canonical, 14, 12, 8.0 * factors),
         costs.with_copy(canonical, why),
         # the bound of a Newton step is of use only once its model is good
         trusted=TRUSTED if steps > 1.0 else 1.0,

@@ -3,9 +3,9 @@ r"""Newton's method for smooth losses of free variables.
 Problem: minimise over x   P(x) = sum_i f_i(K_i x + b_i) + <q, x> + sum_j R_j x_j^2 / 2   with R_j >= 0 the ridges, f_i smooth
 
 A step solves H d = -grad P, H = K'diag(f'') K + R (for a loss of rows f'' is a block a row), by a Cholesky factor of H, of a system over the rows
-where these are fewer, or by conjugate gradients (`systems`). It moves along d to where the slope of P is less than a tenth of what it was: 1 as a
-rule, else by a secant on the slope, which costs no product with the data. f'' of losses with linear pieces has a floor where a coordinate has no
-ridge.
+where these are fewer, or by conjugate gradients (`systems`), whose preconditioner knows of classes (`classes`). It moves along d to where the
+slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of
+losses with linear pieces has a floor where a coordinate has no ridge.
 
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
@@ -29,8 +29,9 @@ from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
+from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
-from fwdsl.backends.smooth.systems import Dual, Primal, Solve, conjugate_gradients
+from fwdsl.backends.smooth.systems import Dual, Metric, Primal, Solve, conjugate_gradients
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -69,9 +70,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
         self.quadratic = is_quadratic(canonical)
         kind = system or costs.choose(canonical).kind
-        self.system = None if kind == "cg" else self._system(kind)
+        self.system = self._system(kind) if kind in ("primal", "dual") else None
         # conjugate gradients that take long give way to a factor, unless they were asked for
-        self.factored_after = costs.factored_after(canonical) if kind == "cg" and system is None else None
+        self.factored_after = costs.factored_after(canonical) if self.system is None and system is None else None
         squares = costs.column_squares(canonical)
         # a coordinate that nothing sees stays where it is
         self.squares = np.where((squares > 0.0) & np.isfinite(squares), squares, 1.0)
@@ -85,6 +86,11 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         ]
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
         self._factor: Solve | None = None
+        parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
+        self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
+        self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
+        self._formed: Metric | None = None
+        self._formed_at: Array | None = None
 
     def _system(self, kind: str) -> Primal | Dual:
         return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
@@ -97,7 +103,23 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         zs = problem.forward(x)
         losses, ys = problem.losses_gradient(zs)
         state = NewtonState(
-            0, x, zs, ys, np.zeros(0), 0.0, -math.inf, ys, math.inf, 1.0, np.zeros(0), FIRST_FLOOR, 0, 0
+            iteration=0,
+            x=x,
+            zs=zs,
+            ys=ys,
+            grad=np.zeros(0),
+            value=0.0,
+            best_bound=-math.inf,
+            dual=ys,
+            first=math.inf,
+            bend=1.0,
+            direction=np.zeros(0),
+            floor=FIRST_FLOOR,
+            still=0,
+            products=0,
+            blocks_at=np.zeros(0),
+            fresh=0,
+            spent=0,
         )
         self._arrive(state, losses)
         state.first = self._measure(state.grad)
@@ -164,6 +186,20 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
                 s.phase = "Newton with a Cholesky factor"
                 return d, np.zeros_like(d), self.problem.linear(d)
+        here = self._measure(s.grad)
+        share = QUADRATIC_SHARE
+        if not self.quadratic:
+            share = min(max((here / s.first) ** 0.25 if s.first > 0.0 else 0.0, LEAST_SHARE), LARGEST_SHARE)
+        d, r, dzs = self._iterated(s, hs, share**2 * here)
+        s.phase = "Newton with conjugate gradients"
+        return d, -r, dzs
+
+    def _iterated(self, s: NewtonState, hs: list[Array], enough: float) -> tuple[Array, Array, list[Array]]:
+        """(d, -(grad + H d), K d) by conjugate gradients, until the measure of what is left is `enough`.
+
+        Where blocks of columns can be formed, they are as soon as the products without them, or those that old ones have cost beyond what they cost
+        when they were new, would have paid for it: together both cost at most twice what the better one does.
+        """
         problem = self.problem
         dzs = [np.zeros_like(z) for z in s.zs]
         kp: list[Array] = []
@@ -178,24 +214,52 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             for dz, k in zip(dzs, kp, strict=True):
                 dz += length * k
 
-        here = self._measure(s.grad)
-        share = QUADRATIC_SHARE
-        if not self.quadratic:
-            share = min(max((here / s.first) ** 0.25 if s.first > 0.0 else 0.0, LEAST_SHARE), LARGEST_SHARE)
-        going = self.quadratic and s.direction.size > 0
-        d, r, direction = conjugate_gradients(
-            apply,
-            -s.grad,
-            1.0 / self._preconditioner(s.bend),
-            self._measure,
-            share**2 * here,
-            MOST_PRODUCTS,
-            s.direction if going else None,
-            moved,
-        )
-        s.direction = direction if self.quadratic else s.direction
-        s.phase = "Newton with conjugate gradients"
-        return d, -r, dzs
+        d, r, used = np.zeros_like(s.x), -s.grad, 0
+        direction = s.direction if self.quadratic and s.direction.size > 0 else None
+        while used < MOST_PRODUCTS:
+            metric, allowed = self._metric(s), MOST_PRODUCTS - used
+            old = self.blocks is not None and s.blocks_at is not s.x and not (self.quadratic and s.blocks_at.size)
+            if old:
+                allowed = min(allowed, self._allowed(s, hs))
+            before = s.products
+            if allowed:
+                part, r, direction = conjugate_gradients(
+                    apply, r, metric, self._measure, enough, allowed, direction, moved
+                )
+                d += part
+            taken = s.products - before
+            used += taken
+            if not old or (allowed and (taken < allowed or self._measure(r) <= enough)):
+                break
+            s.blocks_at, s.spent, s.fresh, direction = s.x, 0, 0, None
+        if s.blocks_at is s.x:
+            s.fresh = taken
+        else:
+            s.spent += max(0, taken - s.fresh)
+        s.direction = direction if self.quadratic and direction is not None else s.direction
+        return d, r, dzs
+
+    def _allowed(self, s: NewtonState, hs: list[Array]) -> int:
+        """The products that a step may take before blocks of columns are formed: at once where they cost no more than a step's products do."""
+        assert self.blocks is not None
+        worth = math.ceil(self.block_products * self.blocks.count(hs[0]))
+        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_at.size
+        return 0 if first or not worth else max(0, worth - s.spent) + s.fresh
+
+    def _metric(self, s: NewtonState) -> Metric:
+        """The preconditioner: the blocks of columns where they have been formed, else a diagonal."""
+        if self.blocks is not None and s.blocks_at.size:
+            if self._formed_at is not s.blocks_at:
+                # by way of the point alone, so that a run that is resumed has the same
+                at, floor = self.problem.curvatures(self.problem.forward(s.blocks_at))[0], self.floors[0]
+                at = at if floor is None else np.maximum(at, FIRST_FLOOR * floor)
+                self._formed = self.blocks.metric(self.blocks.weights(at), 1.0 / (self.squares + self.ridge))
+                self._formed_at = s.blocks_at
+            if self._formed is not None:
+                return self._formed
+            self.blocks = None
+        plain = 1.0 / self._preconditioner(s.bend)
+        return lambda r: plain * r
 
     def _preconditioner(self, bend: float) -> Array:
         """The mean curvature of each variable; of one whose coordinates' differ UNEVEN times, those.

@@ -8,7 +8,7 @@
       M s = a + S E x_E,   a = S^-1 c - S K R^-1 q,      (E'S M^-1 S E) x_E = -q_E - E'S M^-1 a.
 
   Each step factors M; nothing in the system of x_E cancels.
-* `conjugate_gradients`: H is applied, with a diagonal preconditioner.
+* `conjugate_gradients`: H is applied, with a preconditioner that is diagonal, or of blocks (`classes`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.parts import factor_and_matrix
-from fwdsl.backends.factors import by_cholesky, cholesky
+from fwdsl.backends.factors import by_cholesky, cholesky, inverse_of_lower
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.maps import KernelMatrix
@@ -33,6 +33,9 @@ DAMPING = 1e-14
 
 Solve = Callable[[Array, Array, Array, Array], Array]
 """(the gradient, x, K x, y) -> d."""
+
+Metric = Callable[[Array], Array]
+"""r -> M^-1 r for a preconditioner M."""
 
 
 @light_dataclass
@@ -60,6 +63,10 @@ class Cholesky:
         """The solution for one right-hand side, or for several as columns."""
         scale = self.scale if right.ndim == 1 else self.scale[:, None]
         return np.asarray(scale * by_cholesky(self.factor, scale * right))
+
+    def inverse_root(self) -> Array:
+        """T, a lower triangle, with T'T the inverse."""
+        return np.asarray(inverse_of_lower(self.factor) * self.scale)
 
 
 class Primal:
@@ -165,7 +172,7 @@ def _transposed(operator: Operator) -> Operator:
 def conjugate_gradients(
     apply: Callable[[Array], Array],
     r: Array,
-    inverse: Array,
+    inverse: Metric,
     measure: Callable[[Array], float],
     enough: float,
     most: int,
@@ -174,11 +181,11 @@ def conjugate_gradients(
 ) -> tuple[Array, Array, Array]:
     """(d, r - H d, the next direction) with H d = r nearly: until the measure of what is left is `enough`, after `most` products at the latest.
 
-    `inverse` is that of the preconditioner. A direction p that an earlier call gave for the same H goes on from there. `moved` is told how far d
-    went along each direction after its product, which may have what K d is made of.
+    `inverse` applies that of the preconditioner. A direction p that an earlier call gave for the same H goes on from there. `moved` is told how
+    far d went along each direction after its product, which may have what K d is made of.
     """
     d, r = np.zeros_like(r), r.copy()
-    s = inverse * r
+    s = inverse(r)
     rho = float(r @ s)
     if p is None:
         p = s
@@ -193,7 +200,7 @@ def conjugate_gradients(
         r -= alpha * hp
         if moved is not None:
             moved(alpha)
-        s = inverse * r
+        s = inverse(r)
         rho, old = float(r @ s), rho
         p = s + (rho / old) * p if old > 0.0 else s
         if measure(r) <= enough:

@@ -4,7 +4,8 @@ Problem, dual and gap: `multiclass`. A step on row i of the multipliers, with it
 A_i = c^2 |x_i|^2 / mu + 1 / nu, and W kept up to date at the cost of a row:
 
 * `exact`: a_i = argmin <q, v> + A_i/2 |v - a_i|^2 over the row's set (`loops.rows`: Newton's method on a threshold, O(k)). A row that
-  does not change is left alone for 1, 2, 4, ... 64 sweeps.
+  does not change is left alone for 1, 2, 4, ... 64 sweeps. Of Crammer and Singer's loss a row looks only at its own class, at those with a
+  multiplier, and at those near to having one; the evaluation of the gap looks at all, and says which these are.
 * `optimal`: a_i += g d with d = s - a_i for the best vertex s, g = min(1, -<d, q> / (A_i |d|^2)) (Lacoste-Julien et al. 2013).
 * `oblivious`: the same with g = 2 n / (t + 2 n), t counting rows.
 
@@ -42,6 +43,9 @@ from fwdsl.backends.svm.multiclass import MulticlassMachine
 GROWTH = 8
 """The gap is evaluated when the work has grown by this part of it."""
 
+MARGIN = 0.1
+"""Classes without a multiplier whose gradient is farther below a row's largest, in margins of the loss, wait for the next evaluation."""
+
 MOST_SWEEPS = 32
 """Sweeps' worth of rows between two evaluations, at most: a limit of time is then not far exceeded."""
 
@@ -69,7 +73,8 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         if ys is not None:
             a = -m.f.into_domain(ys[0]).reshape(m.n, m.k)
         W, b = m.weights(a)
-        state = BCFWState(0, a, W, b, np.zeros(m.n, dtype=np.int64), np.ones(m.n, dtype=np.int64))
+        rows = (np.zeros(m.n, dtype=np.int64), np.ones(m.n, dtype=np.int64))
+        state = BCFWState(0, a, W, b, *rows, np.zeros((m.n, m.k), dtype=np.int32), np.full(m.n, m.k))
         self._evaluate(state)
         return state
 
@@ -103,7 +108,7 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         work = (np.empty(m.k), np.empty(m.k), np.empty(m.k))
         changed = loop(
             m.rows, order, m.y, m.C, m.curvature, m.offset, m.c, scale, m.inverse_nu, s.W, s.b, s.a,
-            s.sweep, s.due, s.delay, *work,
+            s.sweep, s.due, s.delay, s.kept, s.sizes, *work,
         )  # fmt: skip
         s.sweep += 1
         s.changes += int(changed)
@@ -131,7 +136,10 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         """The gap, D and P = D + gap."""
         m = self.machine
         work = (np.empty(m.k), np.empty(m.k))
-        gap = float(self._loop(sweeps.gap)(m.rows, m.y, m.C, m.offset, m.c, s.W, s.b, s.a, *work))
+        margin = math.inf if m.weston else MARGIN
+        gap = float(
+            self._loop(sweeps.gap)(m.rows, m.y, m.C, m.offset, m.c, s.W, s.b, s.a, margin, s.kept, s.sizes, *work)
+        )
         m.count(m.n)
         bound = self.problem.canonical.constant - 0.5 * m.mu * float(np.vdot(s.W, s.W))
         bound += float(s.a[np.arange(m.n), m.y].sum()) - float(np.vdot(m.offset, s.a))

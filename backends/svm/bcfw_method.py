@@ -42,6 +42,8 @@ class BCFWState(State):
     b: Array  # b(a)
     due: NDArray[np.int64]  # the sweep at which each row has its next turn
     delay: NDArray[np.int64]  # the sweeps it waits after one
+    kept: NDArray[np.int32]  # the classes that each row looks at, (n, k)
+    sizes: NDArray[np.int64]  # how many they are
     sweep: int = 0  # sweeps so far
     rows_done: int = 0  # visits of rows so far
     refreshed: int = 0  # the visits when W was last computed afresh

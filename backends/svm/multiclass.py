@@ -150,9 +150,10 @@ class MulticlassMachine:
     def row_kernels(self) -> dict[str, Function]:
         """The functions that loops call as `row_times` and `row_outer`: W is kept by rows for sparse data, by columns for dense ones."""
         if self.sparse:
-            return {"row_times": kernels.csr_times, "row_outer": kernels.csr_outer}
+            return {"row_times": kernels.csr_times, "row_some": kernels.csr_times_some, "row_outer": kernels.csr_outer}
         # sums in vector registers
-        return {"row_times": kernel(kernels.dense_times, reorder=True), "row_outer": kernels.dense_outer}
+        times, some = kernel(kernels.dense_times, reorder=True), kernel(kernels.dense_times_some, reorder=True)
+        return {"row_times": times, "row_some": some, "row_outer": kernels.dense_outer}
 
     @property
     def mean_row(self) -> float:

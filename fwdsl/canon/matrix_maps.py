@@ -25,12 +25,20 @@ LONG, NARROW, LARGE = 64, 128, 1e6
 columns where the product is turned round. With fewer rows writing the result costs more than that; small products have kernels of their own."""
 
 
+SAMPLE = 256
+"""About so many rows of X are looked at before all are: that costs a share of a product where X has few columns."""
+
+
+def _is_sparse(X: Array) -> bool:
+    """True if few rows of X have a number that is not 0."""
+    return bool(FEW * int(np.count_nonzero(X.any(axis=1))) <= X.shape[0])
+
+
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
-    if isinstance(A, np.ndarray):
+    if isinstance(A, np.ndarray) and _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X):
         rows = np.flatnonzero(X.any(axis=1))
-        if FEW * rows.size <= X.shape[0]:
-            A, X = A[:, rows], X[rows]
+        A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
         if isinstance(A, np.ndarray) and A.flags.f_contiguous and _pays_turned(A.shape[0], *X.shape):
             return np.ascontiguousarray((X.T @ A.T).T)

@@ -42,7 +42,7 @@ FAR, SHARE_OF_FAR = 3.0, 0.2
 """A leader that has so many times its work left is at its beginning or stuck; others then have this share of its work to try."""
 
 TRUST = 1000.0
-"""Methods whose prediction is so many times what the leader has left are not tried."""
+"""Methods whose prediction is so many times what the leader has left are not tried: `MARGIN` times, where the leader's own prediction still holds."""
 
 LEAST = 6.0
 """Data passes that tell something about a method."""
@@ -101,6 +101,11 @@ class Lane:
     @property
     def work(self) -> float:
         return self.passes * self.second
+
+    @property
+    def is_as_predicted(self) -> bool:
+        """True if its prediction is trusted more than its gaps, and has not run out."""
+        return self.trusted > 1.0 and self.passes < self.predicted_passes
 
     def left(self, tol: float) -> float:
         """Counted seconds that are expected to be left until the gap is `tol`."""
@@ -272,7 +277,7 @@ class Relay:
             and not lane.gave_up
             and self._trial(lane)
             >= (GROW * lane.passes if lane.run is not None else max(LEAST, START_UP / lane.second))
-            and lane.left(self.tol) <= TRUST * left
+            and lane.left(self.tol) <= (MARGIN if self.leader.is_as_predicted else TRUST) * left
             and WORTH * self._cost(lane) <= left
         ]
         return min(due, key=self._left) if due else None

@@ -159,6 +159,21 @@ def test_gram_of_many_columns_and_of_full_sparse_matrices() -> None:
         np.testing.assert_array_equal(gram, gram.T)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("signed", [False, True])
+def test_gram_of_few_rows_with_a_weight(signed: bool, dtype: type) -> None:
+    """Rows of weight 0 add nothing, however many they are."""
+    rng = np.random.default_rng(4)
+    M = rng.normal(size=(900, 70)).astype(dtype)
+    d = np.where(rng.random(900) < 0.1, rng.normal(size=900) if signed else rng.random(900), 0.0)
+    d[:300] = 0.0
+    chosen = np.arange(3, 50, 2)
+    expected = (M.astype(np.float64).T * d) @ M
+    for A in (M, np.asfortranarray(M), sp.csr_array(M), sp.csc_array(M)):
+        np.testing.assert_allclose(Operator(A).gram(None, d), expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(Operator(A).gram(chosen, d), expected[np.ix_(chosen, chosen)], rtol=1e-9, atol=1e-9)
+
+
 def test_work_is_counted_in_touched_numbers() -> None:
     M = matrix((50, 60))
     A = sp.csr_array(M)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fwdsl.backends import factors
-from fwdsl.backends.factors import by_cholesky, by_triangle, cholesky
+from fwdsl.backends.factors import by_cholesky, by_triangle, cholesky, inverse_of_lower
 
 ORDERS = (1, 5, factors.SMALL, factors.SMALL + 1, 60)
 
@@ -39,6 +39,12 @@ def test_a_triangle_is_solved(n: int, transposed: bool) -> None:
     right = rng.standard_normal(n)
     found = by_triangle(T, right, transposed)
     np.testing.assert_allclose((T.T if transposed else T) @ found, right, atol=1e-9 * float(np.linalg.cond(T)))
+
+
+@pytest.mark.parametrize("n", ORDERS)
+def test_a_lower_triangle_is_inverted(n: int) -> None:
+    L = np.eye(n) + 0.1 * np.random.default_rng(n).standard_normal((n, n))
+    np.testing.assert_allclose(np.tril(L) @ inverse_of_lower(L.copy(order="F")), np.eye(n), atol=1e-9)
 
 
 def test_a_small_problem_is_solved_without_scipys_linear_algebra() -> None:

@@ -64,16 +64,31 @@ CLASSES = "data A: matrix[n, d], y: labels[n, k]\nvar W: matrix[d, k]{intercept}
 @pytest.mark.parametrize("layout", ["dense", "fortran", "csr"])
 @pytest.mark.parametrize("intercept", ["", ", b: vector[k]"])
 @pytest.mark.parametrize("weight", [1e-3, 0.5])
-def test_softmax(layout: str, intercept: str, weight: float) -> None:
+@pytest.mark.parametrize("system", [{}, {"system": "blocks"}, {"system": "cg"}])
+def test_softmax(layout: str, intercept: str, weight: float, system: dict[str, Any]) -> None:
     rng = np.random.default_rng(4)
     A = matrix(rng, 40, 6, 0.7)
     y = np.argmax(A @ rng.standard_normal((6, 4)) + rng.standard_normal((40, 4)), axis=1)
     z = "A @ W + b" if intercept else "A @ W"
     text = CLASSES.format(intercept=intercept, objective=f"mean(softmax({z}, y)) + {weight} * sum_squares(W)")
     problem = fw.parse(text).bind(A=laid_out(A, layout), y=y, k=4)
-    s = problem.solve(method=METHOD, tol=1e-8)
+    s = problem.solve(method=METHOD, tol=1e-8, **system)
     assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
     assert s.iterations <= 15
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+@pytest.mark.parametrize("ridge", ["", " + 0.3 * sum_squares(W)"])
+def test_losses_of_a_matrix_of_entries(loss: str, ridge: str) -> None:
+    """The blocks of the columns are the whole Hessian."""
+    rng = np.random.default_rng(8)
+    A = rng.standard_normal((30, 5))
+    Y = A @ rng.standard_normal((5, 3)) + rng.standard_normal((30, 3))
+    kind, Y = ("signs[n, k]", np.where(Y > 0.0, 1.0, -1.0)) if loss == "logistic" else ("matrix[n, k]", Y)
+    text = f"data A: matrix[n, d], Y: {kind}\nvar W: matrix[d, k], b: vector[k]\nminimize sum({loss}(2 * (A @ W) - b, Y)){ridge}\n"
+    problem = fw.parse(text).bind(A=A, Y=Y)
+    s = problem.solve(method=METHOD, tol=1e-9, system="blocks")
+    assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
 
 
 SEVERAL = """

@@ -217,3 +217,17 @@ def test_gaps_of_a_method_that_ends_at_once_tell_nothing_before_its_prediction_h
     assert sure.left(TOL) == pytest.approx(relay.LATE * sure.work)
     work(sure, sure.predicted_passes, 0.5)
     assert sure.left(TOL) == pytest.approx(relay.CAP * sure.work)
+
+
+def test_nobody_far_slower_is_tried_while_a_trusted_prediction_holds() -> None:
+    sure, slow = lane("sure", 1.0), lane("slow", 8.0)
+    turns = Relay(sure, lambda: [slow], TOL)
+    work(sure, 500.0, 0.5)
+    assert (turns.next(sure, "") or (sure, ""))[0] is slow
+    sure.trusted = 2.0
+    assert turns.next(sure, "") == (sure, "")
+    # one that may well be faster is tried, and everybody when the prediction has run out
+    near = lane("near", 1.2)
+    assert (Relay(sure, lambda: [near], TOL).next(sure, "") or (sure, ""))[0] is near
+    work(sure, 1600.0, 0.5)
+    assert (turns.next(sure, "") or (sure, ""))[0] is slow

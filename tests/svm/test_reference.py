@@ -11,6 +11,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.svm import bcfw, multiclass
+from fwdsl.backends.svm.bcfw import MARGIN
 from fwdsl.backends.svm.bcfw_method import VARIANTS
 from fwdsl.backends.svm.loops import binary as loops
 from fwdsl.backends.svm.loops import rows
@@ -324,3 +326,38 @@ def test_matrix_fw_is_algorithm_2(loss: str, variant: str) -> None:
         if variant != "plain":
             assert state.count == len(kept)
             np.testing.assert_allclose(state.weights[: state.count].sum(), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_look_at_classes_that_have_a_multiplier_or_are_near(loss: str) -> None:
+    """The gap is that of all classes, and those a row goes without have no multiplier and a gradient well below its largest."""
+    problem = classes(loss, n=40, k=5, seed=3, C=0.3)
+    run, naive = started(problem, "bcfw"), Naive(problem, loss)
+    few = 0
+    for _ in range(6):
+        run.step()
+        s = run.state
+        naive.a = s.a.copy()
+        q = naive.K @ s.a - naive.one
+        gap = sum((s.a[i] - naive.vertex(q[i], i)) @ q[i] for i in range(naive.n))
+        assert s.value - (-naive.value(s.a)) == pytest.approx(gap, rel=1e-6, abs=1e-9)
+        for i in range(naive.n):
+            kept = set(s.kept[i, : s.sizes[i]].tolist())
+            near = {l for l in range(naive.k) if q[i, l] >= q[i].max() - MARGIN * (1.0 - 1e-9)}
+            assert kept >= {int(naive.y[i])} | set(np.flatnonzero(s.a[i]).tolist()) | near
+            assert loss == "weston_watkins" or all(
+                q[i, l] >= q[i].max() - MARGIN * (1.0 + 1e-9) or s.a[i, l] or l == naive.y[i] for l in kept
+            )
+        few += int((s.sizes < naive.k).sum())
+    assert (few > 0) == (loss == "multiclass_hinge")
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_rows_with_few_classes_end_where_rows_with_all_do(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiclass, "SPREAD", 0)
+    problem = classes("multiclass_hinge", n=60, k=6, seed=5, C=0.5, layout=layout)
+    found = problem.solve(method="bcfw", tol=1e-10)
+    monkeypatch.setattr(bcfw, "MARGIN", np.inf)
+    best = problem.solve(method="bcfw", tol=1e-10)
+    assert found.status == best.status == "optimal"
+    np.testing.assert_allclose(found["W"], best["W"], atol=1e-4 * float(np.abs(best["W"]).max()))

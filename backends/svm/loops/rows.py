@@ -40,6 +40,30 @@ def dense_times(rows, i, c, W, b, out):
         out[l] = c * total + b[l]
 
 
+def csr_times_some(rows, i, c, W, b, some, count, out):
+    """out_l = c x_i W_l + b_l for the first `count` classes l of `some`, W by rows."""
+    indptr, indices, data = rows
+    for e in range(count):
+        out[some[e]] = b[some[e]]
+    for p in range(indptr[i], indptr[i + 1]):
+        v = c * data[p]
+        w = W[indices[p]]
+        for e in range(count):
+            out[some[e]] += v * w[some[e]]
+
+
+def dense_times_some(rows, i, c, W, b, some, count, out):
+    """out_l = c x_i W_l + b_l for the first `count` classes l of `some`, W by columns."""
+    x = rows[0][i]
+    for e in range(count):
+        l = some[e]
+        w = W[l]
+        total = 0.0
+        for j in range(x.size):
+            total += x[j] * w[j]
+        out[l] = c * total + b[l]
+
+
 def dense_outer(rows, i, c, d, W):
     """W += c x_i d', W by columns; classes that do not change are not touched."""
     x = rows[0][i]

@@ -3,21 +3,30 @@
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
 
+FAR = -1e300
+"""The gradient that classes have which a row does without: no step leads to them."""
+
 MOST_DELAY = 64
 """Sweeps after which a row that did not change is looked at again, at the latest."""
 
 
-def exact_sweep(rows, order, y, C, A, offset, c, scale, growth, W, b, a, sweep, due, delay, q, new, d):
-    """Solve the rows of `order` one after the other, exactly; returns how many were visited and how many changed.
+def exact_sweep(rows, order, y, C, A, offset, c, scale, growth, W, b, a, sweep, due, delay, kept, sizes, q, new, d):
+    """Solve the rows of `order` one after the other, exactly; returns how many changed.
 
-    A row that does not change is due again after 1, 2, 4, ... sweeps, one that does at the next.
+    Row i looks at the first `sizes[i]` classes of `kept[i]`, the others having the multiplier 0 (`gap` says which). A row that does not change is
+    due again after 1, 2, 4, ... sweeps, one that does at the next.
     """
     changed = 0
     k = q.size
     for at in range(order.size):
         i = order[at]
         own = y[i]
-        row_times(rows, i, c, W, b, q)
+        if sizes[i] < k:
+            for l in range(k):
+                q[l] = FAR
+            row_some(rows, i, c, W, b, kept[i], sizes[i], q)
+        else:
+            row_times(rows, i, c, W, b, q)
         for l in range(k):
             q[l] += offset[i, l]
         q[own] -= 1.0
@@ -122,17 +131,29 @@ def frank_wolfe_steps(
     return changed
 
 
-def gap(rows, y, C, offset, c, W, b, a, q, new):
-    """sum_i <a_i - s_i, q_i> with the best vertices s_i: the duality gap."""
+def gap(rows, y, C, offset, c, W, b, a, margin, kept, sizes, q, new):
+    """sum_i <a_i - s_i, q_i> with the best vertices s_i: the duality gap.
+
+    `kept[i]` takes the classes that row i looks at from now on, `sizes[i]` of them: its own, those with a multiplier, and those whose gradient is
+    at most `margin` below the largest.
+    """
     k = q.size
     total = 0.0
     for i in range(y.size):
         own = y[i]
         row_times(rows, i, c, W, b, q)
+        top = -1e300
         for l in range(k):
             q[l] += offset[i, l]
         q[own] -= 1.0
         best_vertex(q, C[i], own, new)
         for l in range(k):
             total += (a[i, l] - new[l]) * q[l]
+            top = max(top, q[l])
+        count = 0
+        for l in range(k):
+            if l == own or a[i, l] != 0.0 or q[l] >= top - margin:
+                kept[i, count] = l
+                count += 1
+        sizes[i] = count
     return total

@@ -1,0 +1,173 @@
+"""A preconditioner for losses of a matrix of predictions Z = c A X + e 1 b', with k columns: the Hessian's blocks of the columns, factored.
+
+Of a loss of rows the Hessian of sample i is diag(a_i) - b_i b_i', and the block of column c of (X, b), with K = [c A, e 1],
+
+    M_c = K'diag(a_ic - b_ic^2) K + R.
+
+Gradients of losses of rows sum to zero over the columns. So where all columns move together, V = v 1'/k, the Hessian is R alone, which no block
+knows of. With P the projection that takes the mean over the columns away, and r = P r + m 1',
+
+    s = P M^-1 P r + R^-1 m 1'
+
+is definite and exact where the columns move together. Without P conjugate gradients take several times as many products, as M is far too large there.
+Of losses of entries the columns have nothing to do with each other, and M^-1 is the inverse of the Hessian.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.coordinate.parts import factor_and_matrix
+from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.backends.problem import PreparedProblem, operator_of
+from fwdsl.backends.smooth.systems import Cholesky, Metric
+from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply, Tile
+from fwdsl.canon.parts import Block
+from fwdsl.light_dataclass import light_dataclass
+
+MOST_NUMBERS = 20_000_000
+"""Numbers that the factors of all blocks may have."""
+
+
+@light_dataclass
+class Columns:
+    """The parts of Z: the block X with c and A, and the block b with e, or None."""
+
+    k: int
+    factor: float
+    A: LeftMultiply
+    of_matrix: Block
+    of_rows: tuple[Block, float] | None
+
+    @property
+    def order(self) -> int:
+        """The order of a block M_c."""
+        return self.of_matrix.size // self.k + (self.of_rows is not None)
+
+
+def columns_of_predictions(canonical: Canonical) -> Columns | None:
+    """The parts of the predictions of a problem whose blocks can be formed; None where they are others, or the factors too large."""
+    if len(canonical.terms) != 1:
+        return None
+    (term,) = canonical.terms
+    if isinstance(term.f, VectorLossFunction) and term.f.loss.split_hessian is None:
+        return None
+    matrix, rows = None, None
+    for block, m in term.map.parts:
+        found = factor_and_matrix(m)
+        tiled = _tiled(m)
+        if found is not None and isinstance(found[1], LeftMultiply) and matrix is None:
+            matrix = block, found[0], found[1]
+        elif tiled is not None and rows is None:
+            rows = block, tiled[0], tiled[1]
+        else:
+            return None
+    if matrix is None or matrix[2].k < 2 or (rows is not None and rows[2] != matrix[2].k):
+        return None
+    block, factor, inner = matrix
+    seen = block.size + (rows[0].size if rows is not None else 0)
+    if seen != canonical.size or (rows is not None and rows[0] is block):
+        return None
+    out = Columns(inner.k, factor, inner, block, None if rows is None else (rows[0], rows[1]))
+    return out if inner.k * float(out.order) ** 2 <= MOST_NUMBERS else None
+
+
+def _tiled(m: LinearMap) -> tuple[float, int] | None:
+    """(e, k) where a map is b -> e 1 b'."""
+    if isinstance(m, Scaled):
+        found = _tiled(m.inner)
+        return None if found is None else (m.c * found[0], found[1])
+    return (1.0, m.k) if isinstance(m, Tile) else None
+
+
+class ClassBlocks:
+    """The blocks M_c of a problem."""
+
+    def __init__(self, problem: PreparedProblem, parts: Columns, ridge: Array) -> None:
+        self.problem, self.parts = problem, parts
+        self.slices = [parts.of_matrix.slice] + ([parts.of_rows[0].slice] if parts.of_rows is not None else [])
+        # one ridge a block: it is the same in all columns
+        self.ridge = self._stacked(ridge)[:, 0]
+        self.operator = operator_of(parts.A.A, problem.pool)
+        (self.counted,) = problem.counted
+        f = problem.canonical.terms[0].f
+        self.split = f.loss.split_hessian if isinstance(f, VectorLossFunction) else None
+
+    def count(self, h: Array) -> int:
+        """The blocks that differ: one where samples bend all columns alike, as they do at 0."""
+        h = h.reshape(-1, self.parts.k)
+        # most often the first samples tell
+        alike = all(np.array_equal(some, np.broadcast_to(some[:, :1], some.shape)) for some in (h[:16], h))
+        return 1 if alike else self.parts.k
+
+    def weights(self, h: Array) -> Array:
+        """The weights of the samples in the blocks that differ, (n, `count`)."""
+        alike = self.count(h) == 1
+        h = h.reshape(-1, self.parts.k)
+        if self.split is not None:
+            a, b = self.split(h)
+            h = np.maximum(a - np.square(b), 0.0)
+        return h[:, :1] if alike else h
+
+    def metric(self, weights: Array, otherwise: Array) -> Metric | None:
+        """The preconditioner of such weights, with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
+        roots = self._roots(weights)
+        if roots is None:
+            return None
+        turned = roots.transpose(0, 2, 1)
+        # where the columns move together and have no ridge, nothing bends
+        together = np.divide(1.0, self.ridge, out=self._stacked(otherwise).mean(axis=1), where=self.ridge > 0.0)
+
+        def apply(r: Array) -> Array:
+            V = self._stacked(r)
+            mean = V.mean(axis=1, keepdims=True) if self.split is not None else 0.0
+            V = V - mean
+            if len(roots) == 1:
+                s = turned[0] @ (roots[0] @ V)
+            else:
+                s = np.matmul(turned, np.matmul(roots, V.T[:, :, None]))[:, :, 0].T
+            if self.split is not None:
+                s = s - s.mean(axis=1, keepdims=True) + together[:, None] * mean
+            return self._flat(s)
+
+        return apply
+
+    def _roots(self, weights: Array) -> Array | None:
+        """T_c with T_c'T_c the inverse of M_c, for each column of the weights."""
+        parts, q = self.parts, self.parts.order
+        d = parts.of_matrix.size // parts.k
+        roots = np.empty((weights.shape[1], q, q))
+        with serial_blas():
+            for c, w in enumerate(np.ascontiguousarray(weights.T)):
+                self.problem.look()
+                M = np.empty((q, q))
+                M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
+                self.counted.touched += self.counted.nnz
+                if parts.of_rows is not None:
+                    e = parts.of_rows[1]
+                    M[d, :d] = M[:d, d] = parts.factor * e * self.operator.rmatvec(w)
+                    M[d, d] = e**2 * float(w.sum())
+                np.einsum("ii->i", M)[:] += self.ridge
+                found = Cholesky.of(M)
+                if found is None:
+                    return None
+                roots[c] = found.inverse_root()
+        return roots
+
+    def _stacked(self, x: Array) -> Array:
+        """The columns of (X, b) beside each other."""
+        found = [x[s].reshape(-1, self.parts.k) for s in self.slices]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _flat(self, V: Array) -> Array:
+        """The flat vector of all unknowns."""
+        out, d = np.empty(V.size), self.parts.of_matrix.size // self.parts.k
+        out[self.slices[0]] = V[:d].reshape(-1)
+        if len(self.slices) > 1:
+            out[self.slices[1]] = V[d]
+        return out
