@@ -53,7 +53,7 @@ ORDERS = 2
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
-HARMLESS = 1e-3
+HARMLESS = 1e-6
 """The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
 
 
