@@ -107,7 +107,7 @@ def test_conjugate_gradients_tell_what_their_step_is_made_of() -> None:
         nonlocal Kd
         Kd = Kd + length * applied[-1]
 
-    d, _, _ = conjugate_gradients(product, np.ones(25), np.ones(25), lambda r: float(r @ r), 1e-6, 30, None, moved)
+    d, _, _ = conjugate_gradients(product, np.ones(25), lambda r: r, lambda r: float(r @ r), 1e-6, 30, None, moved)
     assert len(applied) > 3
     np.testing.assert_allclose(Kd, K @ d, rtol=0, atol=1e-12)
 
