@@ -10,7 +10,7 @@ import numpy as np
 
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import repair
-from ..backends.nearby import allowance, feasible_nearby
+from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.parts import Block
@@ -46,7 +46,7 @@ def attempts(
 
     The point is moved into the constraints that it misses; the dual point is repaired, where its bound as it is does not do; the infima of all
     terms are a bound whatever the program (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place;
-    where all terms shrink with x, so may x.
+    where all terms shrink with x, so may x; where x all but fits all targets, it is moved to fit them.
     """
     canonical = problem.canonical
     raw, mends, point = ys, needs_repair(canonical), None
@@ -74,6 +74,10 @@ def attempts(
             yield x, as_given
         if mends:
             yield from _of_other_duals(problem, x, verified, raw, ys, first, stop)
+        if nearly_fits(problem, x):
+            # the square of a residual is nothing only where the residual is rounding
+            fit = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop), fitted=True)
+            yield fit, verify(canonical, fit, [np.zeros_like(y) for y in ys])
         still = _stilled(problem, x)
         if still is not None:
             yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)

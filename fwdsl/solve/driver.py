@@ -262,7 +262,7 @@ def _certified(over: Supervisor, report: Report) -> tuple[Status, str] | None:
         if over.verify():
             return CERTIFIED
         journal.next_verify = iteration + 1 + iteration // 8
-    elif (over.is_watched(report) or over.is_due()) and over.verify():
+    elif (over.is_watched(report) or over.is_due() or over.has_vanished(report)) and over.verify():
         return CERTIFIED
     return None
 

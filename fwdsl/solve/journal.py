@@ -27,6 +27,10 @@ FIRST_LOOK = 100.0
 """The data passes after which a run is verified whatever its method believes, and then whenever they have doubled: only the verifier knows the
 sizes of all terms, and bounds that the method has not."""
 
+VANISHED = 1e-10
+"""The share of the largest value or bound of a run at which a gap has vanished beside them: an optimum of 0 has no size of its own, and the verifier
+is asked there, and each time that the gap is 1e-3 of that."""
+
 FIRST_RAY = 64
 """The iteration at which directions are first tried as certificates that there is no solution."""
 
@@ -80,13 +84,15 @@ class Best:
 @dataclass
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
-    passes so far, of the method and of the verifier. `scale` is the S of the last point that was verified, `rounding` what
-    rounding may make of its P."""
+    passes so far, of the method and of the verifier. `largest` is the largest value or bound that the method has told, `scale` the S of the last
+    point that was verified, `rounding` what rounding may make of its P."""
 
     first: int
     next_verify: int = 0
     next_ray: int = FIRST_RAY
     next_look: float = FIRST_LOOK
+    next_gap: float = VANISHED
+    largest: float = 0.0
     scale: float = 0.0
     rounding: float = 0.0
     best_bound: float = -math.inf

@@ -197,6 +197,22 @@ class Supervisor:
         journal.next_look = 2.0 * journal.passes
         return True
 
+    def has_vanished(self, report: Report) -> bool:
+        """True if the gap that the method believes in has vanished beside what P and the bound were."""
+        journal = self.journal
+        journal.largest = max(
+            [journal.largest, *(abs(v) for v in (report.objective, report.bound) if math.isfinite(v))]
+        )
+        gap = abs(report.objective - report.bound)
+        if (
+            self.verified_at == self.iteration
+            or report.infeasibility > FEASIBLE
+            or not gap <= journal.next_gap * journal.largest
+        ):
+            return False
+        journal.next_gap = 1e-3 * gap / journal.largest if gap > 0.0 else -1.0
+        return True
+
     def is_watched(self, report: Report) -> bool:
         """True if the watch wants the run verified now; never twice at the same point."""
         if self.watch is None or self.verified_at == self.iteration:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.nearby import nearly_fits
+from fwdsl.backends.problem import PreparedProblem
 from fwdsl.certify.farkas import infeasible
 from fwdsl.certify.point import evaluate_point
 from fwdsl.certify.rays import unbounded
@@ -347,6 +349,56 @@ def test_an_optimum_of_nothing_in_balance_is_certified(term: str, factor: float,
     assert solution.status == "optimal"
     size = unit**2 if "squares" in term else unit
     assert abs(solution.objective) <= 1e-11 * factor * size
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_optimum_of_nothing_in_balance_is_certified_in_few_steps(seed: int) -> None:
+    """Units and factors at random: what rounding leaves of the residuals is no matter of luck."""
+    rng = np.random.default_rng(seed)
+    unit, factor = 10.0 ** rng.uniform(-9, 9), 10.0 ** rng.uniform(-12, 6)
+    for term, size in (("norm2(G@x)", unit), ("sum_squares(G@x)", unit**2)):
+        problem = fw.parse(BALANCED.format(term)).bind(u=unit, f=factor)
+        solution = problem.solve(threads=1, max_iter=40, method="interior")
+        assert solution.status == "optimal"
+        assert abs(solution.objective) <= 1e-11 * factor * size
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared(X@w, y)", "huber(X@w, y, delta=h)", "squared_epsilon_insensitive(X@w, y, eps=h)"]
+)
+@pytest.mark.parametrize("constraints", ["w in box(-2, 2)", "sum(w) == s", "w in box(-2, 2), sum(w) == s"])
+def test_a_perfect_fit_under_constraints_is_certified(loss: str, constraints: str) -> None:
+    rng = np.random.default_rng(8)
+    X, w = rng.normal(size=(4, 9)), rng.uniform(-1, 1, 9)
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nparam s: real, h: positive\nvar w: vector[p]\n"
+        f"minimize mean({loss})\nsubject to {constraints}\n"
+    )
+    for unit in (1e-6, 1.0, 1e6):
+        y = unit * X @ w
+        problem = fw.parse(text).bind(X=unit * X, y=y, s=w.sum(), h=0.1 * unit)
+        for method in ("auto", "interior", "pdhg"):
+            solution = problem.solve(threads=1, max_iter=20_000, method=method)
+            assert solution.status == "optimal", (method, unit, solution.reason)
+            assert abs(solution.objective) <= 1e-6 * float(np.mean(y**2))
+
+
+def test_what_nearly_fits() -> None:
+    """All residuals are rounding, and there is nothing else to minimise."""
+    rng = np.random.default_rng(9)
+    X, w = rng.normal(size=(5, 3)), rng.normal(size=3)
+    text = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize sum({}){}\n"
+
+    def fits(loss: str, more: str, y: np.ndarray, x: np.ndarray) -> bool:
+        problem = fw.parse(text.format(loss, more)).bind(X=X, y=y)
+        return nearly_fits(PreparedProblem(problem.canonical, 1), x)
+
+    y = X @ w
+    assert fits("squared(X@w, y)", "", y, w + 1e-8) and not fits("squared(X@w, y)", "", y, w + 1e-4)
+    assert fits("squared(X@w, y)", "\nsubject to w in box(-9, 9)", y, w)
+    assert not fits("squared(X@w, y)", " + norm1(w)", y, w) and not fits("squared(X@w, y)", " + sum_squares(w)", y, w)
+    assert not fits("squared(X@w, y)", " + sum(w)", y, w)
+    assert not fits("quantile(X@w, y, tau=0.1)", " + 0.1 * norm2(w)", y, w)
 
 
 def test_a_heavy_term_of_nothing_hides_no_gap() -> None:
