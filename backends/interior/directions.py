@@ -14,7 +14,7 @@ from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.system import System
 
 EXACT = 1e-15
-"""What equations may miss beside their terms, for nothing to be corrected."""
+"""The share of their terms that equations may miss for nothing to be corrected."""
 
 Map = Callable[[Array], Array]
 Scalings = Sequence[Scaling | None]

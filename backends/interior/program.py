@@ -183,7 +183,7 @@ def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
 
 def _width(cone: Cone) -> int:
     """The rows of a cone that is no product of intervals."""
-    return 0 if cone.kind in ("zero", "nonnegative") else cone.rows
+    return 0 if cone.is_separable else cone.rows
 
 
 def _constraints(parts: list[_PlacedForm], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:

@@ -226,9 +226,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return now.v, now.z
         v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
         s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
-        return (
-            (v, z) if np.isfinite(v).all() and inside(self.batches, s) and inside(self.batches, z) else (now.v, now.z)
-        )
+        fits = np.isfinite(v).all() and inside(self.batches, s) and inside(self.batches, z)
+        return (v, z) if fits else (now.v, now.z)
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units."""

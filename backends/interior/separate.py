@@ -59,7 +59,7 @@ class Rows:
         self.all = np.arange(matrix.shape[0])
 
     def scaled(self, root: Array) -> Rows:
-        """Its rows times these numbers."""
+        """The rows times these numbers."""
         found = copy(self)
         found.data = self.data * np.repeat(root, np.diff(self.pattern[1]))
         return found

@@ -137,7 +137,7 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
         single = alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
         for cone in conic.cones:
-            if cone.kind not in ("zero", "nonnegative"):
+            if not cone.is_separable:
                 return None
             own = single[at : at + cone.rows]
             long += cone.rows if cone.kind == "zero" else int(np.count_nonzero(~own))

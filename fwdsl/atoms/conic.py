@@ -31,6 +31,11 @@ class Cone(NamedTuple):
     kind: str
     rows: int
 
+    @property
+    def is_separable(self) -> bool:
+        """True if it is a product of intervals."""
+        return self.kind in ("zero", "nonnegative")
+
 
 class MatrixEntries(NamedTuple):
     """A sparse matrix as its entries; the same place may come twice, and then adds up."""
