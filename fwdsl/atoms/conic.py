@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from ..light_dataclass import light_dataclass
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -66,7 +64,7 @@ def joined(parts: Sequence[MatrixEntries]) -> MatrixEntries:
     return MatrixEntries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
 
 
-@light_dataclass
+@dataclass(frozen=True, eq=False, repr=False)
 class Conic:
     """constant + min over u of <a, z^2> / 2 + <c, z> + <d, u^2> / 2 + <e, u> with the rows F z + G u + h in a product of cones.
 

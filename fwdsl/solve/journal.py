@@ -28,8 +28,8 @@ FIRST_LOOK = 100.0
 sizes of all terms, and bounds that the method has not."""
 
 VANISHED = 1e-10
-"""The share of the largest value or bound of a run at which a gap has vanished beside them: an optimum of 0 has no size of its own, and the verifier
-is asked there, and each time that the gap is 1e-3 of that."""
+"""The share of the largest value in a run at which value and gap have vanished beside it: an optimum of 0 has no size of its own, and the verifier
+is asked there, and each time that they are 1e-3 of that."""
 
 FIRST_RAY = 64
 """The iteration at which directions are first tried as certificates that there is no solution."""
@@ -84,7 +84,7 @@ class Best:
 @dataclass
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
-    passes so far, of the method and of the verifier. `largest` is the largest value or bound that the method has told, `scale` the S of the last
+    passes so far, of the method and of the verifier. `largest` is the largest value that the method has told, `scale` the S of the last
     point that was verified, `rounding` what rounding may make of its P."""
 
     first: int

@@ -198,20 +198,16 @@ class Supervisor:
         return True
 
     def has_vanished(self, report: Report) -> bool:
-        """True if the gap that the method believes in has vanished beside what P and the bound were."""
-        journal = self.journal
-        journal.largest = max(
-            [journal.largest, *(abs(v) for v in (report.objective, report.bound) if math.isfinite(v))]
-        )
-        gap = abs(report.objective - report.bound)
-        if (
-            self.verified_at == self.iteration
-            or report.infeasibility > FEASIBLE
-            or not gap <= journal.next_gap * journal.largest
-        ):
+        """True if P, and the gap that the method believes in, have vanished beside what P has been."""
+        journal, size = self.journal, abs(report.objective)
+        if not math.isfinite(size):
+            return False
+        journal.largest = max(journal.largest, size)
+        gap = max(size, abs(report.objective - report.bound))
+        if self.verified_at == self.iteration or not gap <= journal.next_gap * journal.largest:
             return False
         journal.next_gap = 1e-3 * gap / journal.largest if gap > 0.0 else -1.0
-        return True
+        return report.infeasibility <= FEASIBLE
 
     def is_watched(self, report: Report) -> bool:
         """True if the watch wants the run verified now; never twice at the same point."""
