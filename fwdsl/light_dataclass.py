@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, make_dataclass
 from typing import Any, TypeVar, dataclass_transform
 
 C = TypeVar("C")
@@ -59,30 +58,10 @@ def _complete(cls: type) -> None:
     with _lock:
         if isinstance(cls.__dict__["__dataclass_fields__"], _Fields):
             dataclass(init=False, eq=False, repr=False)(cls)
-        if cls.__init__.__name__ == "completing":  # type: ignore[misc]
-            cls.__init__ = _constructor(cls)  # type: ignore[misc]
-
-
-def _constructor(cls: type) -> Callable[..., None]:
-    """`__init__` as `dataclass` writes it. (`make_dataclass` would define a second class for it, at twice the cost.)"""
-    known: dict[str, Any] = {"missing": MISSING}
-    arguments, lines = ["self"], []
-    for each in fields(cls):
-        if not each.init:
-            continue  # `__post_init__` sets it
-        argument = value = each.name
-        if each.default is not MISSING:
-            known[f"default_{each.name}"] = each.default
-            argument += f"=default_{each.name}"
-        elif each.default_factory is not MISSING:
-            known[f"make_{each.name}"] = each.default_factory
-            argument += "=missing"
-            value = f"make_{each.name}() if {each.name} is missing else {each.name}"
-        arguments.append(argument)
-        lines.append(f" self.{each.name} = {value}")
-    if hasattr(cls, "__post_init__"):
-        lines.append(" self.__post_init__()")
-    exec(f"def __init__({', '.join(arguments)}):\n" + "\n".join(lines or [" pass"]), known)  # noqa: S102 - its text is made of names of fields
-    made: Callable[..., None] = known["__init__"]
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    return made
+        if cls.__init__.__name__ != "completing":  # type: ignore[misc]
+            return
+        after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+        made = make_dataclass(
+            cls.__name__, [(f.name, f.type, f) for f in fields(cls)], namespace=after, eq=False, repr=False
+        )
+        cls.__init__ = made.__init__  # type: ignore[misc]
