@@ -88,7 +88,10 @@ def test_losses_of_a_matrix_of_entries(loss: str, ridge: str) -> None:
     text = f"data A: matrix[n, d], Y: {kind}\nvar W: matrix[d, k], b: vector[k]\nminimize sum({loss}(2 * (A @ W) - b, Y)){ridge}\n"
     problem = fw.parse(text).bind(A=A, Y=Y)
     s = problem.solve(method=METHOD, tol=1e-9, system="blocks")
-    assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
+    value = solve_oracle(problem.instance).value
+    # cvxpy's own error was 1.2e-6 on a machine without AVX, above a value certified to 1e-9
+    assert s.status == "optimal" and s.objective <= value * (1.0 + 1e-6)
+    assert s.objective == pytest.approx(value, rel=1e-5)
 
 
 SEVERAL = """
