@@ -89,9 +89,9 @@ def test_losses_of_a_matrix_of_entries(loss: str, ridge: str) -> None:
     problem = fw.parse(text).bind(A=A, Y=Y)
     s = problem.solve(method=METHOD, tol=1e-9, system="blocks")
     value = solve_oracle(problem.instance).value
-    # cvxpy's own error was 1.2e-6 on a machine without AVX, above a value certified to 1e-9
-    assert s.status == "optimal" and s.objective <= value * (1.0 + 1e-6)
-    assert s.objective == pytest.approx(value, rel=1e-5)
+    # cvxpy's value was 1.2e-6 above the optimum on a machine without AVX: from below the proven bound holds ours
+    assert s.status == "optimal" and s.objective - s.dual_bound <= 1e-9 * abs(s.objective)
+    assert s.objective <= value * (1.0 + 1e-6)
 
 
 SEVERAL = """
