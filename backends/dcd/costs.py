@@ -26,6 +26,9 @@ NS_PER_TOUCH = 1.5
 SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
 
+CENTRES = 45.0
+"""Passes that a search for an intercept without a penalty takes beside."""
+
 SPREAD = 0.15
 """The rate at which unknowns beyond the samples keep samples apart: each has a direction of its own then, and not only the ridge bends the dual."""
 
@@ -37,6 +40,8 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     n, d = term.f.size, canonical.size
     base, each = SMOOTH if term.is_smooth else CORNERS
     passes = (2.0 - math.log10(tol)) * (base + each * coupling(canonical))
+    if any(not b.shape and b.g.curvature == 0.0 for b in canonical.blocks):
+        passes += CENTRES
     first = 2.0 * sweeps_first(canonical) + 8.0 if has_interior(canonical) else math.inf
     if passes <= first:
         why = f"about {passes:.0f} passes over the samples, with an exact step for each"

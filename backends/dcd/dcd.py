@@ -17,11 +17,11 @@ fast: the tail of coordinate descent is long where C is not small. The samples b
 as many with the largest shares of the gap are solved for exactly by `backends.dcd.interior`, the others kept; then all are looked at again. Each
 round is an ascent of the dual on a block.
 
-An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is around where it stood at the last
-certificate, which is the method of multipliers, and for a bound the side that weighs too much is scaled down; the interior point has it exactly.
-Where samples are fewer than unknowns the multiplier converges too slowly, so it is taken only where the interior point follows.
+An intercept that nothing penalises is an equality of the dual: in coordinate descent it is penalised as x is around a centre c, which at each
+certificate moves by a secant step towards the root of b(c) - c, b(c) the best intercept there (c <- b(c) is the method of multipliers); for a bound
+the side that weighs too much is scaled down; the interior point has the equality exactly.
 
-Source: Hsieh et al. 2008 (liblinear); Mehrotra 1992; Ferris, Munson 2002.
+Source: Hsieh et al. 2008 (liblinear); Mehrotra 1992; Ferris, Munson 2002; Rockafellar 1976 (multipliers as proximal steps).
 """
 
 from __future__ import annotations
@@ -60,6 +60,12 @@ LEAST_WORK, LEAST_SHARE = 300_000, 0.5
 DIGITS = 4.0
 """Digits of the gap that a round of the interior point is taken to bring."""
 
+SETTLED = 0.1
+"""The violation over the distance between an intercept and the centre of its penalty at which sweeps have found that distance."""
+
+FURTHER = 10.0
+"""Times the last step of the centre of an intercept's penalty that the next one is at most."""
+
 ENDLESS = 1 << 62
 
 SNAP = 1e-6
@@ -94,12 +100,14 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             v = np.zeros(m.n)
         v = np.clip(v, m.dual.lo, m.dual.hi)
         none = np.zeros(0)
+        centre = float(x[m.place]) if m.is_balanced else 0.0
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
             0.0, FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
+            np.array([centre, centre, 0.0, -math.inf, math.inf]),
         )  # fmt: skip
-        self._refresh(s)
         kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)
+        self._refresh(s)
         self._certify(s)
         return s
 
@@ -108,8 +116,32 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         m = self.machine
         s.x, _ = m.primal(s.v)
         over = (m.d * float(s.v.sum()) - m.q_b) / self.mu_b if m.place >= 0 else 0.0
-        # an intercept without a penalty is penalised around where it stood: a step of the method of multipliers
-        s.b = s.b + over if m.is_balanced else np.array([over])
+        s.b = np.array([self._moved(s, over) + over if m.is_balanced else over])
+        if m.is_balanced:
+            # entries that the old centre held at their ends come back
+            s.index[:], s.places[0], s.levels[:] = np.arange(m.n), m.n, (0.0, math.inf, math.inf)
+            kernel(loops.shuffle)(s.index, m.n, self.problem.seed, s.sweeps)
+
+    def _moved(self, s: DCDState, over: float) -> float:
+        """The next centre c of the penalty of an intercept that nothing else penalises; `over` is how far from the last one the intercept stood.
+
+        c + over never passes the root of over(c), whose slope is between -1 and 0. The secant through the last two centres leads further: at most
+        `FURTHER` times as far as the last step, and not past a centre known to be too far.
+        """
+        c, last, over_last, low, high = s.centre
+        low, high = (c, high) if over > 0.0 else (low, c)
+        step, ahead = over, (high if over > 0.0 else low) - c
+        if c != last:
+            slope = (over_last - over) / (c - last)
+            most = max(FURTHER * abs(c - last), abs(over))
+            step = math.copysign(min(most, abs(over) / min(slope, 1.0)) if slope > 0.0 else most, over)
+        if abs(over) > abs(ahead):
+            # the sweeps had not converged where that centre was found to be too far
+            low, high = (low, math.inf) if over > 0.0 else (-math.inf, high)
+        elif abs(step) >= abs(ahead):
+            step = 0.5 * (over + ahead)
+        s.centre = np.array([c + step, c, over, low, high])
+        return float(c + step)
 
     def _certify(self, s: DCDState) -> None:
         """P and D; where there is an equality, at a dual point moved onto it."""
@@ -152,6 +184,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
 
     def _sweeps(self, s: DCDState) -> bool:
         """Sweeps that touch `least` numbers, and bounds where they are due; False where the run is to end within one."""
+        m = self.machine
         last = s.interior_at if s.sweeps < s.interior_at else ENDLESS
         until = min(s.work + self.least, s.check_at)
         while s.work < until and s.sweeps < last:
@@ -162,7 +195,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             self._some(s, s.sweeps + 1, LOOK)
             if s.within and self.problem.must_stop():
                 return False
-        if s.work >= s.check_at or s.sweeps >= last:
+        # more sweeps tell little before the centre of the intercept's penalty moves
+        stands = m.is_balanced and float(s.levels[2]) <= SETTLED * abs(m.d * float(s.centre[2]))
+        if s.work >= s.check_at or s.sweeps >= last or stands:
             self._refresh(s)
             self._certify(s)
             s.check_at = s.work + min(max(REST * s.work, FIRST_CHECK * self.all), MOST_REST * self.all)

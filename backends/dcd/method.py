@@ -35,6 +35,7 @@ class DCDState(State):
     bound: float  # D there
     best_x: Array  # the point of it, as the canonical form has it
     best_v: Array  # the dual point of it
+    centre: Array  # of an intercept's penalty: now, the last one, the distance found there, ends of the search
 
     @property
     def sweeps(self) -> int:
@@ -67,16 +68,8 @@ class DCD(Method):
 
     @classmethod
     def requires_values(cls, canonical: Canonical) -> tuple[str, ...]:
-        """Rows of one data matrix; an intercept without a penalty only where the interior point follows."""
-        found = value_reasons(canonical)
-        if found:
-            return found
-        free = [b.name for b in canonical.blocks if not b.shape and b.g.curvature == 0.0]
-        if free and not costs.has_interior(canonical):
-            return (
-                f"{free[0]} has no penalty, which it takes for losses with corners and up to {costs.WIDEST:,} unknowns",
-            )
-        return ()
+        """Rows of one data matrix."""
+        return value_reasons(canonical)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
