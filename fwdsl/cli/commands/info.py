@@ -11,17 +11,21 @@ from ..opening import opened
 from ..output import Output
 
 
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("info", "What a program takes and gives: data, parameters, variables, dimensions. No data are read.")
+    add_file(made)
+    add_json(made)
+    add_strict(made)
+    return made
+
+
 def run(argv: Sequence[str], output: Output) -> int:
     """Tell what a program takes and gives; no data are read."""
-    parser = Parser(
-        "info", "What a program takes and gives: data, parameters, variables, dimensions. No data are read."
-    )
-    add_file(parser)
-    add_json(parser)
-    add_strict(parser)
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     model = opened(name, output).compile()
     from ...check.describe import describe_program
 
