@@ -82,6 +82,10 @@ def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str,
     found = [
         f"# {what} of {Path(path).name} by {_METHODS[target.kind]} with an l1 penalty; the intercept b is not penalised."
     ]
+    if target.kind == "classes" and target.numbers is not None:
+        found.append(
+            f"# Its {target.distinct} whole numbers are taken for classes; for a number write `y: vector[n]`, `w: vector[p]` and `squared`."
+        )
     if left_out:
         names = ", ".join(name for name, _ in left_out[:SHOWN]) + (", ..." if len(left_out) > SHOWN else "")
         found.append(f"# Left out, as they are not columns of numbers without gaps: {names}.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import FwError
 from ...files.target import write_text
-from ...grammar.diagnostic import Diagnostic, has_errors
+from ...grammar.diagnostic import Diagnostic
 from ...session import Session
 from ..arguments import Parser
 from ..exits import OK, CommandStop
@@ -151,9 +151,10 @@ class Repl:
         while _is_open(text) and (more := self.read(MORE)):
             text += more.rstrip("\n") + "\n"
         _, found = compile_text(self.text + text, "<prompt>")
-        told = [d for d in found if d.code not in UNFINISHED]
-        self._output.report(told)
-        if not has_errors(told):
+        # warnings, as of what is not used yet, wait for `:check`
+        wrong = [d for d in found if d.severity == "error" and d.code not in UNFINISHED]
+        self._output.report(wrong)
+        if not wrong:
             self.parts.append(text)
 
     def _check(self, _: str) -> None:
