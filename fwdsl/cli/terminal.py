@@ -54,7 +54,7 @@ def colored(argv: Sequence[str]) -> Iterator[None]:
 
 
 def _asked(argv: Sequence[str]) -> str:
-    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+    for word, following in zip(argv, [*argv[1:], ""], strict=False):
         if word == "--color":
             return following
         if word.startswith("--color="):

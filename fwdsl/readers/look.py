@@ -48,7 +48,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds: its format, its columns, and the rows that were looked at. A libsvm file has its label alone as a column."""
+    """The contents of a file: its format, its columns, and the rows that were looked at. A libsvm file has its label alone as a column."""
 
     format: str
     columns: tuple[Column, ...]

@@ -108,7 +108,7 @@ COMPLETED = {
     "SHELL": _words(*SCRIPTS),
     "WHEN": _words("auto", "always", "never"),
 }
-"""What stands for a value, by its name in the help: a file, a name of the program, or one of a few words. Those that are free are not in it."""
+"""The candidates for a value by its name in the help: files, names of the program, or a few words. Free values are not in it."""
 
 OF_OPTION = {
     "--plot": shtab.FILE,

@@ -18,7 +18,7 @@ PLACES = {
     "zsh": 'fwdsl completion zsh > "${fpath[1]}/_fwdsl"',
     "fish": "fwdsl completion fish > ~/.config/fish/completions/fwdsl.fish",
 }
-"""Where each shell looks for it."""
+"""The line that puts it where each shell looks."""
 
 
 def parser() -> Parser:

@@ -11,7 +11,7 @@ from ..opening import opened
 from ..output import Output
 
 NAMED = ("data", "parameters", "variables", "dimensions")
-"""What `--names` lists."""
+"""The kinds that `--names` lists."""
 
 
 def parser() -> Parser:

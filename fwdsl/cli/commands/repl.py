@@ -23,7 +23,7 @@ from .run import tell
 PROMPT, MORE = "fw> ", "... "
 
 UNFINISHED = ("FW2062", "FW2068")
-"""What is wrong with a program that has no objective or no variable yet."""
+"""The errors of a program that has no objective or no variable yet."""
 
 HELP = """\
 A line that begins with a colon is a command; every other one is added to the program, and checked.
