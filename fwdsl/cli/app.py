@@ -13,9 +13,10 @@ from importlib import import_module
 from ..collector import still_collector
 from ..errors import FwError
 from ..grammar.diagnostic import Diagnostic
-from .exits import BUG, INTERRUPTED, OK, USAGE, CommandStop, code_for
+from .exits import BUG, INTERRUPTED, LIMIT, OK, PROVEN, REJECTED, USAGE, CommandStop, code_for
 from .output import Mode, Output
 from .signals import Held, Noted
+from .terminal import colored
 
 #: The commands in the order of `fwdsl --help`: name -> (module, one line).
 COMMANDS = {
@@ -31,11 +32,26 @@ COMMANDS = {
     "race": ("race", "run methods under one clock: table and plot of gap against time and passes"),
     "path": ("path", "solve along values of a parameter, each from the answer before"),
     "grid": ("grid", "solve over values of several parameters, each from the nearest answer"),
+    "new": ("new", "look at a data file, and write a first program that fits its columns"),
+    "repl": ("repl", "type a program line by line: each is checked at once, `:solve` solves it"),
+    "completion": ("completion", "completion for a shell: commands, files, parameters, methods"),
+    "doctor": ("doctor", "what is installed: versions, cores, caches, extras"),
     "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
 }
 
 #: Commands that need no arrays, so that NumPy is not loaded for them.
-_WITHOUT_DATA = ("check", "explain", "info", "fmt")
+_WITHOUT_DATA = ("check", "explain", "info", "fmt", "completion", "doctor")
+
+EXIT_CODES = {
+    OK: "solved to tolerance",
+    USAGE: "usage, file or data error (`fmt --check`: a file differs; `verify`: disagreement)",
+    REJECTED: "program rejected",
+    PROVEN: "infeasible or unbounded, proven",
+    LIMIT: "stopped at a limit before the tolerance",
+    BUG: "a bug of fwdsl",
+    INTERRUPTED: "interrupted",
+}
+"""The exit codes, and what they say."""
 
 _HELP_HINT = "`fwdsl --help` lists the commands"
 
@@ -47,7 +63,8 @@ def run(argv: Sequence[str], interrupted: bool = False) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # names that the encoding lacks are escaped, as on standard error
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = _dispatch(list(argv), output, interrupted)
+        with colored(argv):
+            code = _dispatch(list(argv), output, interrupted)
         sys.stdout.flush()
         return code
     except OSError as error:
@@ -136,16 +153,16 @@ def _mode(argv: Sequence[str]) -> Mode:
 
 def usage() -> str:
     """The text of `fwdsl --help`."""
+    from textwrap import fill
+
     width = max(len(name) for name in COMMANDS)
     lines = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
+    codes = fill("Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".", 100)
     return (
         "usage: fwdsl COMMAND [ARGUMENTS]\n\n"
         "Structured convex learning with a certificate: compiles `.fw` programs and solves them.\n\n"
         f"{lines}\n\n"
-        "`fwdsl COMMAND --help` tells more of a command, `fwdsl --version` the version.\n\n"
-        "Exit codes: 0 solved to tolerance; 1 usage, file or data error (`fmt --check`: a file differs;\n"
-        "`verify`: disagreement); 2 program rejected; 3 infeasible or unbounded, proven; 4 stopped at a limit\n"
-        "before the tolerance; 70 a bug of fwdsl; 130 interrupted.\n"
+        f"`fwdsl COMMAND --help` tells more of a command, `fwdsl --version` the version.\n\n{codes}\n"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import SourceSpec, parse_data_argument, parse_dim_argument, parse_set_argument
 from .exits import CommandStop
+from .terminal import COLORS
 
 Check = Callable[[str], Any]
 
@@ -23,6 +24,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
         self.several = False
         """True if the command takes several files, or other names, which may stand between its options."""
+        self.add_argument(
+            "--color",
+            type=choice("--color", *COLORS),
+            metavar="WHEN",
+            help="auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too",
+        )
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments, or stop with every error."""

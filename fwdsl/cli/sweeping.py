@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 _WORST_FIRST = (INTERRUPTED, PROVEN, LIMIT, OK)
 
 
-def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence[str], output: Output) -> int:
-    """Run the command `path` or `grid`."""
-    parser = _parser(command, description)
-    known = parser.parse(argv)
+def run_sweep(arguments: Parser, command: Literal["path", "grid"], argv: Sequence[str], output: Output) -> int:
+    """Run the command `path` or `grid`, whose arguments these are."""
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     swept, known.set = split_sets(known.set, command)
     bindings = bindings_of(known)
     outputs = {"--out": known.out, "--plot": known.plot}
@@ -53,7 +52,8 @@ def run_sweep(command: Literal["path", "grid"], description: str, argv: Sequence
     return _solved(first, names, points, sessions, known, output)
 
 
-def _parser(command: str, description: str) -> Parser:
+def sweep_parser(command: str, description: str) -> Parser:
+    """The arguments of `path` or `grid`."""
     parser = Parser(command, description)
     add_file(parser)
     add_bindings(parser)

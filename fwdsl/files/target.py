@@ -37,6 +37,15 @@ def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:
         _write(path, write)
 
 
+def write_text(name: str, text: str) -> None:
+    """Write a text in UTF-8 whole or not at all, as `write_atomically` does."""
+
+    def write(stream: IO[bytes]) -> None:
+        stream.write(text.encode())
+
+    write_atomically(name, write)
+
+
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """A context in which signals that would end the process on the spot wait, so that no half of a file is left behind."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from .roles import Role
 from .scan import find_nonfinite
 
 if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
     from .roles import Raw
 
 _RULE = "A parquet column that is used holds numbers; labels may also be words or truth values."
@@ -50,6 +53,21 @@ def _chosen(
 ) -> tuple[Any, list[int], ChosenColumns] | None:
     """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)
+    with opened(path, findings) as stream:
+        file = open_parquet(path, stream, findings)
+        schema = file.schema_arrow
+        choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
+        if choice is None:
+            return None
+        used = sorted({*choice.columns, *(position for _, position in choice.targets)})
+        if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
+            return None
+        with _noted(path, findings):
+            return file.read(columns=[schema.names[c] for c in used]), used, choice
+
+
+def open_parquet(path: str, stream: BinaryIO, findings: FileFindings) -> ParquetFile:
+    """The parquet file in a stream. Raises `Unreadable` where pyarrow is absent, or the file is none."""
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
@@ -61,25 +79,25 @@ def _chosen(
             hint="pip install 'fwdsl[parquet]'",
         )
         raise Unreadable from None
-    with opened(path, findings) as stream:
-        try:
-            file = ParquetFile(pyarrow.PythonFile(stream, mode="r"))
-            schema = file.schema_arrow
-            choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
-            if choice is None:
-                return None
-            used = sorted({*choice.columns, *(position for _, position in choice.targets)})
-            if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
-                return None
-            return file.read(columns=[schema.names[c] for c in used]), used, choice
-        except pyarrow.ArrowException as error:
-            findings.add(
-                "FW4071",
-                f"`{path}` is no parquet file, or a damaged one: {_first_line(error)}",
-                rule="A parquet source is a complete file in the Apache Parquet format.",
-                hint="write the file again, or name its format, as in `from csv(...)`",
-            )
-            raise Unreadable from None
+    with _noted(path, findings):
+        return ParquetFile(pyarrow.PythonFile(stream, mode="r"))
+
+
+@contextmanager
+def _noted(path: str, findings: FileFindings) -> Iterator[None]:
+    """Errors of pyarrow as a finding, and `Unreadable`."""
+    import pyarrow
+
+    try:
+        yield
+    except pyarrow.ArrowException as error:
+        findings.add(
+            "FW4071",
+            f"`{path}` is no parquet file, or a damaged one: {_first_line(error)}",
+            rule="A parquet source is a complete file in the Apache Parquet format.",
+            hint="write the file again, or name its format, as in `from csv(...)`",
+        )
+        raise Unreadable from None
 
 
 def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:

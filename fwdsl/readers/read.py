@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelSets", "Role", "read"]
 
+log = logging.getLogger("fwdsl.readers")
+
 
 def read(
     spec: SourceSpec, roles: Sequence[Role], headers: dict[str, tuple[str, ...]] | None = None
@@ -30,6 +33,7 @@ def read(
     `headers`. `spec.format` must be one of `SOURCES`.
     """
     findings = FileFindings(spec.path)
+    log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
         arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
     except Unreadable:

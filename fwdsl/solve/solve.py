@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,8 @@ from .state import Checkpoint
 from .turns import in_turns
 from .watch import Watch
 
+log = logging.getLogger("fwdsl.solve")
+
 
 @np.errstate(all="ignore")  # numbers that overflow are seen by the driver, which says so
 def solve(
@@ -56,6 +59,7 @@ def solve(
     if form.contradiction is not None:
         return contradicted(solvable(form, "dense", options), plan, start, watch)
     task = solvable(form, METHODS[plan.method].works_on, options)
+    log.info("%s to %g: %s", plan.method, options.tol, plan.why)
     control = control or Control()
     with interruptible(control):
         began, compiling = time.perf_counter(), compile_seconds()
@@ -69,7 +73,10 @@ def solve(
             outcome, origin = _or_start(task, at.x, outcome), at.origin
         duals = task.duals(outcome.x, outcome.verified.y)
         seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
-        return solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
+        solution = solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
+        gap, count = solution.relative_gap, solution.iterations
+        log.info("%s: %s, relative gap %.1e, %d iterations, %.3g s", plan.method, solution.status, gap, count, seconds)
+        return solution
 
 
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:

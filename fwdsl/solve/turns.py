@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from contextlib import closing
@@ -20,6 +21,8 @@ from .interrupt import Control
 from .journal import Best
 from .relay import Lane, Relay, lanes_of
 from .supervisor import HISTORY, Before
+
+log = logging.getLogger("fwdsl.solve")
 
 
 def in_turns(
@@ -67,6 +70,7 @@ def in_turns(
             if following[0] is not lane:
                 lane, reason = following
                 changes.append(Change(lane.name, total.iterations, total.passes, total.seconds, reason))
+                log.info("%s takes over at iteration %d: %s", lane.name, total.iterations, reason)
                 plan = plan.turned_to(lane.name, reason) if lane is relay.leader else plan
     last = plan if plan.method == lane.name else plan.turned_to(lane.name, changes[-1].reason)
     return last, total.joined(outcome), tuple(changes)

@@ -11,18 +11,22 @@ from ..opening import bindings_of, opened
 from ..output import Output
 
 
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("check", "Check programs: syntax, names, shapes, convexity. No data is read unless --data binds it.")
+    add_file(made, several=True)
+    add_bindings(made)
+    add_json(made)
+    add_strict(made)
+    return made
+
+
 def run(argv: Sequence[str], output: Output) -> int:
     """Check each program; data are read only where `--data` binds them."""
-    parser = Parser(
-        "check", "Check programs: syntax, names, shapes, convexity. No data is read unless --data binds it."
-    )
-    add_file(parser, several=True)
-    add_bindings(parser)
-    add_json(parser)
-    add_strict(parser)
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    names = parser.files(known, several=True)
+    names = arguments.files(known, several=True)
     bindings = bindings_of(known) if known.data or known.set or known.dim else None
     codes: dict[str, int] = {}
     for name in names:

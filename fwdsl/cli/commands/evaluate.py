@@ -17,23 +17,29 @@ if TYPE_CHECKING:
     from ...results.evaluation import Evaluated
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Evaluate a saved solution on data: terms, `let`s, error rates."""
-    parser = Parser(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
         "eval",
         "Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. "
         "Labels are read by the fit's maps. Data that are not given are read from the program's own sources.",
     )
-    parser.several = True
-    parser.add_argument("files", nargs="*", metavar="FILE [NAME...]", help="the program, and what of it to evaluate")
-    parser.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`")
-    add_bindings(parser)
-    parser.add_argument("--out", metavar="FILE.npz", help="save the values by name")
-    add_json(parser)
-    known = parser.parse(argv)
+    made.several = True
+    made.add_argument("files", nargs="*", metavar="FILE [NAME...]", help="the program, and what of it to evaluate")
+    made.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`")
+    add_bindings(made)
+    made.add_argument("--out", metavar="FILE.npz", help="save the values by name")
+    add_json(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Evaluate a saved solution on data: terms, `let`s, error rates."""
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text")
     # The first is the program, the others name what to evaluate.
-    name, *names = parser.files(known, several=True)
+    name, *names = arguments.files(known, several=True)
     bindings = bindings_of(known)
     if known.solution is None:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"

@@ -13,16 +13,22 @@ from ..output import Output
 from ..terminal import style_of
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Print the long form of each code and the options of each method, or the list of all codes."""
-    parser = Parser("explain", "The long form of a diagnostic, or the list of all; the options of a method.")
-    parser.add_argument(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("explain", "The long form of a diagnostic, or the list of all; the options of a method.")
+    made.add_argument(
         "codes",
         nargs="*",
         metavar="CODE",
         help="such as FW2001, or a method's name; without one, all codes with titles",
     )
-    codes = parser.parse(argv).codes
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Print the long form of each code and the options of each method, or the list of all codes."""
+    arguments = parser()
+    codes = arguments.parse(argv).codes
     from ...diagnostics.explain import explain, listing, similar
 
     if not codes:

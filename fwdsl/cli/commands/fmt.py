@@ -16,15 +16,21 @@ from ..output import Output
 from ..outputs import unwritable
 
 
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("fmt", "Canonical formatting, comments kept.")
+    add_file(made, several=True)
+    made.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a file would change")
+    return made
+
+
 def run(argv: Sequence[str], output: Output) -> int:
     """Format programs in place (standard input to standard output); with `--check` only say which would change."""
-    parser = Parser("fmt", "Canonical formatting, comments kept.")
-    add_file(parser, several=True)
-    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a file would change")
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     # a long line makes a million nodes without a cycle among them: looking for cycles takes a fifth of the time
     with still_collector():
-        codes = [_one(name, known.check, output) for name in parser.files(known, several=True)]
+        codes = [_one(name, known.check, output) for name in arguments.files(known, several=True)]
     return max(codes)
 
 

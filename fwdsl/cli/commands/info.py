@@ -1,32 +1,49 @@
-"""`fwdsl info FILE [--json]`."""
+"""`fwdsl info FILE [--names KIND] [--json]`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..arguments import Parser, add_file, add_json, add_strict
+from ..arguments import Parser, add_file, add_json, add_strict, choice
 from ..exits import OK
 from ..opening import opened
 from ..output import Output
 
+NAMED = ("data", "parameters", "variables", "dimensions")
+"""The kinds that `--names` lists."""
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("info", "What a program takes and gives: data, parameters, variables, dimensions. No data are read.")
+    add_file(made)
+    made.add_argument(
+        "--names",
+        type=choice("--names", *NAMED),
+        metavar="KIND",
+        help=f"print names alone, one a line: {', '.join(NAMED)}",
+    )
+    add_json(made)
+    add_strict(made)
+    return made
+
 
 def run(argv: Sequence[str], output: Output) -> int:
     """Tell what a program takes and gives; no data are read."""
-    parser = Parser(
-        "info", "What a program takes and gives: data, parameters, variables, dimensions. No data are read."
-    )
-    add_file(parser)
-    add_json(parser)
-    add_strict(parser)
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     model = opened(name, output).compile()
     from ...check.describe import describe_program
 
     told = describe_program(model)
-    output.text("\n".join(_lines(told)) + "\n")
+    if known.names is not None:
+        named: Any = told[known.names]
+        output.text("".join(f"{entry['name']}\n" for entry in named))
+    else:
+        output.text("\n".join(_lines(told)) + "\n")
     output.finish({"status": "ok", **told})
     return OK
 

@@ -27,26 +27,32 @@ if TYPE_CHECKING:
 _LENGTH = re.compile(r"\s*len\((?P<name>\w+)\)\s*=(?P<size>.*)", re.DOTALL)
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Write random data of the declared types, bind them, and print the command that runs the program on them."""
-    parser = Parser(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
         "mock",
         "Write random data that keep the promises of a program, and print the command that runs it on them.",
     )
-    add_file(parser)
-    parser.add_argument(
+    add_file(made)
+    made.add_argument(
         "--dims",
         action="append",
         default=[],
         metavar="n=1000,p=50",
         help="the sizes of the dimensions; `len(M)=500` for the number of observed entries",
     )
-    parser.add_argument("--seed", type=whole("--seed", least=0), default=0, metavar="K", help="of the random generator")
-    parser.add_argument("--out", metavar="DIR", help="the folder to write to, made if it is not there")
-    add_json(parser)
-    known = parser.parse(argv)
+    made.add_argument("--seed", type=whole("--seed", least=0), default=0, metavar="K", help="of the random generator")
+    made.add_argument("--out", metavar="DIR", help="the folder to write to, made if it is not there")
+    add_json(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Write random data of the declared types, bind them, and print the command that runs the program on them."""
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text")
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     if known.out is None:
         rule = "Mocked data are written to files."
         raise CommandStop([Diagnostic("FW0024", "no folder is named to write to", rule=rule, hint="write `--out DIR`")])

@@ -10,22 +10,28 @@ from ..opening import absent_sources, at_hand, bindings_of, opened_to_solve, sol
 from ..output import Output
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Show the plan, with the data if all of them are at hand."""
-    parser = Parser(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
         "plan",
         "The plan: canonical form, structure, every method with its reasons and predictions, and the choice. "
         "Data are used where all of them are at hand, as sizes make the predictions sharper.",
     )
-    add_file(parser)
-    add_bindings(parser)
-    add_solve(parser)
-    parser.add_argument("--analyze", action="store_true", help="also run it, and set predicted beside actual")
-    add_json(parser)
-    add_strict(parser)
-    known = parser.parse(argv)
+    add_file(made)
+    add_bindings(made)
+    add_solve(made)
+    made.add_argument("--analyze", action="store_true", help="also run it, and set predicted beside actual")
+    add_json(made)
+    add_strict(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Show the plan, with the data if all of them are at hand."""
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     bindings = bindings_of(known)
     session = opened_to_solve(name, known, bindings, output)
     session.check_bindings()

@@ -19,22 +19,28 @@ if TYPE_CHECKING:
     from ...studies.race import Race
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Run methods under one clock. The data are read once, and finished methods are reported even if others fail."""
-    parser = Parser(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
         "race",
         "Run methods under one clock, each alone, and compare the gaps that the verifier certifies against time and passes over the data. "
         "Without --methods all run that apply; each has 10 seconds and one thread unless told.",
     )
-    add_file(parser)
-    add_bindings(parser)
-    add_solve(parser, several=True)
-    parser.add_argument("--plot", metavar="FILE", help="draw gap against time and passes; the suffix tells the format")
-    add_json(parser)
-    add_strict(parser)
-    known = parser.parse(argv)
+    add_file(made)
+    add_bindings(made)
+    add_solve(made, several=True)
+    made.add_argument("--plot", metavar="FILE", help="draw gap against time and passes; the suffix tells the format")
+    add_json(made)
+    add_strict(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Run methods under one clock. The data are read once, and finished methods are reported even if others fail."""
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     bindings = bindings_of(known)
     outputs = {"--plot": known.plot}
     require_outputs(outputs)

@@ -17,32 +17,33 @@ if TYPE_CHECKING:
     from ...results.solution import Solution
 
 
-def _parser() -> Parser:
-    parser = Parser("run", "Compile, plan and solve a program; print the answer and its certificate.")
-    add_file(parser)
-    add_bindings(parser)
-    add_solve(parser)
-    add_json(parser, stream=True)
-    parser.add_argument("--out", metavar="FILE.npz", help="save variables, duals and the record of the run")
-    parser.add_argument(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("run", "Compile, plan and solve a program; print the answer and its certificate.")
+    add_file(made)
+    add_bindings(made)
+    add_solve(made)
+    add_json(made, stream=True)
+    made.add_argument("--out", metavar="FILE.npz", help="save variables, duals and the record of the run")
+    made.add_argument(
         "--checkpoint",
         metavar="FILE",
         help="save the state of the run after 5 s, each minute, and at its end or SIGTERM",
     )
-    parser.add_argument("--resume", metavar="FILE", help="go on from a state that --checkpoint saved")
-    parser.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
-    add_strict(parser)
-    parser.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
-    return parser
+    made.add_argument("--resume", metavar="FILE", help="go on from a state that --checkpoint saved")
+    made.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
+    add_strict(made)
+    made.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
+    return made
 
 
 def run(argv: Sequence[str], output: Output) -> int:
     """Run a program and print its answer, also the best point so far at a limit or an interruption."""
-    parser = _parser()
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     mode: Mode = "json" if known.json else "stream" if known.json_stream else "text"
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     bindings = bindings_of(known)
     outputs = {"--out": known.out, "--plot": known.plot, "--checkpoint": known.checkpoint}
     require_outputs(outputs)

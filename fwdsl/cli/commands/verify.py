@@ -18,22 +18,23 @@ if TYPE_CHECKING:
 ORACLE_SECONDS = 60.0
 
 
-def _parser() -> Parser:
-    parser = Parser("verify", "Solve, then check the certificate independently and compare with cvxpy.")
-    add_file(parser)
-    add_bindings(parser)
-    add_solve(parser)
-    parser.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`, instead of solving")
-    parser.add_argument(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser("verify", "Solve, then check the certificate independently and compare with cvxpy.")
+    add_file(made)
+    add_bindings(made)
+    add_solve(made)
+    made.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`, instead of solving")
+    made.add_argument(
         "--oracle-time",
         type=seconds("--oracle-time"),
         default=ORACLE_SECONDS,
         metavar="S",
         help=f"seconds that cvxpy's solvers may take (default {ORACLE_SECONDS:g})",
     )
-    add_json(parser)
-    add_strict(parser)
-    return parser
+    add_json(made)
+    add_strict(made)
+    return made
 
 
 def run(argv: Sequence[str], output: Output) -> int:
@@ -42,10 +43,10 @@ def run(argv: Sequence[str], output: Output) -> int:
     Each result is printed as it is known. Where cvxpy does not answer in its time there is neither agreement nor
     disagreement: a limit was reached.
     """
-    parser = _parser()
-    known = parser.parse(argv)
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text", strict=known.strict)
-    (name,) = parser.files(known)
+    (name,) = arguments.files(known)
     bindings = bindings_of(known)
     from ...oracle.require import quiet, require_cvxpy
 

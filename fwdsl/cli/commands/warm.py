@@ -24,20 +24,26 @@ EVERY = "every word"
 """The word in place of a program's name for `--all`."""
 
 
-def run(argv: Sequence[str], output: Output) -> int:
-    """Compile what programs use, and keep it; what is kept already is not compiled again."""
-    parser = Parser(
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
         "warm",
         "Compile ahead what programs use, and keep it, so that their first runs do not wait for it. A program is solved on its data, for ten "
         "seconds at most; where they are not at hand, on random data of its types, by each method that the planner may choose.",
     )
-    add_file(parser, several=True)
-    parser.add_argument("--all", action="store_true", help="for every loss, function and set, beside the programs")
-    add_bindings(parser)
-    add_json(parser)
-    known = parser.parse(argv)
+    add_file(made, several=True)
+    made.add_argument("--all", action="store_true", help="for every loss, function and set, beside the programs")
+    add_bindings(made)
+    add_json(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Compile what programs use, and keep it; what is kept already is not compiled again."""
+    arguments = parser()
+    known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text")
-    names: list[str] = known.files if known.all else parser.files(known, several=True)
+    names: list[str] = known.files if known.all else arguments.files(known, several=True)
     bindings = bindings_of(known)
     jobs: dict[str, Callable[[], Warmed]] = {display_name(n): partial(_program, n, bindings, output) for n in names}
     if known.all:

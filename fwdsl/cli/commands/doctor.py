@@ -1,0 +1,96 @@
+"""`fwdsl doctor [--json]`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from ..arguments import Parser, add_json
+from ..exits import OK
+from ..output import Output
+
+NOT_FOR_USERS = ("bench", "test")
+"""Extras that only work on fwdsl itself needs."""
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
+        "doctor", "What is installed: versions, cores, the folder of compiled kernels, and which extras are there."
+    )
+    add_json(made)
+    return made
+
+
+def run(argv: Sequence[str], output: Output) -> int:
+    """Tell what is installed."""
+    known = parser().parse(argv)
+    output.configure(mode="json" if known.json else "text")
+    from ...results.versions import versions
+    from ...solve.forms import default_threads
+
+    told = {"versions": versions(), "cores": default_threads(), "kernels": _kernels(), "extras": _extras()}
+    output.text("\n".join(_lines(told)) + "\n")
+    output.finish({"status": "ok", **told})
+    return OK
+
+
+def _kernels() -> dict[str, Any]:
+    """The folder of compiled kernels, the files in it and their bytes; None where kernels are not kept."""
+    from ...backends.kernels.cache import kernel_folder
+
+    folder = kernel_folder()
+    if folder is None:
+        return {"folder": None, "files": 0, "bytes": 0}
+    sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
+    return {"folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
+
+
+def _extras() -> dict[str, dict[str, Any]]:
+    """Each extra, by what the installed package says of it: whether all that it needs is there, and the versions of that (None: absent)."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        lines = requires("fwdsl") or []
+    except PackageNotFoundError:  # run from its folder, not installed
+        return found
+    for line in lines:
+        needed, _, condition = line.partition(";")
+        if "extra ==" not in condition:
+            continue
+        extra = condition.split("extra ==")[1].strip().strip("\"')")
+        if extra in NOT_FOR_USERS:
+            continue
+        entry = found.setdefault(extra, {"installed": True, "packages": {}})
+        name = _project(needed)
+        try:
+            entry["packages"][name] = version(name)
+        except PackageNotFoundError:
+            entry["packages"][name] = None
+            entry["installed"] = False
+    return found
+
+
+def _project(requirement: str) -> str:
+    """The name that a requirement begins with."""
+    end = next((i for i, c in enumerate(requirement) if not (c.isalnum() or c in "-_.")), len(requirement))
+    return requirement[:end]
+
+
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"{name:<14}{number}" for name, number in told["versions"].items())
+    yield f"{'cores':<14}{told['cores']}"
+    kernels = told["kernels"]
+    if kernels["folder"] is None:
+        yield f"{'kernels':<14}compiled in every process: no folder keeps them"
+    else:
+        folder = (
+            str(Path(kernels["folder"])).replace(str(Path.home()), "~", 1) if os.name != "nt" else kernels["folder"]
+        )
+        yield f"{'kernels':<14}{kernels['files']} files, {kernels['bytes'] / 1e6:.1f} MB in {folder}"
+    for extra, entry in told["extras"].items():
+        there = ", ".join(f"{name} {number or 'absent'}" for name, number in entry["packages"].items())
+        advice = "" if entry["installed"] else f": pip install 'fwdsl[{extra}]'"
+        yield f"{'extra ' + extra:<14}{there}{advice}"

@@ -1,0 +1,128 @@
+"""Looks at the beginning of a file of samples: which columns it has, and what is in them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from .files import Unreadable, check_readable, lines, opened
+from .findings import FileFindings
+from .tokens import to_finite
+
+MOST_ROWS = 20_000
+"""Rows that are looked at."""
+
+MOST_CLASSES = 20
+"""Distinct whole numbers up to which a column is taken for one of classes, if there are at least ten samples of each on average."""
+
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+"""Words that stand for no value, in lower case."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, the rows without a value, how many values differ, and the numbers, if all that is there are numbers."""
+
+    name: str
+    missing: int
+    distinct: int
+    numbers: tuple[float, ...] | None
+
+    @property
+    def is_usable(self) -> bool:
+        """True if it is a column of numbers without gaps."""
+        return self.numbers is not None and not self.missing
+
+    @property
+    def kind(self) -> str:
+        """`number`, `two classes` or `classes`: what it is as a target; `names` if its words hardly repeat."""
+        if self.distinct == 2:
+            return "two classes"
+        if self.numbers is None:
+            return "classes" if self.distinct <= 1000 else "names"
+        whole = all(value.is_integer() for value in self.numbers)
+        return "classes" if whole and self.distinct <= min(MOST_CLASSES, len(self.numbers) // 10) else "number"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The contents of a file: its format, its columns, and the rows that were looked at. A libsvm file has its label alone as a column."""
+
+    format: str
+    columns: tuple[Column, ...]
+    rows: int
+    has_header: bool = True
+
+    def column(self, name: str) -> Column | None:
+        """The column of a name."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+def look(path: str, format_name: str, findings: FileFindings) -> Table:
+    """The columns of a csv, parquet or libsvm file by its first rows. Raises `Unreadable` where it cannot be read, with the reason noted."""
+    return {"csv": _csv, "parquet": _parquet, "libsvm": _libsvm}[format_name](path, findings)
+
+
+def _csv(path: str, findings: FileFindings) -> Table:
+    with opened(path, findings) as stream:
+        rows = csv.reader(_text(lines(stream)), strict=False)
+        head = next((row for row in rows if row), None)
+        if head is None:
+            findings.no_rows()
+            raise Unreadable
+        names = [field.strip() for field in head]
+        records = list(islice((row for row in rows if row), MOST_ROWS))
+    if len(names) == 1 and any(c in names[0] for c in ";\t"):
+        rule = "Fields of a csv file are separated by commas."
+        findings.add("FW4034", f"line 1 of `{path}` has no comma", rule=rule, hint="write the file again with commas")
+        raise Unreadable
+    has_header = any(to_finite(name) is None for name in names)
+    if not has_header:
+        records, names = [head, *records], [str(j) for j in range(len(names))]
+    if not records:
+        findings.no_rows()
+        raise Unreadable
+    columns = [[row[j].strip() if j < len(row) else "" for row in records] for j in range(len(names))]
+    return Table("csv", _columns(names, columns), len(records), has_header)
+
+
+def _text(chunks: Iterator[bytes]) -> Iterator[str]:
+    for chunk in chunks:
+        yield from chunk.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _libsvm(path: str, findings: FileFindings) -> Table:
+    with opened(path, findings) as stream:
+        labels = [line.split(None, 1)[0] for line in islice(_text(lines(stream)), MOST_ROWS) if line.strip()]
+    if not labels:
+        findings.no_rows()
+        raise Unreadable
+    return Table("libsvm", _columns(["label"], [labels]), len(labels))
+
+
+def _parquet(path: str, findings: FileFindings) -> Table:
+    from .parquet import open_parquet
+
+    check_readable(path, findings)
+    with opened(path, findings) as stream:
+        file = open_parquet(path, stream, findings)
+        batch = next(file.iter_batches(batch_size=MOST_ROWS), None)
+        if batch is None or not batch.num_rows:
+            findings.no_rows()
+            raise Unreadable
+        columns = [["" if v is None else str(v) for v in column.to_pylist()] for column in batch.columns]
+        return Table("parquet", _columns(batch.schema.names, columns), batch.num_rows)
+
+
+def _columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[Column, ...]:
+    return tuple(_column(name, cells) for name, cells in zip(names, columns, strict=True))
+
+
+def _column(name: str, cells: Sequence[str]) -> Column:
+    there = [cell for cell in cells if cell.lower() not in MISSING]
+    numbers = [to_finite(cell) for cell in there]
+    are_numbers = bool(there) and None not in numbers
+    values = tuple(number for number in numbers if number is not None) if are_numbers else None
+    return Column(name, len(cells) - len(there), len(set(there if values is None else values)), values)

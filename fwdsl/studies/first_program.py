@@ -1,0 +1,129 @@
+"""A first program for a file of samples: a loss that fits the target, an l1 penalty that fits its scale."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..readers.look import Column, Table
+
+SHARE = 0.1
+"""The weight of the penalty over a bound on the largest that has an effect."""
+
+SHOWN = 5
+"""Columns that a comment names."""
+
+NAMED_AT_MOST = 60
+"""Columns up to which those that are used are written out where others are left out."""
+
+
+@dataclass(frozen=True)
+class FirstProgram:
+    """The text of a program, what its target is taken for, and the columns that it leaves out, with the reason."""
+
+    text: str
+    target: str
+    kind: str
+    left_out: tuple[tuple[str, str], ...]
+
+
+def targets(table: Table) -> list[Column]:
+    """The columns that may be predicted: without gaps, and of numbers or classes."""
+    return [c for c in table.columns if not c.missing and c.distinct > 1 and c.kind != "names"]
+
+
+def first_program(table: Table, path: str, target: Column) -> FirstProgram:
+    """A program that predicts one column from the others that are numbers; `path` is written into it as it is."""
+    inputs = [c for c in table.columns if c.is_usable and c.name != target.name]
+    left_out = [(c.name, _reason(c)) for c in table.columns if not c.is_usable and c.name != target.name]
+    options = _options(table, target, inputs, left_out)
+    source = f"{table.format}({json.dumps(path, ensure_ascii=False)}{options})"
+    of = {"number": "vector[n]", "two classes": "signs[n]", "classes": "labels[n, k]"}[target.kind]
+    several = target.kind == "classes"
+    scaled = table.format != "libsvm"  # sparse features are mostly scaled, and centring moves all of them
+    w = "W" if several else "w"
+    prediction = f"{'Z' if scaled else 'X'} @ {w} + b"
+    lines = [
+        "fw 1",
+        f"problem {_name(path)}",
+        "",
+        *_comments(table, path, target, left_out),
+        f"data X: matrix[n, p], y: {of} from {source}",
+        f"param mu: nonnegative = {_weight(target):g}",
+        *(["let Z = standardize(X)"] if scaled else []),
+        "var W: matrix[p, k], b: vector[k]" if several else "var w: vector[p], b: real",
+        "",
+        f"let fit = mean({_LOSSES[target.kind].format(prediction)})",
+        "",
+        f"minimize fit + mu * norm1({w})",
+        "",
+    ]
+    return FirstProgram("\n".join(lines), target.name, target.kind, tuple(left_out))
+
+
+_LOSSES = {
+    "number": "squared({}, y)",
+    "two classes": "logistic({}, y)",
+    "classes": "softmax({}, y)",
+}
+
+_METHODS = {
+    "number": "least squares",
+    "two classes": "logistic regression",
+    "classes": "multinomial logistic regression",
+}
+
+
+def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str, str]]) -> list[str]:
+    what = "the label" if table.format == "libsvm" else f"`{target.name}`"
+    found = [
+        f"# {what} of {Path(path).name} by {_METHODS[target.kind]} with an l1 penalty; the intercept b is not penalised."
+    ]
+    if target.kind == "classes" and target.numbers is not None:
+        found.append(
+            f"# Its {target.distinct} whole numbers are taken for classes; for a number write `y: vector[n]`, `w: vector[p]` and `squared`."
+        )
+    if left_out:
+        names = ", ".join(name for name, _ in left_out[:SHOWN]) + (", ..." if len(left_out) > SHOWN else "")
+        found.append(f"# Left out, as they are not columns of numbers without gaps: {names}.")
+    return [" ".join(line.split()) for line in found]
+
+
+def _options(table: Table, target: Column, inputs: list[Column], left_out: list[tuple[str, str]]) -> str:
+    if table.format == "libsvm":
+        return ""
+    named = table.has_header
+
+    def of(column: Column) -> str:
+        return json.dumps(column.name, ensure_ascii=False) if named else column.name
+
+    options = [f"target={of(target)}"]
+    if left_out:
+        options.append(f"columns=[{', '.join(of(c) for c in inputs)}]")
+    if not named:
+        options.append("header=false")
+    return "".join(f", {option}" for option in options)
+
+
+def _weight(target: Column) -> float:
+    """`SHARE` of the largest slope of the loss that a standardized column can have, to one digit."""
+    if target.kind != "number" or target.numbers is None:
+        return 0.02
+    mean = math.fsum(target.numbers) / len(target.numbers)
+    spread = math.sqrt(math.fsum((v - mean) ** 2 for v in target.numbers) / len(target.numbers))
+    return float(f"{SHARE * spread:.0e}") or SHARE
+
+
+def _reason(column: Column) -> str:
+    if column.missing:
+        return f"{column.missing} of its values are missing"
+    return "it holds words"
+
+
+def _name(path: str) -> str:
+    """The stem of a path as a name of the language."""
+    stem = re.sub(r"\W+", "_", Path(path).name.split(".")[0]).strip("_").lower()
+    return stem if stem[:1].isalpha() else f"model_{stem}".rstrip("_")
