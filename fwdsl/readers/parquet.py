@@ -33,6 +33,8 @@ def read_parquet(
     if chosen is None:
         return {}
     table, used, choice = chosen
+    if options.get("missing") == "drop":
+        table = _without_gaps(table, findings)
     if table.num_rows == 0:
         findings.no_rows()
         return {}
@@ -98,6 +100,21 @@ def _noted(path: str, findings: FileFindings) -> Iterator[None]:
             hint="write the file again, or name its format, as in `from csv(...)`",
         )
         raise Unreadable from None
+
+
+def _without_gaps(table: Any, findings: FileFindings) -> Any:
+    """The rows with a value in every column: neither null nor nan. How many are left out is noted."""
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    whole = np.ones(table.num_rows, dtype=bool)
+    for column in table.columns:
+        whole &= pc.is_valid(column).to_numpy(zero_copy_only=False)
+        if types.is_floating(column.type):
+            whole &= ~pc.fill_null(pc.is_nan(column), True).to_numpy(zero_copy_only=False)
+    if not whole.all():
+        findings.left_out(int(np.count_nonzero(~whole)), table.num_rows)
+    return table.filter(whole)
 
 
 def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:

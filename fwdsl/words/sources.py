@@ -31,6 +31,7 @@ def _base(meaning: str) -> Parameter:
 _PATH = Parameter("path", "path")
 _TARGET = Parameter("target", "column", optional=True, meaning="the name or position from 0 of the target")
 _COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or positions of the matrix")
+_MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
 SOURCES: dict[str, SourceWord] = {
     "libsvm": SourceWord(
@@ -53,6 +54,11 @@ SOURCES: dict[str, SourceWord] = {
             _TARGET,
             _COLUMNS,
             Parameter("header", "boolean", optional=True, meaning="`false` for a file without"),
+            Parameter("sep", "separator", optional=True, meaning='the separator, `","` unless told'),
+            Parameter(
+                "decimal", "decimal", optional=True, meaning='`","` for decimal commas, between `;` unless `sep` tells'
+            ),
+            _MISSING,
         ),
         "table",
     ),
@@ -67,7 +73,7 @@ SOURCES: dict[str, SourceWord] = {
     "parquet": SourceWord(
         ("parquet", "read_parquet"),
         (".parquet", ".pq"),
-        (_PATH, _TARGET, _COLUMNS),
+        (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
     ),
