@@ -96,6 +96,9 @@ def signature(name: str, parameters: Sequence[Parameter]) -> str:
 
 # --- options -------------------------------------------------------------------------------------------------------
 
+SEPARATORS = tuple(",;\t|: ")
+"""The characters that may separate fields of a csv file."""
+
 DOMAIN_WORDS: dict[str, str] = {
     **{name: domain.told for name, domain in NUMBERS.items()},
     "path": "a quoted path",
@@ -104,6 +107,9 @@ DOMAIN_WORDS: dict[str, str] = {
     "column": "a quoted column name or a position counted from 0",
     "columns": 'a list of column names or positions, like `["a", "b"]`',
     "base": "0 or 1",
+    "separator": 'one character that separates fields, like `";"` or `"\\t"`',
+    "decimal": '`"."` or `","`',
+    "missing": '`"drop"`',
 }
 """Describe an argument by its domain."""
 
@@ -223,4 +229,10 @@ def literal_fits(value: object, domain: str) -> bool:
             return isinstance(value, tuple) and bool(value) and all(literal_fits(v, "column") for v in value)
         case "base":
             return number in (0, 1)
+        case "separator":
+            return isinstance(value, str) and value in SEPARATORS
+        case "decimal":
+            return value in (".", ",")
+        case "missing":
+            return value == "drop"
     return False

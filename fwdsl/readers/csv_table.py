@@ -1,4 +1,4 @@
-"""Reads csv files: numbers separated by commas, a header unless `header=false`, fields quoted as in RFC 4180.
+"""Reads csv files: numbers separated by commas, or by `sep`, a header unless `header=false`, fields quoted as in RFC 4180.
 
 Chunks without quotes are cut with array operations. From the first quote on, a field may hold line breaks: there, and
 wherever something is wrong, Python's csv module reads row by row.
@@ -7,7 +7,9 @@ wherever something is wrong, Python's csv module reads row by row.
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -20,10 +22,33 @@ from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
-from .tokens import floats, is_infinite, to_finite
+from .tokens import floats, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of a csv file: what separates fields, what stands between the digits of a number, whether rows without a value are left out."""
+
+    sep: str = ","
+    decimal: str = "."
+    drops: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, object]) -> Form:
+        """The form that the options of a source state; decimal commas stand between semicolons unless `sep` tells otherwise."""
+        decimal = str(options.get("decimal", "."))
+        return cls(str(options.get("sep", ";" if decimal == "," else ",")), decimal, options.get("missing") == "drop")
+
+    def plain(self, text: str) -> str:
+        """A number with a decimal point."""
+        return text.replace(",", ".") if self.decimal == "," else text
+
+
+SEPARATING = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+"""The words for characters that often separate fields."""
 
 _QUOTES = "Fields are separated by commas; those that hold commas, quotes or line breaks stand in double quotes."
 
@@ -33,13 +58,20 @@ def read_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
 
     Labels are numbers if all of them are, else words. Raises `Unreadable` where the file cannot be read.
     """
+    form = Form.of(options)
+    if form.sep == form.decimal:
+        rule = "What separates fields does not stand within numbers."
+        findings.add(
+            "FW4034", f"`{form.sep}` separates fields of `{path}` and decimals too", rule=rule, hint='give `sep=";"`'
+        )
+        return {}
     with opened(path, findings) as stream:
         chunks = lines(stream)
         header, rest, line = first_line(chunks, options, path, findings)
         choice = choose(header, options, roles, path, findings)
         if choice is None:
             return {}
-        table = Table(header, choice, path, findings)
+        table = Table(header, choice, path, findings, form=form)
         table.add(rest, line)
     return table.result()
 
@@ -94,8 +126,11 @@ class Table:
         path: str,
         findings: FileFindings,
         advice: str = "list the numeric columns with `columns=`, or write the values as numbers",
+        form: Form | None = None,
     ) -> None:
         self._header = header
+        self._form = form or Form()
+        self._dropped = 0
         self._advice = advice
         self._choice = choice
         self._path = path
@@ -122,7 +157,7 @@ class Table:
         """Add whole lines without quotes. Adds nothing and returns False where a line needs the exact reader."""
         text = text.replace(b"\r\n", b"\n")
         buffer = np.frombuffer(text, np.uint8)
-        ends = np.flatnonzero((buffer == 44) | (buffer == 10))
+        ends = np.flatnonzero((buffer == ord(self._form.sep)) | (buffer == 10))
         count = self._header.count
         breaks = buffer[ends] == 10
         if ends.size % count or np.count_nonzero(breaks) * count != ends.size or not breaks[count - 1 :: count].all():
@@ -133,7 +168,9 @@ class Table:
             return False
         begin, end = starts.reshape(-1, count), ends.reshape(-1, count)
         wanted = list(self._wanted)
-        values = floats(buffer, text, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        numbers = text if self._form.decimal == "." else text.replace(b",", b".")
+        plain = buffer if numbers is text else np.frombuffer(numbers, np.uint8)
+        values = floats(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
         words = {}
         try:
             for position in self._words:
@@ -148,7 +185,8 @@ class Table:
 
     def add_rows(self, text: Iterable[str], line: int) -> None:
         """Add the rest row by row, noting all that is wrong."""
-        reader = csv.reader(text, strict=True)
+        reader = csv.reader(text, delimiter=self._form.sep, strict=True)
+        used = (*self._wanted, *self._words)
         batch: list[list[float]] = []
         words: dict[int, list[str]] = {position: [] for position in self._words}
         rows: list[int] = []
@@ -167,6 +205,9 @@ class Table:
                 blank = None
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
+                    continue
+                if self._form.drops and any(is_missing(record[c]) for c in used):
+                    self._dropped += 1
                     continue
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
                 for position, column in words.items():
@@ -187,6 +228,8 @@ class Table:
         if self._rows == 0:
             findings.no_rows()
             return {}
+        if self._dropped:
+            findings.left_out(self._dropped, self._rows + self._dropped)
         result: dict[str, Raw] = {}
         if self._choice.table is not None:
             result[self._choice.table.name] = self._numbers[0].finish().reshape(self._rows, len(self._choice.columns))
@@ -222,7 +265,7 @@ class Table:
     def _number(self, text: str, row: int, column: int) -> float:
         if not text:
             _note_empty(row, column, self._what(column), self._findings)
-        elif (value := to_finite(text)) is not None:
+        elif (value := to_finite(self._form.plain(text))) is not None:
             return value
         elif is_infinite(text):
             self._findings.not_finite(self._what(column), text, row, column + 1)
@@ -282,25 +325,28 @@ def _header(
     chunks: Iterator[bytes],
     findings: FileFindings,
 ) -> tuple[Header, Iterator[bytes], int]:
-    line = next(iter(_decoded([head], row, findings)))
+    line, sep = next(iter(_decoded([head], row, findings))), Form.of(options).sep
     try:
-        fields = [f.strip() for f in next(csv.reader([line], strict=True))]
+        fields = [f.strip() for f in next(csv.reader([line], delimiter=sep, strict=True))]
     except csv.Error as error:
         note_not_csv(error, row, path, findings)
         raise Unreadable from None
-    other = next((c for c in (";", "\t") if c in line), None)
+    other = next((c for c in SEPARATING if c in line and c != sep), None)
     if len(fields) == 1 and other:
+        told = "no comma" if sep == "," else f"no {SEPARATING.get(sep, f'`{sep}`')}"
         findings.add(
             "FW4034",
-            f"line {row} of `{path}` has no comma, but {'a semicolon' if other == ';' else 'a tab'}",
-            rule="Fields of a csv file are separated by commas.",
-            hint="write the file again with commas, and with points in decimals",
+            f"line {row} of `{path}` has {told}, but a {SEPARATING[other]}",
+            rule="Fields of a csv file are separated by commas, or by what `sep=` says.",
+            hint="give `sep="
+            + json.dumps(other)
+            + ('`, and `decimal=","` for decimal commas' if other == ";" else "`"),
             row=row,
         )
         raise Unreadable
     if not options.get("header", True):
         return Header(len(fields), None, row), chain([text], chunks), row
-    if "header" not in options and all(to_finite(f) is not None for f in fields):
+    if "header" not in options and all(to_finite(Form.of(options).plain(f)) is not None for f in fields):
         findings.add(
             "FW4033",
             f"the first line of `{path}` holds only numbers, and is taken as the header",
@@ -348,7 +394,7 @@ def _note_empty(row: int, column: int, what: str, findings: FileFindings) -> Non
         "FW4023",
         f"{what} is empty on line {row}",
         rule="Every row has a value in every column that is used.",
-        hint="fill in the value, remove the row, or leave the column out with `columns=`",
+        hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`',
         row=row,
         column=column + 1,
         value="",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,12 @@ _MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
+STDIN = "-"
+"""The path of standard input, which is read once, whole."""
+
+_input: list[bytes] = []
+
+
 class Unreadable(Exception):
     """Reading cannot go on; the findings hold the reason. The exception never leaves this package."""
 
@@ -28,6 +36,9 @@ class Unreadable(Exception):
 @contextmanager
 def opened(path: str, findings: FileFindings) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed. Errors here and while reading are noted and raised as `Unreadable`."""
+    if path == STDIN:
+        yield _standard_input(findings)
+        return
     check_readable(path, findings)
     try:
         with _open(path) as stream:
@@ -45,8 +56,20 @@ def opened(path: str, findings: FileFindings) -> Iterator[BinaryIO]:
         raise Unreadable from None
 
 
+def _standard_input(findings: FileFindings) -> BinaryIO:
+    """The contents of standard input, again from their beginning."""
+    if not _input:
+        _input.append(sys.stdin.buffer.read())
+    if not _input[0]:
+        findings.add("FW4004", "standard input is empty", rule="A source holds at least one row.")
+        raise Unreadable
+    return io.BytesIO(_input[0])
+
+
 def check_readable(path: str, findings: FileFindings) -> None:
     """Raise `Unreadable`, with the reason noted, unless `path` is a file that is not empty and fits its suffix."""
+    if path == STDIN:
+        return
     file = Path(path)
     try:
         if file.is_dir():

@@ -85,6 +85,16 @@ class FileFindings:
         """Note a file that exists and holds no rows."""
         self.add("FW4004", f"`{self.file}` has no rows", rule="A source holds at least one row.")
 
+    def left_out(self, count: int, rows: int) -> None:
+        """Note the rows that `missing="drop"` leaves out."""
+        self.add(
+            "FW4024",
+            f"{count:,} of the {rows:,} rows of `{self.file}` have no value in a column that is used, and are left out",
+            rule='With `missing="drop"` rows without a value are left out.',
+            hint="leave columns with many gaps out with `columns=`",
+            severity="warning",
+        )
+
     def cannot_serve(self, roles: Sequence[Role], holds: str, rule: str, hint: str) -> None:
         """Note declared names that do not fit what a format holds."""
         names = ", ".join(f"`{r.name}`" for r in roles)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
+from .csv_table import SEPARATING
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
-from .tokens import to_finite
+from .tokens import is_missing, to_finite
 
 MOST_ROWS = 20_000
 """Rows that are looked at."""
@@ -17,8 +18,8 @@ MOST_ROWS = 20_000
 MOST_CLASSES = 20
 """Distinct whole numbers up to which a column is taken for one of classes, if there are at least ten samples of each on average."""
 
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
-"""Words that stand for no value, in lower case."""
+LOOKED_AT = 200
+"""Rows that tell whether numbers have decimal commas."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The contents of a file: its format, its columns, and the rows that were looked at. A libsvm file has its label alone as a column."""
+    """The contents of a file: its format, its columns, the rows that were looked at, and the options of a source that say how it is written."""
 
     format: str
     columns: tuple[Column, ...]
     rows: int
+    options: tuple[tuple[str, str], ...] = ()
     has_header: bool = True
+    #: Its label is its only column here, and its features are sparse.
+    sparse: bool = False
 
     def column(self, name: str) -> Column | None:
         """The column of a name."""
@@ -67,25 +71,35 @@ def look(path: str, format_name: str, findings: FileFindings) -> Table:
 
 def _csv(path: str, findings: FileFindings) -> Table:
     with opened(path, findings) as stream:
-        rows = csv.reader(_text(lines(stream)), strict=False)
-        head = next((row for row in rows if row), None)
-        if head is None:
+        written = (line for line in _text(lines(stream)) if line.strip())
+        first = next(written, None)
+        if first is None:
             findings.no_rows()
             raise Unreadable
-        names = [field.strip() for field in head]
+        sep = max(SEPARATING, key=first.count)  # the comma where none is there
+        rows = csv.reader(chain([first], written), delimiter=sep, strict=False)
+        names = [field.strip() for field in next(rows)]
         records = list(islice((row for row in rows if row), MOST_ROWS))
-    if len(names) == 1 and any(c in names[0] for c in ";\t"):
-        rule = "Fields of a csv file are separated by commas."
-        findings.add("FW4034", f"line 1 of `{path}` has no comma", rule=rule, hint="write the file again with commas")
-        raise Unreadable
-    has_header = any(to_finite(name) is None for name in names)
+    head = list(names)
+    options = () if sep == "," else (("sep", sep),)
+    if sep != "," and _has_decimal_commas(records):
+        records = [[field.replace(",", ".") for field in row] for row in records]
+        options = (*options, ("decimal", ","))
+    has_header = any(to_finite(name.replace(",", ".")) is None for name in names)
     if not has_header:
         records, names = [head, *records], [str(j) for j in range(len(names))]
     if not records:
         findings.no_rows()
         raise Unreadable
     columns = [[row[j].strip() if j < len(row) else "" for row in records] for j in range(len(names))]
-    return Table("csv", _columns(names, columns), len(records), has_header)
+    return Table("csv", _columns(names, columns), len(records), options, has_header)
+
+
+def _has_decimal_commas(records: Sequence[Sequence[str]]) -> bool:
+    """True if more fields are numbers with a comma than are numbers with a point."""
+    fields = [field.strip() for row in records[:LOOKED_AT] for field in row]
+    commas = sum("," in field and to_finite(field.replace(",", ".")) is not None for field in fields)
+    return commas > sum("." in field and to_finite(field) is not None for field in fields)
 
 
 def _text(chunks: Iterator[bytes]) -> Iterator[str]:
@@ -99,7 +113,7 @@ def _libsvm(path: str, findings: FileFindings) -> Table:
     if not labels:
         findings.no_rows()
         raise Unreadable
-    return Table("libsvm", _columns(["label"], [labels]), len(labels))
+    return Table("libsvm", _columns(["label"], [labels]), len(labels), sparse=True)
 
 
 def _parquet(path: str, findings: FileFindings) -> Table:
@@ -121,7 +135,7 @@ def _columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[Co
 
 
 def _column(name: str, cells: Sequence[str]) -> Column:
-    there = [cell for cell in cells if cell.lower() not in MISSING]
+    there = [cell for cell in cells if not is_missing(cell)]
     numbers = [to_finite(cell) for cell in there]
     are_numbers = bool(there) and None not in numbers
     values = tuple(number for number in numbers if number is not None) if are_numbers else None

@@ -66,13 +66,7 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     Raises `Unreadable` where the archive or an array in it cannot be read.
     """
     key = options.get("key")
-    if key is not None and len(roles) != 1:
-        findings.add(
-            "FW4030",
-            f"`key={key!r}` names one array of `{path}`, for {len(roles)} names",
-            rule="`key=` goes with a source that serves one name; without it each name is its own key.",
-            hint="leave `key=` out, or give each name its own source",
-        )
+    if not check_key(path, options, roles, findings):
         return {}
     result: dict[str, Raw] = {}
     with opened(path, findings) as stream:
@@ -87,7 +81,7 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
                     elif key is None and len(roles) == 1 and role.is_table and members >= _SPARSE:
                         result[role.name] = _sparse(archive, role, path, findings)
                     else:
-                        _no_such_key(path, wanted, sorted(members), findings)
+                        no_such_key(path, wanted, sorted(members), findings)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
             findings.add(
                 "FW4043",
@@ -97,6 +91,20 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
             )
             raise Unreadable from None
     return result
+
+
+def check_key(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> bool:
+    """True unless `key=` names one array for several names, which is noted."""
+    key = options.get("key")
+    if key is None or len(roles) == 1:
+        return True
+    findings.add(
+        "FW4030",
+        f"`key={key!r}` names one array of `{path}`, for {len(roles)} names",
+        rule="`key=` goes with a source that serves one name; without it each name is its own key.",
+        hint="leave `key=` out, or give each name its own source",
+    )
+    return False
 
 
 def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> np.ndarray:
@@ -179,6 +187,13 @@ def _read_header(
             key=key,
         )
         raise Unreadable
+    check_array(dtype, role, path, key, findings)
+    return dtype, shape, stream.tell() if stream.seekable() else 0, fortran
+
+
+def check_array(dtype: np.dtype[Any], role: Role, path: str, key: str | None, findings: FileFindings) -> None:
+    """Raise `Unreadable`, with the reason noted, unless an array of this type holds real numbers, or text for labels."""
+    where = _where(path, key)
     if dtype.hasobject:
         findings.add(
             "FW4041",
@@ -200,7 +215,6 @@ def _read_header(
             key=key,
         )
         raise Unreadable
-    return dtype, shape, stream.tell() if stream.seekable() else 0, fortran
 
 
 def _cut_short(
@@ -218,13 +232,14 @@ def _cut_short(
     raise Unreadable
 
 
-def _no_such_key(path: str, wanted: str, keys: list[str], findings: FileFindings) -> None:
+def no_such_key(path: str, wanted: str, keys: Sequence[str], findings: FileFindings) -> None:
+    """Note that a file has no array of a name."""
     close = get_close_matches(wanted, keys, n=1)
     listed = f"its arrays are {', '.join(f'`{k}`' for k in keys[:12])}" if keys else "it holds no arrays"
     findings.add(
         "FW4045",
         f"`{path}` has no array `{wanted}`",
-        rule="An npz source serves each name from the array of that name, or of `key=`.",
+        rule="A source of several arrays serves each name from the array of that name, or of `key=`.",
         hint=(f"did you mean `{close[0]}`? " if close else "") + listed,
         key=wanted,
     )

@@ -1,8 +1,8 @@
-"""Reads parquet files by pyarrow (extra `parquet`). Columns are chosen as in a csv file with a header."""
+"""Reads parquet and feather files by pyarrow (extra `parquet`). Columns are chosen as in a csv file with a header."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,10 +29,25 @@ def read_parquet(
 
     Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
-    chosen = _chosen(path, options, roles, findings)
+    return _arrays(path, options, roles, findings, open_parquet)
+
+
+def read_feather(
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+) -> dict[str, Raw]:
+    """The same for a feather file of version 2, which is an Arrow file of batches."""
+    return _arrays(path, options, roles, findings, _open_feather)
+
+
+def _arrays(
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, open_file: Opener
+) -> dict[str, Raw]:
+    chosen = _chosen(path, options, roles, findings, open_file)
     if chosen is None:
         return {}
     table, used, choice = chosen
+    if options.get("missing") == "drop":
+        table = _without_gaps(table, findings)
     if table.num_rows == 0:
         findings.no_rows()
         return {}
@@ -49,12 +64,12 @@ def read_parquet(
 
 
 def _chosen(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, open_file: Opener
 ) -> tuple[Any, list[int], ChosenColumns] | None:
     """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
     check_readable(path, findings)
     with opened(path, findings) as stream:
-        file = open_parquet(path, stream, findings)
+        file = open_file(path, stream, findings)
         schema = file.schema_arrow
         choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
         if choice is None:
@@ -68,36 +83,74 @@ def _chosen(
 
 def open_parquet(path: str, stream: BinaryIO, findings: FileFindings) -> ParquetFile:
     """The parquet file in a stream. Raises `Unreadable` where pyarrow is absent, or the file is none."""
-    try:
+    with _noted(path, findings):
         import pyarrow
         from pyarrow.parquet import ParquetFile
-    except ImportError:
-        findings.add(
-            "FW4070",
-            f"`{path}` cannot be read: pyarrow is not installed",
-            rule="parquet files are read by pyarrow, the extra `parquet` of fwdsl.",
-            hint="pip install 'fwdsl[parquet]'",
-        )
-        raise Unreadable from None
-    with _noted(path, findings):
+
         return ParquetFile(pyarrow.PythonFile(stream, mode="r"))
+
+
+class _Feather:
+    """A feather file with the parts of a `ParquetFile` that are used here."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self.schema_arrow = reader.schema
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """The table of some columns."""
+        return self._reader.read_all().select(list(columns))
+
+
+def _open_feather(path: str, stream: BinaryIO, findings: FileFindings) -> _Feather:
+    with _noted(path, findings):
+        import pyarrow
+
+        return _Feather(pyarrow.ipc.open_file(pyarrow.PythonFile(stream, mode="r")))
+
+
+Opener = Callable[[str, BinaryIO, FileFindings], Any]
+"""Opens the table in a stream, or raises `Unreadable` with the reason noted."""
 
 
 @contextmanager
 def _noted(path: str, findings: FileFindings) -> Iterator[None]:
-    """Errors of pyarrow as a finding, and `Unreadable`."""
-    import pyarrow
-
+    """Errors of pyarrow, and its absence, as a finding and `Unreadable`."""
+    try:
+        import pyarrow
+    except ImportError:
+        findings.add(
+            "FW4070",
+            f"`{path}` cannot be read: pyarrow is not installed",
+            rule="parquet and feather files are read by pyarrow, the extra `parquet` of fwdsl.",
+            hint="pip install 'fwdsl[parquet]'",
+        )
+        raise Unreadable from None
     try:
         yield
     except pyarrow.ArrowException as error:
         findings.add(
             "FW4071",
-            f"`{path}` is no parquet file, or a damaged one: {_first_line(error)}",
-            rule="A parquet source is a complete file in the Apache Parquet format.",
+            f"`{path}` is no parquet or feather file, or a damaged one: {_first_line(error)}",
+            rule="Such a source is a complete file in the format of Apache Parquet, or of Arrow.",
             hint="write the file again, or name its format, as in `from csv(...)`",
         )
         raise Unreadable from None
+
+
+def _without_gaps(table: Any, findings: FileFindings) -> Any:
+    """The rows with a value in every column: neither null nor nan. How many are left out is noted."""
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    whole = np.ones(table.num_rows, dtype=bool)
+    for column in table.columns:
+        whole &= pc.is_valid(column).to_numpy(zero_copy_only=False)
+        if types.is_floating(column.type):
+            whole &= ~pc.fill_null(pc.is_nan(column), True).to_numpy(zero_copy_only=False)
+    if not whole.all():
+        findings.left_out(int(np.count_nonzero(~whole)), table.num_rows)
+    return table.filter(whole)
 
 
 def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:

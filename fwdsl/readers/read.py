@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
+from .several import Reader, files_of, read_all
 from .sources import SourceSpec
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ def read(
     findings = FileFindings(spec.path)
     log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
-        arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
+        several = files_of(spec.path, SOURCES[spec.format], findings)
+        if several is None:
+            arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
+        else:
+            arrays = read_all(several, _reader(spec.format), spec.options, roles, findings)
     except Unreadable:
         arrays = {}
     except MemoryError:
@@ -47,14 +52,8 @@ def read(
     return ({} if findings.failed else arrays), findings.result()
 
 
-class _Reader(Protocol):
-    def __call__(
-        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
-    ) -> dict[str, Raw]: ...
-
-
-def _reader(name: str) -> _Reader:
+def _reader(name: str) -> Reader:
     """The reader of a format, imported when it is needed."""
     module, function = SOURCES[name].reader
-    found: _Reader = getattr(import_module(f".{module}", __package__), function)
+    found: Reader = getattr(import_module(f".{module}", __package__), function)
     return found

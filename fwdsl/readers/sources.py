@@ -47,7 +47,9 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"-?(?:inf|(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?\d+)?)\Z", re.ASCII)
 _INTEGER = re.compile(rf"{_DIGITS}\Z", re.ASCII)
-_NPZ_KEY = re.compile(r"(?P<path>.*\.npz(?:\.gz|\.bz2|\.xz)?):(?P<key>.+)\Z", re.IGNORECASE | re.DOTALL)
+_WITH_KEY = re.compile(
+    r"(?P<path>.*\.(?:npz|mat|h5|hdf5)(?:\.gz|\.bz2|\.xz)?):(?P<key>.+)\Z", re.IGNORECASE | re.DOTALL
+)
 _PREFIX = re.compile(
     r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>.*)\Z", re.DOTALL
 )  # one letter is a drive, not a format
@@ -82,9 +84,10 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
     if format_name and format_name not in SOURCES:
         return _no_such_format(text, format_name, path)
     options: dict[str, object] = {}
-    with_key = _NPZ_KEY.match(path)
-    if with_key and format_name in ("", "npz"):
-        format_name, path = "npz", with_key["path"]
+    with_key = _WITH_KEY.match(path)
+    if with_key and format_name in ("", infer_format(with_key["path"])):
+        path = with_key["path"]
+        format_name = str(infer_format(path))
         options["key"] = with_key["key"]
     if not path:
         return Diagnostic("FW0103", f"`--data {text}` names no file", rule=_DATA_RULE, hint=_DATA_HINT)

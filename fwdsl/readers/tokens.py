@@ -23,6 +23,9 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z", re.ASCI
 
 _INFINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)\Z", re.IGNORECASE)
 
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+"""The fields that stand for no value, in lower case."""
+
 _LONGEST = 20  # sign, dot and the 18 digits that an int64 holds
 
 _EXACT = 2**53
@@ -90,6 +93,11 @@ def to_finite(text: str) -> float | None:
     """One number as data formats write it (no digit groups), or None where it is not one or not finite."""
     value = float(text) if _NUMBER.match(text) else None
     return value if value is not None and abs(value) < float("inf") else None
+
+
+def is_missing(text: str) -> bool:
+    """True if a field stands for no value: it is empty, or one of the words for that."""
+    return text.strip().lower() in MISSING
 
 
 def is_infinite(text: str) -> bool:

@@ -43,7 +43,7 @@ def first_program(table: Table, path: str, target: Column) -> FirstProgram:
     source = f"{table.format}({json.dumps(path, ensure_ascii=False)}{options})"
     of = {"number": "vector[n]", "two classes": "signs[n]", "classes": "labels[n, k]"}[target.kind]
     several = target.kind == "classes"
-    scaled = table.format != "libsvm"  # sparse features are mostly scaled, and centring moves all of them
+    scaled = not table.sparse  # sparse features are mostly scaled, and centring moves all of them
     w = "W" if several else "w"
     prediction = f"{'Z' if scaled else 'X'} @ {w} + b"
     lines = [
@@ -78,7 +78,7 @@ _METHODS = {
 
 
 def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str, str]]) -> list[str]:
-    what = "the label" if table.format == "libsvm" else f"`{target.name}`"
+    what = "the label" if table.sparse else f"`{target.name}`"
     found = [
         f"# {what} of {Path(path).name} by {_METHODS[target.kind]} with an l1 penalty; the intercept b is not penalised."
     ]
@@ -93,7 +93,7 @@ def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str,
 
 
 def _options(table: Table, target: Column, inputs: list[Column], left_out: list[tuple[str, str]]) -> str:
-    if table.format == "libsvm":
+    if table.sparse:
         return ""
     named = table.has_header
 
@@ -105,6 +105,7 @@ def _options(table: Table, target: Column, inputs: list[Column], left_out: list[
         options.append(f"columns=[{', '.join(of(c) for c in inputs)}]")
     if not named:
         options.append("header=false")
+    options += [f"{option}={json.dumps(value)}" for option, value in table.options]
     return "".join(f", {option}" for option in options)
 
 

@@ -20,6 +20,9 @@ Domain = Literal[
     "column",  # a name or a position
     "columns",  # a list of names or positions
     "path",
+    "separator",  # a character that separates fields
+    "decimal",  # "." or ","
+    "missing",  # "drop"
     "value",  # an expression (checked by whoever asks for it)
     "set",
 ]

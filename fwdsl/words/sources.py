@@ -31,6 +31,8 @@ def _base(meaning: str) -> Parameter:
 _PATH = Parameter("path", "path")
 _TARGET = Parameter("target", "column", optional=True, meaning="the name or position from 0 of the target")
 _COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or positions of the matrix")
+_KEY = Parameter("key", "string", optional=True, meaning="the declared name unless given")
+_MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
 SOURCES: dict[str, SourceWord] = {
     "libsvm": SourceWord(
@@ -53,6 +55,11 @@ SOURCES: dict[str, SourceWord] = {
             _TARGET,
             _COLUMNS,
             Parameter("header", "boolean", optional=True, meaning="`false` for a file without"),
+            Parameter("sep", "separator", optional=True, meaning='the separator, `","` unless told'),
+            Parameter(
+                "decimal", "decimal", optional=True, meaning='`","` for decimal commas, between `;` unless `sep` tells'
+            ),
+            _MISSING,
         ),
         "table",
     ),
@@ -60,14 +67,23 @@ SOURCES: dict[str, SourceWord] = {
     "npz": SourceWord(
         ("npy", "read_npz"),
         (".npz",),
-        (_PATH, Parameter("key", "string", optional=True, meaning="the declared name unless given")),
+        (_PATH, _KEY),
         "many",
     ),
+    "mat": SourceWord(("keyed", "read_mat"), (".mat",), (_PATH, _KEY), "many", "MATLAB's, of versions 4 to 7"),
+    "hdf5": SourceWord(("keyed", "read_hdf5"), (".h5", ".hdf5"), (_PATH, _KEY), "many", "extra `hdf5`"),
     "mtx": SourceWord(("mtx", "read_mtx"), (".mtx",), (_PATH,), "one", sparse=True),
     "parquet": SourceWord(
         ("parquet", "read_parquet"),
         (".parquet", ".pq"),
-        (_PATH, _TARGET, _COLUMNS),
+        (_PATH, _TARGET, _COLUMNS, _MISSING),
+        "table",
+        "extra `parquet`",
+    ),
+    "feather": SourceWord(
+        ("parquet", "read_feather"),
+        (".feather", ".arrow"),
+        (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
     ),

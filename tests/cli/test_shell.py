@@ -256,6 +256,16 @@ def test_a_table_without_a_header_has_positions(capsys: pytest.CaptureFixture[st
     assert fw.load("bare.fw").solve().status == "optimal"
 
 
+def test_separators_and_decimal_commas_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i % 7},5;{i % 3};{2 * (i % 7)},{i % 10}" for i in range(40)]
+    Path("komma.csv").write_text("\n".join(["a;b;c", *rows]) + "\n")
+    code, form = told(capsys, "new", "komma.csv")
+    assert (code, form["target"], form["kind"]) == (0, "c", "number")
+    assert 'sep=";", decimal=","' in Path("komma.fw").read_text()
+    solution = fw.load("komma.fw").solve()
+    assert solution.instance.values["X"][1].tolist() == [1.5, 1.0] and solution.instance.values["y"][1] == 2.1
+
+
 def test_libsvm_and_parquet_files_have_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("few.svm").write_text("".join(f"{1 if i % 2 else -1} 1:{i % 5} 3:{i * 0.1:.1f}\n" for i in range(40)))
     code, form = told(capsys, "new", "few.svm")
@@ -285,7 +295,6 @@ def test_the_column_is_asked_for_on_a_terminal(
         (["notes.txt"], "a", "no file of samples by its suffix"),
         (["empty.csv"], "", "is empty"),
         (["head.csv"], "a,b\n", "no rows"),
-        (["semi.csv"], "a;b\n1;2\n", "has no comma"),
         (["same.csv"], "a,b\n1,2\n1,2\n", "no column that can be predicted"),
         (["some.csv", "--target", "pricee"], "size,price\n1,2\n2,3\n", "did you mean `--target price`?"),
         ([], None, "no file of data is named"),

@@ -208,6 +208,52 @@ def test_other_separators(found: Found, line: str) -> None:
     assert found("csv", line) == [("FW4034", 1, None, None)]
 
 
+@pytest.mark.parametrize("sep", [";", "\t", "|", ":", " "])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_separators_of_a_users_own(served: Served, sep: str, quoted: bool) -> None:
+    town = '"Ulm, South"' if quoted else "Ulm"
+    text = HOUSES.replace(",", sep).replace("Ulm", town)
+    arrays = served("csv", text, MATRIX, Role("town", "labels", (None, None)), columns=["rooms", "size"], sep=sep)
+    np.testing.assert_array_equal(arrays["X"], [[4, 120], [3, 80]])
+    assert arrays["town"].tolist() == ["Ulm, South" if quoted else "Ulm", "Bonn"]
+
+
+@pytest.mark.parametrize("options", [{"decimal": ","}, {"decimal": ",", "sep": ";"}, {"decimal": ",", "sep": "\t"}])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_decimal_commas(served: Served, options: dict[str, Any], quoted: bool) -> None:
+    text = "a;b;name\n1,5;-2;x\n,25;1e3;y,z\n"
+    text = text.replace("y,z", '"y,z"') if quoted else text
+    text = text.replace(";", options.get("sep", ";"))
+    arrays = served("csv", text, MATRIX, Role("name", "labels", (None, None)), columns=["a", "b"], **options)
+    np.testing.assert_array_equal(arrays["X"], [[1.5, -2], [0.25, 1000]])
+    assert arrays["name"].tolist() == ["x", "y,z"]
+
+
+def test_a_separator_does_not_stand_in_numbers(found: Found) -> None:
+    assert found("csv", HOUSES, MATRIX, decimal=",", sep=",") == [("FW4034", None, None, None)]
+
+
+@pytest.mark.parametrize("gap", ["", " ", "NA", "n/a", "NaN", "null", "None", "?"])
+def test_rows_without_a_value_are_left_out(folder: Path, gap: str) -> None:
+    Path("t.csv").write_text(f"a,b,y\n1,2,3\n4,{gap},6\n7,8,{gap}\n9,8,7\n")
+    spec = SourceSpec("csv", "t.csv", {"target": "y", "missing": "drop"})
+    arrays, (found,) = read(spec, (MATRIX, VECTOR))
+    np.testing.assert_array_equal(arrays["X"], [[1, 2], [9, 8]])
+    np.testing.assert_array_equal(arrays["y"], [3, 7])
+    assert (found.code, found.severity) == ("FW4024", "warning") and "2 of the 4 rows" in found.message
+
+
+def test_gaps_in_columns_that_are_not_used_drop_nothing(folder: Path) -> None:
+    Path("t.csv").write_text("a,b,y\n1,,3\n4,5,6\n")
+    spec = SourceSpec("csv", "t.csv", {"target": "y", "columns": ["a"], "missing": "drop"})
+    arrays, found = read(spec, (MATRIX, VECTOR))
+    assert arrays["X"].tolist() == [[1], [4]] and not found
+
+
+def test_without_a_whole_row_there_are_no_rows(found: Found) -> None:
+    assert found("csv", "a,b\n1,\n,2\n", MATRIX, missing="drop") == [("FW4004", None, None, None)]
+
+
 def test_broken_header(found: Found) -> None:
     assert found("csv", '"a\nb",c\n1,2\n') == [("FW4035", 1, None, None)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,14 @@ def test_what_is_no_parquet_file(folder: Path):
     Path("t.parquet").write_text("a,b\n1,2\n")
     arrays, (d,) = read(SourceSpec("parquet", "t.parquet"), [X])
     assert arrays == {} and d.code == "FW4071"
+
+
+def test_rows_with_nulls_and_nans_are_left_out(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="parquet files need pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="parquet files need pyarrow")
+    table = pa.table({"a": [1.0, None, 3.0, 4.0, math.nan], "kind": ["u", "v", None, "u", "v"]})
+    pq.write_table(table, tmp_path / "gaps.parquet")
+    spec = SourceSpec("parquet", str(tmp_path / "gaps.parquet"), {"target": "kind", "missing": "drop"})
+    arrays, (found,) = read(spec, (Role("X", "matrix", (None, None)), Role("kind", "labels", (None, None))))
+    assert arrays["X"].tolist() == [[1.0], [4.0]] and arrays["kind"].tolist() == ["u", "u"]
+    assert (found.code, found.severity) == ("FW4024", "warning") and "3 of the 5 rows" in found.message

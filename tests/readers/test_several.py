@@ -1,0 +1,195 @@
+"""Folders and patterns stand for their files; mat, HDF5 and feather files are read as what they hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.io import savemat
+
+import fwdsl as fw
+from fwdsl.readers.read import Role, read
+from fwdsl.readers.sources import SourceSpec, infer_format, parse_data_argument
+
+MATRIX = Role("X", "matrix", (None, None))
+VECTOR = Role("y", "vector", (None,))
+LABELS = Role("y", "labels", (None, None))
+
+
+def parts(folder: Path, *texts: str, suffix: str = "csv") -> None:
+    folder.mkdir()
+    for i, text in enumerate(texts):
+        (folder / f"part-{i}.{suffix}").write_text(text)
+
+
+@pytest.mark.parametrize("path", ["train", "train/*.csv", "train/part-[01].csv", "**/part-?.csv"])
+def test_rows_stand_under_each_other_and_columns_by_name(folder: Path, path: str) -> None:
+    parts(folder / "train", "a,b,y\n1,2,3\n4,5,6\n", "y,b,a\n9,8,7\n")
+    (folder / "train" / "notes.txt").write_text("no data")
+    arrays, found = read(SourceSpec("csv", path, {"target": "y"}), (MATRIX, VECTOR))
+    assert found == ()
+    np.testing.assert_array_equal(arrays["X"], [[1, 2], [4, 5], [7, 8]])
+    np.testing.assert_array_equal(arrays["y"], [3, 6, 9])
+
+
+def test_labels_may_be_words_in_one_file_and_numbers_in_another(folder: Path) -> None:
+    parts(folder / "train", "a,y\n1,2\n", "a,y\n2,two\n")
+    arrays, _ = read(SourceSpec("csv", "train", {"target": "y"}), (MATRIX, LABELS))
+    assert [str(label) for label in arrays["y"]] in (["2", "two"], ["2.0", "two"])
+
+
+def test_sparse_files_are_as_wide_as_the_widest(folder: Path) -> None:
+    parts(folder / "train", "1 1:2 3:4\n", "-1 5:1\n", suffix="svm")
+    arrays, found = read(SourceSpec("libsvm", "train"), (MATRIX, Role("y", "signs", (None,))))
+    assert found == () and arrays["X"].shape == (2, 5)
+    np.testing.assert_array_equal(arrays["X"].toarray(), [[2, 0, 4, 0, 0], [0, 0, 0, 0, 1]])
+
+
+def test_arrays_of_a_folder(folder: Path) -> None:
+    (folder / "blocks").mkdir()
+    whole = np.arange(24.0).reshape(8, 3)
+    for i in range(4):
+        np.save(folder / "blocks" / f"{i}.npy", whole[2 * i : 2 * i + 2])
+    arrays, _ = read(SourceSpec("npy", "blocks"), (MATRIX,))
+    np.testing.assert_array_equal(arrays["X"], whole)
+    np.save(folder / "blocks" / "4.npy", np.zeros((1, 2)))
+    arrays, (found,) = read(SourceSpec("npy", "blocks"), (MATRIX,))
+    assert arrays == {} and found.code == "FW4025" and "has 2 columns for `X`" in found.message
+
+
+def test_what_is_wrong_in_a_file_is_told_with_its_name_and_row(folder: Path) -> None:
+    parts(folder / "train", "a,y\n1,2\n", "a,y\n3,x\n")
+    arrays, (found,) = read(SourceSpec("csv", "train", {"target": "y"}), (MATRIX, VECTOR))
+    assert arrays == {} and found.place is not None
+    assert (found.code, found.place.file, found.place.row) == ("FW4020", "train/part-1.csv", 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "says"), [("none/*.csv", "no file matches"), ("bare", "a folder without a file of .csv")]
+)
+def test_a_folder_or_pattern_without_files_is_an_error(folder: Path, path: str, says: str) -> None:
+    (folder / "bare").mkdir()
+    arrays, (found,) = read(SourceSpec("csv", path), (MATRIX,))
+    assert arrays == {} and found.code == "FW4002" and says in found.message
+
+
+def test_a_file_whose_name_has_brackets_is_that_file(folder: Path) -> None:
+    Path("a[1].csv").write_text("a,y\n1,2\n")
+    arrays, _ = read(SourceSpec("csv", "a[1].csv", {"target": "y"}), (MATRIX, VECTOR))
+    assert arrays["y"].tolist() == [2]
+
+
+def test_a_program_reads_a_folder(folder: Path) -> None:
+    parts(folder / "train", "a,b,y\n1,2,3\n4,5,6\n", "a,b,y\n7,8,9\n2,1,0\n")
+    program = 'data X: matrix[n, p], y: vector[n] from csv("train", target="y")\nvar w: vector[p]\nminimize sum(squared(X @ w, y))\n'
+    whole = np.array([[1, 2], [4, 5], [7, 8], [2, 1]], dtype=float)
+    found = fw.parse(program).solve(tol=1e-9)
+    np.testing.assert_allclose(found["w"], np.linalg.lstsq(whole, np.array([3.0, 6, 9, 0]), rcond=None)[0], atol=1e-6)
+
+
+# --- other formats ----------------------------------------------------------------------------------------------------
+
+
+def served(format: str, path: str, *roles: Role, **options: Any) -> dict[str, Any]:
+    arrays, found = read(SourceSpec(format, path, options), roles)
+    assert found == ()
+    return arrays
+
+
+def test_mat_files_serve_arrays_by_name(folder: Path) -> None:
+    sparse = sp.random(6, 5, 0.4, format="csc", random_state=0)
+    savemat(
+        "d.mat",
+        {
+            "X": np.arange(6.0).reshape(2, 3),
+            "y": np.array([[1.0], [2.0]]),
+            "S": sparse,
+            "kind": np.array(["u", "v"], object),
+        },
+    )
+    arrays = served("mat", "d.mat", MATRIX, VECTOR)
+    np.testing.assert_array_equal(arrays["X"], np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(arrays["y"], [1, 2])
+    found = served("mat", "d.mat", MATRIX, key="S")["X"]
+    np.testing.assert_array_equal(found.toarray(), sparse.toarray())
+    assert served("mat", "d.mat", Role("kind", "labels", (None, None)))["kind"].tolist() == ["u", "v"]
+
+
+def test_what_is_no_mat_file_is_told(folder: Path) -> None:
+    Path("bad.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(10))
+    savemat("d.mat", {"X": np.eye(2), "z": np.eye(2) * 1j})
+    Path("new.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(512))
+    for path, name, code, says in [
+        ("bad.mat", "X", "FW4073", "no mat file"),
+        ("new.mat", "X", "FW4073", "version 7.3"),
+        ("d.mat", "Y", "FW4045", "no array `Y`"),
+        ("d.mat", "z", "FW4044", "complex"),
+    ]:
+        arrays, (found, *_) = read(SourceSpec("mat", path), (Role(name, "matrix", (None, None)),))
+        assert arrays == {} and found.code == code and says in found.message
+
+
+def test_hdf5_files_serve_datasets_by_path(folder: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="HDF5 files are read by h5py")
+    with h5py.File("d.h5", "w") as file:
+        file["X"] = np.arange(6, dtype=np.float32).reshape(2, 3)
+        file["group/y"] = np.array([1, 2])
+        file["kind"] = ["u", "v"]
+    arrays = served("hdf5", "d.h5", MATRIX)
+    assert arrays["X"].dtype == np.float32 and arrays["X"].shape == (2, 3)
+    assert served("hdf5", "d.h5", VECTOR, key="group/y")["y"].tolist() == [1, 2]
+    assert served("hdf5", "d.h5", Role("kind", "labels", (None, None)))["kind"].tolist() == ["u", "v"]
+    arrays, (found,) = read(SourceSpec("hdf5", "d.h5"), (VECTOR,))
+    assert arrays == {} and found.code == "FW4045" and "group/y" in found.hint
+    Path("bad.h5").write_bytes(b"nothing of that kind")
+    assert read(SourceSpec("hdf5", "bad.h5"), (MATRIX,))[1][0].code == "FW4073"
+
+
+def test_without_h5py_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("d.h5").write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    _, (found,) = read(SourceSpec("hdf5", "d.h5"), (MATRIX,))
+    assert (found.code, found.hint) == ("FW4074", "pip install 'fwdsl[hdf5]'")
+
+
+def test_feather_files_are_read_as_parquet_files_are(folder: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="feather files need pyarrow")
+    feather = pytest.importorskip("pyarrow.feather", reason="feather files need pyarrow")
+    feather.write_feather(pa.table({"a": [1.0, 2.0, None], "b": [3, 4, 5], "y": [5.0, 6.0, 7.0]}), "t.feather")
+    arrays, (left_out,) = read(SourceSpec("feather", "t.feather", {"target": "y", "missing": "drop"}), (MATRIX, VECTOR))
+    np.testing.assert_array_equal(arrays["X"], [[1, 3], [2, 4]])
+    assert arrays["y"].tolist() == [5, 6] and left_out.code == "FW4024"
+    Path("bad.feather").write_bytes(b"ARROW1 but no more")
+    assert read(SourceSpec("feather", "bad.feather"), (MATRIX,))[1][0].code == "FW4071"
+
+
+@pytest.mark.parametrize(
+    ("path", "format"),
+    [("a.mat", "mat"), ("a.h5", "hdf5"), ("a.hdf5", "hdf5"), ("a.feather", "feather"), ("a.arrow", "feather")],
+)
+def test_suffixes_tell_formats(path: str, format: str) -> None:
+    assert infer_format(path) == format
+
+
+@pytest.mark.parametrize(("text", "key"), [("X=a.h5:group/X", "group/X"), ("X=a.mat:S", "S"), ("X=hdf5:a.h5:X", "X")])
+def test_keys_stand_behind_a_colon(text: str, key: str) -> None:
+    parsed = parse_data_argument(text)
+    assert isinstance(parsed, tuple) and parsed[1].options == {"key": key}
+
+
+# --- standard input ---------------------------------------------------------------------------------------------------
+
+
+def test_data_come_from_standard_input(folder: Path) -> None:
+    Path("p.fw").write_text("data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize sum(squared(X @ w, y))\n")
+    command = [sys.executable, "-m", "fwdsl", "run", "p.fw", "--data", "X=csv:-", "--data", "y=csv:-", "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(fw.__file__).parents[1])}
+    for text, code, says in [("X,y\n1,2\n2,4\n", 0, "optimal"), ("", 1, "standard input is empty")]:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == code and says in done.stdout + done.stderr
