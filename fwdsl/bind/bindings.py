@@ -181,7 +181,7 @@ def collect(
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    found = {name: _of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    found = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings.labels, findings))
@@ -302,7 +302,7 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.columns", ())) if not decl.type.is_entries else ()
 
 
-def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
+def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()

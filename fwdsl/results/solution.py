@@ -114,6 +114,32 @@ class Solution:
         rates: Mapping[str, float] = self._on(values).error_rates
         return rates
 
+    def predict(self, what: str | None = None, /, **data: object) -> Any:
+        """Predictions on new rows, from data by name: `solution.predict(X=rows)`.
+
+        `what` names a `let` of the program, or one of a loss, whose argument is predicted; without it that of the objective's losses, which are
+        the scores. Targets and weights are not needed; data that are not given are those of the fit. See `predictor` for the forms of data and for
+        many calls.
+        """
+        from .prediction import predict
+
+        return predict(self._fit(), self.predictor(what), data)
+
+    def predictor(self, what: str | None = None) -> Any:
+        """The `fwdsl.results.prediction.Predictor` of what `predict` gives: made ready once, without the training data, and picklable.
+
+        Raises `RunError`: FW0204 for a name that is no `let`, FW0211 where what to predict cannot be told.
+        """
+        from .prediction import Predictor
+
+        known: dict[str | None, Any] = self.__dict__.setdefault("_predictors", {})
+        if what not in known:
+            known[what] = Predictor(self._fit(), what)
+        return known[what]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_predictors"}
+
     def analysis(self) -> Mapping[str, Any]:
         """Passes and seconds that the plan predicted beside the actual ones, and those of each phase: see `fwdsl.results.solution.analysis`."""
         return analysis(self.plan.chosen.estimate, self)
@@ -123,13 +149,18 @@ class Solution:
         from warnings import warn
 
         from ..bind import bind_python
-        from .evaluation import evaluate, fit_of
+        from .evaluation import evaluate
 
-        found = evaluate(fit_of(self.instance, self.variables), names, bind_python(**values), Path())
+        found = evaluate(self._fit(), names, bind_python(**values), Path())
         for warning in found.warnings:
             # two calls up: where `evaluate` or `error_rates` was called
             warn(warning.message, stacklevel=3)
         return found
+
+    def _fit(self) -> Any:
+        from .evaluation import fit_of
+
+        return fit_of(self.instance, self.variables)
 
     @property
     def objective(self) -> float:
