@@ -174,6 +174,7 @@ def _is_data(part: Part) -> bool:
 
 
 def unknown_name(name: str, every: Mapping[str, Part]) -> Diagnostic:
+    """The diagnostic for a name that none of these has."""
     close = get_close_matches(name, every, n=1)
     return Diagnostic(
         "FW0204",
