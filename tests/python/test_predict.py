@@ -141,7 +141,7 @@ def test_what_does_not_fit(
 def test_a_predictor_needs_its_inputs(solution: fw.Solution) -> None:
     with pytest.raises(fw.DataError) as error:
         solution.predictor()(y=Y)
-    assert error.value.code == "FW4501" and error.value.hint == "give it by name: `predict(X=...)`"
+    assert error.value.code == "FW4501" and error.value.hint.startswith("give `X=...`")
 
 
 def test_columns_are_matched_by_name() -> None:
