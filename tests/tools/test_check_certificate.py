@@ -257,5 +257,3 @@ def test_conjugates_are_bounds_by_the_definition() -> None:
             with np.errstate(all="ignore"):
                 bound = float(conjugate(np.array([y]), np.array([t]), (c, c), (1.0, 1.0))[0])
             assert best - 1e-12 <= bound <= best + 1e-3 * (1 + abs(best))
-                -5
-            )
