@@ -22,9 +22,9 @@ from ..bind.values import is_sparse
 from ..canon.affine import Unsupported
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
-from ..model import DataDecl, Expr, Model, Term
+from ..model import DataDecl, Expr, Model, Term, sizes_of
 from ..readers.scan import find_nonfinite
-from ..words import LOSSES
+from ..words import FEATURE_MAPS, LOSSES, MapWord
 from .evaluation import Fit, FittedPoint, data_of, missing, unknown_name, value_of, with_free_rows
 
 
@@ -72,8 +72,8 @@ class Predictor:
     the columns of inputs that had names in the fit, and `classes` the label values of the loss that is predicted for, in the order of its
     scores (of two, the second is the one of positive scores); None where it does not classify.
 
-    It keeps the fitted variables, label maps and statistics, not the training data (of a kernel the samples, which are part of it), and can be
-    pickled.
+    `sizes` has the shapes that inputs had in the fit. It keeps the fitted variables, label maps and statistics, not the training data (of a kernel
+    the samples, which are part of it), and can be pickled.
     """
 
     def __init__(self, fit: Fit, what: str | None = None) -> None:
@@ -90,6 +90,7 @@ class Predictor:
             if f"{n}.columns" in fit.maps and not decls[n].type.is_entries
         }
         self.classes = _classes(fit, expr)
+        self.sizes = {n: sizes_of(decls[n].type, fit.dims) for n in self.inputs}
         values = {n: fit.values[n] for n in needed - set(self.inputs) if n in fit.values}
         self._fit = replace(fit, model=without_sources(fit.model), values=values, features=_known(fit, [expr]))
         self._unneeded = set(decls) - needed
@@ -143,6 +144,11 @@ class Predictor:
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
+
+    @property
+    def maps(self) -> tuple[MapWord, ...]:
+        """The feature maps that the prediction goes through."""
+        return tuple(FEATURE_MAPS[node.name] for node in feature_nodes([self._expr]))
 
     def _quickly(self, data: Mapping[str, object]) -> Any:
         """The value on data that are as they should be; None for all others, and `evaluate` then says what is wrong."""
