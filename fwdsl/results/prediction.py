@@ -109,7 +109,7 @@ class Predictor:
         self._kept = {**self._fit.values, **self._fit.params}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What `_prepare` makes is made again."""
+        """The attributes without those that `_prepare` makes again."""
         made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_rows", "_kept"}
         return {name: value for name, value in vars(self).items() if name not in made}
 
@@ -207,7 +207,7 @@ class Predictor:
         return placed[0][1]
 
     def _seen(self, decl: DataDecl, given: object) -> Any:
-        """Which entries lie in rows and columns of the fit; None where all do, none does, or the fit has no ids."""
+        """The entries in rows and columns of the fit, as a mask, and all triplets; None where all are, none is, or the fit has no ids."""
         known = [self._fit.maps.get(f"{decl.name}.{axis}") for axis in AXES]
         if known == [None, None]:
             return None
