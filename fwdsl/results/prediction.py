@@ -20,12 +20,12 @@ from ..bind.instance import Instance
 from ..bind.observations import AXES, observe, place
 from ..bind.values import is_sparse
 from ..canon.affine import Unsupported
-from ..errors import DataError, RunError
+from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Expr, Model, Term, sizes_of
 from ..readers.scan import find_nonfinite
 from ..words import FEATURE_MAPS, LOSSES, MapWord
-from .evaluation import Fit, FittedPoint, data_of, missing, unknown_name, value_of, with_free_rows
+from .evaluation import Fit, FittedPoint, data_of, missing, require_name, unknown_name, value_of, with_free_rows
 
 
 def prediction_of(model: Model, what: str | None) -> Expr:
@@ -35,6 +35,7 @@ def prediction_of(model: Model, what: str | None) -> Expr:
     `let` is none.
     """
     lets = dict(model.lets)
+    require_name("predict", what)
     if what is not None and what not in lets:
         raise RunError([unknown_name(what, lets)])
     part = model.terms if what is None else lets[what]
@@ -121,13 +122,20 @@ class Predictor:
         of = "the scores" if self.what is None else f"`{self.what}`"
         return f"<Predictor of {of} from {', '.join(f'`{n}`' for n in self.inputs) or 'no data'}>"
 
-    def __call__(self, /, **data: object) -> Any:
-        """The prediction for each row of the data, given by name: an array, or a number where it has no rows.
+    def __call__(self, rows: object = None, /, **data: object) -> Any:
+        """The prediction for each row of the data, given by name: an array, or a number where it has no rows. Of one input the rows may stand alone.
 
         Data may be arrays, sparse matrices and frames, whose columns are matched by name with the fit's; observed entries are `(rows, columns)`,
         or any form with values. Of entries in rows or columns that the fit has not seen the prediction is nan, with a Python warning. Other data
         of the program (targets, weights) are not looked at. Raises `DataError` where data are missing or do not fit, as `evaluate` does.
         """
+        if rows is not None:
+            if len(self.inputs) != 1 or data:
+                names = ", ".join(f"{n}=..." for n in self.inputs)
+                raise misuse(
+                    "FW0309", "data without a name, where a name is needed", hint=f"give data by name: `{names}`"
+                )
+            data = {self.inputs[0]: rows}
         for decl in self._decls:
             if decl.type.is_entries and decl.name in data:
                 data[decl.name] = _with_values(data[decl.name])
@@ -139,7 +147,7 @@ class Predictor:
             if found is not None:
                 return found
         absent = [n for n in self.inputs if n not in data]
-        if absent:
+        if absent and data.keys() <= {d.name for d in self._model.data}:  # a name that is none is told first
             raise DataError([missing(name) for name in absent])
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
