@@ -668,9 +668,8 @@ def check(path, data):
 
 def told(p):
     """The problem in a line: what the bounds are bounds of."""
-    parts = [
-        f"{p.c[1]:.6g} * {'mean' if p.mean else 'sum'}({p.loss}({p.X} @ {p.w}{f' + {p.b}' if p.b else ''}, {p.y}))"
-    ]
+    more = (f" + {p.b}" if p.b else "", f", delta={p.delta[1]:.6g}" if p.loss == "huber" else "")
+    parts = [f"{p.c[1]:.6g} * {'mean' if p.mean else 'sum'}({p.loss}({p.X} @ {p.w}{more[0]}, {p.y}{more[1]}))"]
     named = (("norm1", p.l1), ("sum_squares", p.l2), ("norm2", p.length))
     parts += [f"{size[1]:.6g} * {name}({p.w})" for name, size in named if size[1]]
     bounds = [f"{p.low[0]:.6g} <= {p.w}"] * (p.low[0] > -np.inf) + [f"{p.w} <= {p.high[1]:.6g}"] * (p.high[1] < np.inf)

@@ -225,7 +225,7 @@ def _with_new_data(
     if absent:
         raise DataError([missing(d.name) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
-    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
+    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps, of_fit=True)
     params = {p.name for p in model.params}
     settings = {n: v for n, v in new_bindings.data.items() if n in params}
     bindings = unread.merge(

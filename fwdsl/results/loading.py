@@ -112,7 +112,7 @@ def saved_problem(name: str) -> tuple[str, Bindings]:
         dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items() if "(" not in n}
         params = {str(n): _finite(value) for n, value in _mapping(written["parameters"]).items()}
         maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
-        return str(written["program"]), Bindings(params=params, dims=dims, labels=maps)
+        return str(written["program"]), Bindings(params=params, dims=dims, labels=maps, of_fit=True)
     except (ValueError, KeyError, TypeError) as error:
         raise RunError([_no_solution(name, error)]) from None
 

@@ -122,7 +122,7 @@ def test_rows_of_every_kind(solution: fw.Solution) -> None:
     [
         ("zz", {"X": NEW}, "FW0204", "did you mean `z`?"),
         ("size", {}, "FW0211", "`size` has no loss"),
-        (None, {"X": NEW[:, :2]}, "FW4506", "2 columns"),
+        (None, {"X": NEW[:, :2]}, "FW4506", "`p` is 4 in the fit, but `X` has 2 columns"),
         (None, {"X": NEW[0]}, "FW4505", "(4,)"),
         (None, {"X": np.where(NEW > 1, np.nan, NEW)}, "FW4021", "is `nan`"),
         (None, {"X": NEW[:0]}, "FW4505", "empty"),
