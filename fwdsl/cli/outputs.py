@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ..files.arrays import wrong_suffix
-from ..files.target import target_of, unwritable
+from ..files.target import target_of, unwritable, wrong_suffix
 from ..grammar.diagnostic import Diagnostic
 from .exits import CommandStop
 

@@ -15,6 +15,20 @@ from typing import IO
 
 from ..grammar.diagnostic import Diagnostic, Place
 
+SUFFIX = ".npz"
+"""The suffix of files of arrays by name."""
+
+
+def wrong_suffix(name: str, way: str) -> Diagnostic | None:
+    """The diagnostic where a file of arrays is named as another; `way` is what writes it: `--out`, or `save` of Python."""
+    path = Path(name)
+    if path.suffix.lower() == SUFFIX:
+        return None
+    better = path.with_suffix(SUFFIX) if path.name else f"fit{SUFFIX}"
+    rule = f"`{way}` writes arrays by name, in a file that ends in `{SUFFIX}`."
+    hint = f"write `{way} {better}`" if way.startswith("-") else f'write `{way}("{better}")`'
+    return Diagnostic("FW0028", f"`{name}` does not end in `{SUFFIX}`", rule=rule, hint=hint)
+
 
 def target_of(name: str | Path) -> Path:
     """The file that writing under this name makes or replaces, through links; `OSError` where something stands there that is no regular file.

@@ -83,8 +83,7 @@ class Solution(Answer):
         fingerprints of the data. Raises `RunError`: FW0028 for a name that does not end in `.npz`, FW0013 where it cannot be written.
         """
         from ..errors import RunError
-        from ..files.arrays import wrong_suffix
-        from ..files.target import unwritable
+        from ..files.target import unwritable, wrong_suffix
         from .saved import save
 
         name = os.fspath(path)
