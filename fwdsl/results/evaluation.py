@@ -42,7 +42,8 @@ OBJECTIVE = "objective"
 class Fit:
     """The fitted variables, and what the fit fixed about its data: sizes, parameters, label maps, statistics of feature maps.
 
-    `values` holds the data of the fit where they are at hand. They replace data that are not given anew.
+    `values` holds the data of the fit where they are at hand. They replace data that are not given anew. Of a fit that stands `alone` the program's
+    own sources are not read: they may not be where its answer is.
     """
 
     model: Model
@@ -52,6 +53,7 @@ class Fit:
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     features: FittedMaps | None = None
+    alone: bool = False
 
 
 def fit_of(instance: Instance, variables: Mapping[str, Any]) -> Fit:
@@ -221,7 +223,7 @@ def _with_new_data(
     new = set(new_bindings.data) | {n for names, _ in new_bindings.sources for n in names}
     kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
-    absent = [d for d in read if d.name not in new and d.source is None and d.literal is None]
+    absent = [d for d in read if d.name not in new and d.literal is None and (fit.alone or d.source is None)]
     if absent:
         raise DataError([missing(d.name) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}

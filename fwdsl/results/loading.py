@@ -22,7 +22,6 @@ from ..model import VarDecl, sizes_of
 from .evaluation import Fit
 from .fingerprint import of_instance, of_program
 from .json_form import dumps
-from .prediction import without_sources
 from .saved import FEATURE, FIXED, RECORD, SEAL, VERSION, digest_of, dual_labels, key_of, seal_of
 from .solution import Change, Solution, Times
 from .status import STATUSES
@@ -49,7 +48,7 @@ def load_solution(path: str | os.PathLike[str]) -> Solution:
     _require_seal(name, arrays, written)
     model = program_in(name, written)
     try:
-        fit = _fit(arrays, written, without_sources(model))
+        fit = _fit(arrays, written, model)
         fixed = {d.name: arrays[f"{FIXED}{d.name}"] for d in model.data if f"{FIXED}{d.name}" in arrays}
         values = {n: _number_of(_real(a)) for n, a in fixed.items()}
         duals = {n: _number_of(y) for n, y in _duals(arrays).items()}
@@ -58,7 +57,7 @@ def load_solution(path: str | os.PathLike[str]) -> Solution:
         return replace(
             _solution(written, fit.variables, {n: y for n, y in duals.items() if n in of_constraints}),
             record={"dual_point": None, "file": arrays},
-            fit=replace(fit, values=values),
+            fit=replace(fit, values=values, alone=True),
             origin=f"`{name}`, saved by fwdsl {version}",
         )
     except (ValueError, KeyError, TypeError) as error:

@@ -93,7 +93,7 @@ class Predictor:
         self.classes = _classes(fit, expr)
         self.sizes = {n: sizes_of(decls[n].type, fit.dims) for n in self.inputs}
         values = {n: fit.values[n] for n in needed - set(self.inputs) if n in fit.values}
-        self._fit = replace(fit, model=without_sources(fit.model), values=values, features=_known(fit, [expr]))
+        self._fit = replace(fit, values=values, features=_known(fit, [expr]), alone=True)
         self._unneeded = set(decls) - needed
         self._prepare()
 
@@ -275,11 +275,6 @@ def _known(fit: Fit, exprs: Iterable[Expr]) -> KnownMaps | None:
     """The statistics of the feature maps in expressions, without the data they were taken of."""
     nodes = feature_nodes(exprs)
     return None if fit.features is None or not nodes else KnownMaps(nodes, fit.features)
-
-
-def without_sources(model: Model) -> Model:
-    """The model whose data name no files: those of the fit may not be where its answer is."""
-    return replace(model, data=tuple(replace(d, source=None, serves=()) for d in model.data))
 
 
 def predict(fit: Fit, predictor: Predictor, data: Mapping[str, object]) -> Any:

@@ -127,6 +127,28 @@ def test_an_answer_of_the_command_line_and_one_of_python_are_alike(
     assert main(["eval", "fit.fw", "score", "--solution", "b.npz", "--data", "X=d.npz:X"]) == 0
 
 
+def test_an_answer_by_itself_is_evaluated_on_files(
+    solution: fw.Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{c},{a},{b},{y}" for (a, b, c), y in zip(X.tolist(), Y, strict=True)]
+    Path("train.csv").write_text("\n".join(["c,a,b,ill", *rows]) + "\n")
+    Path("fit.fw").write_text(TEXT.replace("y: signs[n]", 'y: signs[n] from csv("train.csv", target="ill")'))
+    assert main(["run", "fit.fw", "--threads", "1", "--out", "m.npz", "--quiet"]) == 0
+    Path("fit.fw").unlink()
+    Path("train.csv").rename("other.csv")
+    capsys.readouterr()
+    # the options of the program's source are those of the file in its place
+    assert main(["eval", "m.npz", "fit", "--data", "X,y=other.csv", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["values"]["fit"] == pytest.approx(fw.load_solution("m.npz").terms["fit"])
+    for argv, code in ((["score"], "FW4501"), (["scores", "--data", "X,y=other.csv"], "FW0204")):
+        assert main(["eval", "m.npz", *argv]) == 1
+        assert f"error[{code}]" in capsys.readouterr().err
+    assert main(["eval", "m.npz", "score", "--data", "X,y=other.csv", "--out", "m.npz"]) == 1
+    assert "error[FW0029]" in capsys.readouterr().err
+
+
 def test_what_was_loaded_is_saved_again(solution: fw.Solution, file: Path) -> None:
     fw.load_solution(file).save("copy.npz")
     np.testing.assert_array_equal(fw.load_solution("copy.npz").predict(X=NEW), solution.predict(X=NEW))
