@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 
-from ..errors import RunError
+from ..errors import RunError, misuse
 from ..files.target import unwritable, write_atomically
 from ..grammar.diagnostic import Diagnostic
 from ..results.solution import Solution
@@ -29,8 +29,16 @@ def export_onnx(
     the program classifies: of two classes the second where the score is positive, of several the one of the largest score. Names of columns and
     classes are in the model's metadata. float64 gives the numbers of `predict`; float32 is what most serving systems expect, with relative
     errors of about 1e-6. Raises `RunError`: FW0214 where onnx is not installed, FW0215 for scores that are no affine map of the rows of one
-    matrix, FW0013 where the file cannot be written.
+    matrix, FW0013 where the file cannot be written; `BuildError` FW0309 for another `dtype`.
     """
+    if dtype not in get_args(Precision):
+        raise misuse(
+            "FW0309", f"`{dtype}` is no number type of a model", hint='write dtype="float64" or dtype="float32"'
+        )
+    given: object = solution
+    if not isinstance(given, Solution):
+        message = f"`export_onnx` takes a solution first, not a {type(given).__name__}"
+        raise misuse("FW0309", message, hint='write `fw.export_onnx(solution, "model.onnx")`')
     onnx = require_onnx()
     rows = affine_rows(solution, what)
     model = _model(onnx, rows, dtype)

@@ -25,20 +25,33 @@ from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Expr, Model, Term, sizes_of
 from ..readers.scan import find_nonfinite
 from ..words import FEATURE_MAPS, LOSSES, MapWord
-from .evaluation import Fit, FittedPoint, data_of, missing, require_name, unknown_name, value_of, with_free_rows
+from .evaluation import (
+    OBJECTIVE,
+    Fit,
+    FittedPoint,
+    data_of,
+    labelled,
+    missing,
+    require_name,
+    unknown_name,
+    value_of,
+    with_free_rows,
+)
 
 
 def prediction_of(model: Model, what: str | None) -> Expr:
-    """The expression that is predicted: the `let` of a name, of a loss its argument; without a name the argument of the objective's losses.
+    """The expression that is predicted: a `let`, of a loss (also `termK`) its argument; without a name the argument of the objective's losses.
 
-    Raises `RunError`: FW0204 where no `let` has the name, FW0211 where the objective has no loss, or losses of several arguments, or the
+    Raises `RunError`: FW0204 where nothing has the name, FW0211 where the objective has no loss, or losses of several arguments, or the
     `let` is none.
     """
-    lets = dict(model.lets)
     require_name("predict", what)
-    if what is not None and what not in lets:
-        raise RunError([unknown_name(what, lets)])
-    part = model.terms if what is None else lets[what]
+    lets: dict[str, Expr | tuple[Term, ...]] = dict(model.lets)
+    terms = {name: (term,) for name, term in labelled(model).items()}
+    parts: dict[str, Expr | tuple[Term, ...]] = {OBJECTIVE: model.terms, **terms, **lets}
+    if what is not None and what not in parts:
+        raise RunError([unknown_name(what, parts)])
+    part = parts[OBJECTIVE if what is None else what]
     if isinstance(part, Expr):
         if part.type.is_features:
             raise _nothing(f"`{what}` is a feature map", lets)
@@ -46,7 +59,7 @@ def prediction_of(model: Model, what: str | None) -> Expr:
     arguments = {t.argument for t in part if t.kind == "loss"}
     if len(arguments) == 1:
         return arguments.pop()
-    of = "the objective" if what is None else f"`{what}`"
+    of = "the objective" if what in (None, OBJECTIVE) else f"`{what}`"
     raise _nothing(f"{of} has {'losses of several arguments' if arguments else 'no loss'}", lets)
 
 

@@ -47,9 +47,9 @@ class Solution(Answer):
     def predict(self, what: str | None = None, /, **data: object) -> Any:
         """Predictions on new rows, from data by name: `solution.predict(X=rows)`.
 
-        `what` names a `let` of the program, or one of a loss, whose argument is predicted; without it that of the objective's losses, which are
-        the scores. Targets and weights are not needed; data that are not given are those of the fit. See `predictor` for the forms of data and for
-        many calls.
+        `what` names a `let` of the program, or a loss (`termK` where no `let` does), whose argument is predicted; without it that of the
+        objective's losses, which are the scores. Targets and weights are not needed; data that are not given are those of the fit. See
+        `predictor` for the forms of data and for many calls.
         """
         from .prediction import predict
 

@@ -143,3 +143,12 @@ def test_without_onnx_one_line_says_what_to_install(
     assert main(["export", "m.npz", "--onnx", "m.onnx"]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error[FW0214]: onnx is not installed\n") and "pip install 'fwdsl[onnx]'" in err
+
+
+def test_arguments_that_are_none(tmp_path: Path) -> None:
+    solution = solved("words")
+    wrong: Any = [(solution, "float16"), (X, "float64")]
+    for what, dtype in wrong:
+        with pytest.raises(fw.BuildError) as error:
+            fw.export_onnx(what, tmp_path / "m.onnx", dtype=dtype)
+        assert error.value.code == "FW0309" and not (tmp_path / "m.onnx").exists()

@@ -96,7 +96,7 @@ def test_an_objective_without_a_loss_predicts_nothing(stem: str) -> None:
 
 def test_what_is_predicted(solution: fw.Solution) -> None:
     z = solution.evaluate("z", X=NEW)
-    for what in (None, "z", "fit"):
+    for what in (None, "z", "fit", "objective"):
         np.testing.assert_array_equal(solution.predict(what, X=NEW), z)
     # of the rows of the fit where none are given, and without a look at targets
     np.testing.assert_array_equal(solution.predict(), solution.evaluate("z"))
