@@ -12,13 +12,13 @@ import numpy as np
 
 from ..bind import Bindings, bind_python
 from ..bind.bindings import RawDatum, of_python
-from ..bind.convert import among, convert, index
-from ..bind.dimensions import StatedSizes, dimensions_of
+from ..bind.convert import Known, convert, index
+from ..bind.dimensions import dimensions_of
 from ..bind.features import Features, KnownMaps, feature_nodes
 from ..bind.findings import Findings, InvalidDatum
 from ..bind.instance import Instance
-from ..bind.observations import AXES, observe, place
-from ..bind.values import is_sparse
+from ..bind.observations import AXES, RawEntries, observe
+from ..bind.values import Entries, is_sparse
 from ..canon.affine import Unsupported
 from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
@@ -121,10 +121,12 @@ class Predictor:
         firsts = [d.type.shape[0] for d in self._decls if not d.type.is_entries]
         self._rows = {dim for dim in firsts if isinstance(dim, str)} - fixed
         self._kept = {**self._fit.values, **self._fit.params}
+        ids = {key: self._fit.maps.get(key, ()) for d in self._decls if d.type.is_entries for key in _axes(d)}
+        self._ids = {key: Known(values) for key, values in ids.items() if values}
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without those that `_prepare` makes again."""
-        made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_rows", "_kept"}
+        made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_rows", "_kept", "_ids"}
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -151,7 +153,7 @@ class Predictor:
             data = {self.inputs[0]: rows}
         for decl in self._decls:
             if decl.type.is_entries and decl.name in data:
-                data[decl.name] = _with_values(data[decl.name])
+                data[decl.name] = _with_values(data[decl.name], self._fit.maps.get(decl.name, (0.0,))[0])
                 seen = self._seen(decl, data[decl.name])
                 if seen is not None:
                     return self._on_seen(decl, data, seen)
@@ -221,27 +223,37 @@ class Predictor:
 
     def _read_entries(self, datum: RawDatum, dims: dict[str, int], findings: Findings) -> Any:
         found = observe(datum)
-        placed = place([found], StatedSizes(dims), self._fit.maps, findings)
-        if not placed or findings.result():
+        rows, columns = self._positions(found)
+        shape = tuple(self._dims[d] if isinstance(d, str) else d for d in datum.decl.type.shape)
+        whole = all(part.dtype.kind in "iu" for part in (rows, columns))
+        if not whole or min(rows.min(), columns.min()) < 0 or rows.max() >= shape[0] or columns.max() >= shape[1]:
             return None
-        dims[f"len({datum.decl.name})"] = len(placed[0][1])
-        return placed[0][1]
+        dims[f"len({datum.decl.name})"] = rows.size
+        return Entries(rows, columns, found.triplets.values, (shape[0], shape[1]))
+
+    def _positions(self, found: RawEntries) -> list[Any]:
+        """The row and the column of each entry: that of an id in the fit, -1 for one that it has not seen, or the number itself."""
+        parts = []
+        for k, key in enumerate(_axes(found.datum.decl)):
+            part = found.axis(k)
+            if key in self._ids:
+                named = isinstance(self._fit.maps[key][0], str) and part.dtype.kind not in "US"
+                part = self._ids[key].places(part.astype(str) if named else part)
+            parts.append(part)
+        return parts
 
     def _seen(self, decl: DataDecl, given: object) -> Any:
         """The entries in rows and columns of the fit, as a mask, and all triplets; None where all are, none is, or the fit has no ids."""
-        known = [self._fit.maps.get(f"{decl.name}.{axis}") for axis in AXES]
-        if known == [None, None]:
+        if not self._ids.keys() & _axes(decl):
             return None
         try:
             found = observe(of_python(decl, given, self._fit.maps, Findings(self._model.source)))
         except InvalidDatum:
             return None
-        every = [found.axis(k) for k in (0, 1)]
-        codes = [
-            np.zeros(part.size) if ids is None else among(part.astype(str) if isinstance(ids[0], str) else part, ids)
-            for part, ids in zip(every, known, strict=True)
-        ]
-        seen = np.minimum(*codes) >= 0
+        codes = self._positions(found)
+        seen = np.ones(codes[0].size, dtype=bool)
+        for key, code in zip(_axes(decl), codes, strict=True):
+            seen &= code >= 0 if key in self._ids else True
         return None if seen.all() or not seen.any() else (seen, found.triplets)
 
     def _on_seen(self, decl: DataDecl, data: dict[str, object], seen: Any) -> Any:
@@ -266,12 +278,17 @@ def _counts(decl: DataDecl, rows: tuple[Any, ...]) -> bool:
     return bool(rows) and decl.type.array_shape[:1] == rows
 
 
-def _with_values(given: object) -> object:
-    """Observed entries with values: `(rows, columns)` alone say where, and the values that are to be predicted are not known."""
+def _axes(decl: DataDecl) -> tuple[str, ...]:
+    """The names under which a fit keeps the ids of rows and columns."""
+    return tuple(f"{decl.name}.{axis}" for axis in AXES)
+
+
+def _with_values(given: object, value: Any) -> object:
+    """Observed entries with some values: `(rows, columns)` alone say where, and the values that are to be predicted are not known."""
     if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 2:
         given = (given[:, 0], given[:, 1])
     if isinstance(given, tuple | list) and len(given) == 2:
-        return (*given, np.zeros(np.size(given[0])))
+        return (*given, np.full(np.size(given[0]), value))
     return given
 
 

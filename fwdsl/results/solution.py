@@ -11,6 +11,7 @@ from ..backends.speed import told_seconds
 from .answer import Answer, Change, Progress, Times
 
 if TYPE_CHECKING:
+    from .prediction import Predictor
     from ..backends.method import Estimate
 
 __all__ = ["Change", "Progress", "Solution", "Times", "analysis"]
@@ -55,8 +56,8 @@ class Solution(Answer):
 
         return predict(self._fit(), self.predictor(what), data)
 
-    def predictor(self, what: str | None = None) -> Any:
-        """The `fwdsl.results.prediction.Predictor` of what `predict` gives: made ready once, without the training data, and picklable.
+    def predictor(self, what: str | None = None) -> Predictor:
+        """The `Predictor` of what `predict` gives: made ready once, without the training data, and picklable.
 
         Raises `RunError`: FW0204 for a name that is no `let`, FW0211 where what to predict cannot be told.
         """
@@ -64,7 +65,7 @@ class Solution(Answer):
         from .prediction import Predictor
 
         require_name("predict", what)
-        known: dict[str | None, Any] = self.__dict__.setdefault("_predictors", {})
+        known: dict[str | None, Predictor] = self.__dict__.setdefault("_predictors", {})
         if what not in known:
             known[what] = Predictor(self._fit(), what)
         return known[what]

@@ -191,6 +191,21 @@ def test_entries_without_values_and_those_the_fit_has_not_seen() -> None:
         predictor(M=(["zoe"], ["x"]))
 
 
+def test_entries_of_signs_and_of_positions() -> None:
+    text = "data M: entries[n, p] of signs\nvar B: matrix[n, p]\nminimize mean(logistic(B[M], M)) + norm_fro(B)"
+    entries = (["ann", "bob", "cy"], ["x", "y", "x"], ["no", "yes", "no"])
+    predictor = copied(Predictor(fit_of(fw.parse(text).bind(M=entries).instance, {"B": np.eye(3, 2)})))
+    assert predictor(M=(["cy", "ann"], ["y", "x"])).tolist() == [0.0, 1.0]
+    assert predictor(M=(["cy", "ann"], ["y", "x"], ["yes", "yes"])).tolist() == [0.0, 1.0]
+    text = "data M: entries[3, 2]\nvar B: matrix[3, 2]\nminimize mean(squared(B[M], M)) + norm_fro(B)"
+    problem = fw.parse(text).bind(M=([0, 1], [1, 0], [1.0, 2.0]))
+    predictor = Predictor(fit_of(problem.instance, {"B": np.eye(3, 2)}))
+    assert predictor(M=([2, 1], [1, 1])).tolist() == [0.0, 1.0]
+    for wrong in (([3], [0]), ([0], [-1]), ([0.5], [0]), (["a"], [0])):
+        with pytest.raises(fw.DataError):
+            predictor(M=wrong)
+
+
 def test_factors_are_not_written_out() -> None:
     n = 20_000
     text = f"data M: entries[{n}, {n}]\nvar B: matrix[{n}, {n}]\nminimize mean(squared(B[M], M)) + norm_nuc(B)"
