@@ -11,8 +11,8 @@ from ..backends.speed import told_seconds
 from .answer import Answer, Change, Progress, Times
 
 if TYPE_CHECKING:
-    from .prediction import Predictor
     from ..backends.method import Estimate
+    from .prediction import Predictor
 
 __all__ = ["Change", "Progress", "Solution", "Times", "analysis"]
 
