@@ -79,12 +79,18 @@ def total(a):
 
 
 def dots(A, x):
-    """A x as an interval. Each product is p + e exactly, and the sum of all is rounded once; e may lose what is below the smallest numbers."""
+    """A x as an interval. Each product is p + e exactly, and the sum of all is rounded once; tiny products may lose what is below all numbers."""
     if max(np.abs(A).max(initial=0.0), np.abs(x).max(initial=0.0)) > 1e150:
         raise Refused("numbers beyond 1e150")
-    sums = np.array([math.fsum((*row, *rest)) for row, rest in (split_products(row, x) for row in A)])
-    lost = 2.0**-1000 * (x.size + 1)
-    return down(sums - lost), up(sums + lost)
+    sums, lost = np.empty(len(A)), np.zeros(len(A))
+    for i, row in enumerate(A):
+        products, rest = split_products(row, x)
+        sums[i] = math.fsum((*products, *rest))
+        if np.any((row != 0.0) & (x != 0.0) & (np.abs(products) < 2.0**-900)):
+            lost[i] = 2.0**-1000 * x.size
+    # a sum of 0 is 0: all that is added is a multiple of the smallest number
+    exact = (sums == 0.0) & (lost == 0.0)
+    return np.where(exact, 0.0, down(sums - lost)), np.where(exact, 0.0, up(sums + lost))
 
 
 def split_products(a, b):
@@ -544,8 +550,9 @@ def infimum(p, v, multiplier):
         l2, cost = down(l2 + multiplier), up(multiplier * up(r[1] * r[1]))
     elif kind:
         v, cost = add(v, (multiplier, multiplier)), up(multiplier * (r[1] if multiplier > 0.0 else r[0]))
-    right = least(down(v[0] + l1), l2, max(p.low[0], 0.0), p.high[1])
-    left = least(down(l1 - v[1]), l2, max(-p.high[1], 0.0), -p.low[0])
+    slopes = (down(v[0] + l1), down(l1 - v[1])) if l1 else (v[0], -v[1])
+    right = least(slopes[0], l2, max(p.low[0], 0.0), p.high[1])
+    left = least(slopes[1], l2, max(-p.high[1], 0.0), -p.low[0])
     parts = np.minimum(left, right)
     return float(down(total((parts, parts))[0] - cost)) if np.all(np.isfinite(parts)) else -np.inf
 
@@ -572,8 +579,9 @@ def best_infimum(p, v):
 def lower_bound(p, X, t, y, c):
     """The largest lower bound of the optimal value that the dual vector gives, after moves within rounding where it misses a domain."""
     ones = np.vstack([X.T, np.ones(len(X))]) if p.b else X.T
-    for attempt in range(6):
-        y = admissible(p, y, t, c)
+    for attempt in range(7):
+        # at last 0, which bounds all losses by their infima
+        y = admissible(p, y if attempt < 6 else np.zeros(y.shape), t, c)
         v = dots(X.T, y)
         conjugates = LOSSES[p.loss][1](y, t, c, p.delta)
         inner = best_infimum(p, v)

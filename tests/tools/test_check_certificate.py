@@ -156,6 +156,15 @@ def test_a_coefficient_of_zero_and_the_problem_in_a_line(folder: Path, capsys: p
     assert code == 0 and out.splitlines()[0] == first
 
 
+def test_an_optimum_of_zero(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("X.npy", SIGNS[:, None] * np.abs(X))
+    np.save("signs.npy", SIGNS)
+    text = "data X: matrix[n, p], y: signs[n]\nvar w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to w >= 0"
+    fw.parse(text).bind(X=SIGNS[:, None] * np.abs(X), y=SIGNS).solve(tol=1e-9, threads=1, time=5).save("a.npz")
+    code, out = checked("signs", capsys)
+    assert code == 0 and float(out.splitlines()[2].split()[2]) >= -1e-300
+
+
 def test_other_data_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved(program("squared", "l1", False), "vector")
     np.save("X.npy", X + 1e-6)
