@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     )
     from .build.expression import Constraint, Expression, SetExpression
     from .errors import BuildError, DataError, FwError, PlanError, RejectedError, RunError
+    from .exports.onnx import export_onnx
     from .extend import register
     from .problem import Problem, load, maximize, minimize, parse
+    from .results.loading import load_solution
     from .results.solution import Solution
 
 __version__ = "0.1.0"
@@ -55,6 +57,8 @@ _HOMES = {
     ),
     "BuildError": ".errors",
     "Solution": ".results.solution",
+    "export_onnx": ".exports.onnx",
+    "load_solution": ".results.loading",
     "operator": ".bind.data_operator",
     "register": ".extend",
 }
@@ -74,11 +78,13 @@ __all__ = [
     "data",
     "dim",
     "entries_type",
+    "export_onnx",
     "family",
     "index_type",
     "labels_type",
     "let",
     "load",
+    "load_solution",
     "matrix",
     "matrix_type",
     "maximize",

@@ -26,7 +26,7 @@ class Bindings:
 
     data: Python values by the name of a datum, parameter or dimension; sources: the names and the source of each `--data`;
     params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
-    New data may have no other labels, and need not have all of them.
+    New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Bindings:
     params: Mapping[str, object] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    of_fit: bool = False
 
     def merge(self, other: Bindings) -> Bindings:
         """Join both bindings. A name in both gets the value of `other`."""
@@ -45,6 +46,7 @@ class Bindings:
             {**_without(self.params, again), **other.params},
             {**_without(self.dims, again), **other.dims},
             {**self.labels, **other.labels},
+            self.of_fit or other.of_fit,
         )
 
 
@@ -181,7 +183,7 @@ def collect(
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    found = {name: _of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    found = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings.labels, findings))
@@ -302,7 +304,7 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.columns", ())) if not decl.type.is_entries else ()
 
 
-def _of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
+def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()

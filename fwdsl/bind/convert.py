@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,15 +167,32 @@ def known_signs(value: object, classes: Sequence[Any], axes: int) -> Any:
     return 2.0 * known_labels(value, classes, axes) - 1.0
 
 
+class Known:
+    """Values of an earlier fit in order of code, made ready to find many others among them."""
+
+    def __init__(self, known: Sequence[Any]) -> None:
+        self._known = known
+        self._every = np.array(known)
+        self._sortable = self._every.dtype.kind != "O"
+        self._order: Any = np.argsort(self._every) if self._sortable else None
+        self._sorted = self._every[self._order] if self._sortable else self._every
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {value: i for i, value in enumerate(self._known)}
+
+    def places(self, values: Any) -> Any:
+        """The position (int64) of each value, -1 for one that is not known."""
+        words = self._every.dtype.kind in "US", values.dtype.kind in "US"
+        if not self._sortable or values.dtype.kind == "O" or words[0] != words[1]:
+            return np.array([self._places.get(v, -1) for v in values.tolist()], dtype=np.int64)
+        at = self._order[np.minimum(np.searchsorted(self._sorted, values), self._every.size - 1)]
+        return np.where(self._every[at] == values, at, -1).astype(np.int64)
+
+
 def among(values: Any, known: Sequence[Any]) -> Any:
     """The position (int64) of each value among the known ones, -1 for an unknown value."""
-    every = np.array(known)
-    if values.dtype.kind == "O" or every.dtype.kind == "O" or (every.dtype.kind in "US") != (values.dtype.kind in "US"):
-        places = {value: i for i, value in enumerate(known)}
-        return np.array([places.get(v, -1) for v in values.tolist()], dtype=np.int64)
-    order = np.argsort(every)
-    at = order[np.minimum(np.searchsorted(every[order], values), every.size - 1)]
-    return np.where(every[at] == values, at, -1).astype(np.int64)
+    return Known(known).places(values)
 
 
 def index(value: object) -> Any:

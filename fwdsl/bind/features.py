@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -114,6 +114,19 @@ class SavedFeatures:
         return self.fitted(expr).columns
 
 
+class KnownMaps:
+    """Some fitted maps by themselves: what they learned of the data, and not the data."""
+
+    def __init__(self, nodes: Iterable[Expr], maps: FittedMaps) -> None:
+        self._fitted = {_key(node): maps.fitted(node) for node in nodes}
+
+    def fitted(self, expr: Expr) -> Fitted:
+        return self._fitted[_key(expr)]
+
+    def columns(self, expr: Expr) -> int:
+        return self.fitted(expr).columns
+
+
 def saved(model: Model, features: FittedMaps) -> dict[str, Any]:
     """The statistics of all maps of a model as arrays `0.mean`, `0.std`, `1.bins`, ... and `forms`, for `SavedFeatures`."""
     packed = [pack(features.fitted(node), str(k)) for k, node in enumerate(feature_maps(model))]
@@ -124,8 +137,13 @@ def saved(model: Model, features: FittedMaps) -> dict[str, Any]:
 @once_per_model
 def feature_maps(model: Model) -> tuple[Expr, ...]:
     """The feature maps of a model, each once, inner maps before outer ones."""
+    return feature_nodes(expressions(model))
+
+
+def feature_nodes(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The feature maps of expressions, each once, inner maps before outer ones."""
     found: dict[_Key | tuple[_Key, object], Expr] = {}
-    for expr in expressions(model):
+    for expr in exprs:
         for node in reversed(list(expr.walk())):
             if node.op == "features":
                 found.setdefault((_key(node), node.type), node)

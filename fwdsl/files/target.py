@@ -13,6 +13,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ..grammar.diagnostic import Diagnostic, Place
+
+SUFFIX = ".npz"
+"""The suffix of files of arrays by name."""
+
+
+def wrong_suffix(name: str, way: str) -> Diagnostic | None:
+    """The diagnostic where a file of arrays is named as another; `way` is what writes it: `--out`, or `save` of Python."""
+    path = Path(name)
+    if path.suffix.lower() == SUFFIX:
+        return None
+    better = path.with_suffix(SUFFIX) if path.name else f"fit{SUFFIX}"
+    rule = f"`{way}` writes arrays by name, in a file that ends in `{SUFFIX}`."
+    hint = f"write `{way} {better}`" if way.startswith("-") else f'write `{way}("{better}")`'
+    return Diagnostic("FW0028", f"`{name}` does not end in `{SUFFIX}`", rule=rule, hint=hint)
+
 
 def target_of(name: str | Path) -> Path:
     """The file that writing under this name makes or replaces, through links; `OSError` where something stands there that is no regular file.
@@ -28,6 +44,16 @@ def target_of(name: str | Path) -> Path:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, f"it is {_kind(mode)}, not a file", str(name))
     return Path(os.path.realpath(name))
+
+
+def unwritable(name: str, reason: str | OSError) -> Diagnostic:
+    """The diagnostic for a file that cannot be written."""
+    if isinstance(reason, OSError):
+        text = reason.strerror or "writing failed"
+        reason = text[0].lower() + text[1:]
+    return Diagnostic(
+        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
+    )
 
 
 def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:

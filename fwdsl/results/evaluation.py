@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,7 +24,7 @@ from ..canon.on_factors import value_on_factors
 from ..canon.parts import Block
 from ..canon.terms import value_at
 from ..check.shapes import format_type
-from ..errors import DataError, PlanError, RunError
+from ..errors import DataError, PlanError, RunError, misuse
 from ..features.gram import FittedKernel, GramOperator
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, sizes_of
@@ -42,7 +42,8 @@ OBJECTIVE = "objective"
 class Fit:
     """The fitted variables, and what the fit fixed about its data: sizes, parameters, label maps, statistics of feature maps.
 
-    `values` holds the data of the fit where they are at hand. They replace data that are not given anew.
+    `values` holds the data of the fit where they are at hand. They replace data that are not given anew. Of a fit that stands `alone` the program's
+    own sources are not read: they may not be where its answer is.
     """
 
     model: Model
@@ -52,6 +53,7 @@ class Fit:
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     features: FittedMaps | None = None
+    alone: bool = False
 
 
 def fit_of(instance: Instance, variables: Mapping[str, Any]) -> Fit:
@@ -82,24 +84,65 @@ def evaluate(fit: Fit, names: Sequence[str], new_bindings: Bindings, base: Path)
     are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
     FW0204 for a name that is none, `DataError` where data are missing or do not fit.
     """
-    renamed, sizes = with_row_names(
-        fit.model, {*new_bindings.data, *(n for names_, _ in new_bindings.sources for n in names_)}
-    )
-    if sizes:
-        features = None if fit.features is None else FeaturesByCount(fit.features, sizes)
-        fit = replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
-    parts = _chosen(fit.model, names)
-    instance, warnings = _with_new_data(fit, _data_of(parts.values()), new_bindings, base)
-    at = _FitPoint(fit, instance)
+
+    def chosen(model: Model) -> dict[str, Part]:
+        return _chosen(model, names)
+
+    found = on_new_data(fit, chosen, new_bindings, base)
     try:
-        values = {name: at.value(part) for name, part in parts.items()}
-        terms = {n: t for n, t in labelled(fit.model).items() if not names or n in parts or t.name in parts}
-        rates = {n: r for n, t in terms.items() if (r := at.error_rate(t)) is not None}
+        values = {name: found.at.value(part) for name, part in found.parts.items()}
+        terms = {
+            n: t for n, t in labelled(found.model).items() if not names or n in found.parts or t.name in found.parts
+        }
+        rates = {n: r for n, t in terms.items() if (r := found.at.error_rate(t)) is not None}
     except Unsupported as error:
-        raise PlanError([_no_value(error, fit.model)]) from None
+        raise PlanError([_no_value(error, found.model)]) from None
+    instance = found.instance
     shown = {name: instance.dims[name] for name in instance.dims if not name.startswith(("dim(", "len("))}
     origins = {d.name: instance.origins.get(d.name, "the fit") for d in instance.model.data}
-    return Evaluated(values, rates, shown, origins, warnings)
+    return Evaluated(values, rates, shown, origins, found.warnings)
+
+
+def value_of(
+    fit: Fit, chosen: Callable[[Model], Expr], new_bindings: Bindings, base: Path
+) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """The value of the expression that `chosen` finds in the program, and the warnings; errors as `evaluate` raises them."""
+    with np.errstate(all="ignore"):
+        found = on_new_data(fit, lambda model: {"": chosen(model)}, new_bindings, base)
+        try:
+            return found.at.value(found.parts[""]), found.warnings
+        except Unsupported as error:
+            raise PlanError([_no_value(error, found.model)]) from None
+
+
+@dataclass(frozen=True, eq=False)
+class OnNewData:
+    """Parts of a program, the instance that has the data they need, and the fit's variables over it."""
+
+    model: Model
+    parts: Mapping[str, Part]
+    instance: Instance
+    at: OnData
+    warnings: tuple[Diagnostic, ...]
+
+
+def on_new_data(
+    fit: Fit, chosen: Callable[[Model], Mapping[str, Part]], new_bindings: Bindings, base: Path
+) -> OnNewData:
+    """Bind what the chosen parts of a program need. Raises `DataError` where data are missing or do not fit."""
+    fit = with_free_rows(fit, {*new_bindings.data, *(n for names, _ in new_bindings.sources for n in names)})
+    parts = chosen(fit.model)
+    instance, warnings = _with_new_data(fit, data_of(parts.values()), new_bindings, base)
+    return OnNewData(fit.model, parts, instance, FittedPoint(fit).on(instance), warnings)
+
+
+def with_free_rows(fit: Fit, new: set[str]) -> Fit:
+    """The fit with a name for each integer that counts the rows of the data given anew."""
+    renamed, sizes = with_row_names(fit.model, new)
+    if not sizes:
+        return fit
+    features = None if fit.features is None else FeaturesByCount(fit.features, sizes)
+    return replace(fit, model=renamed, dims={**fit.dims, **sizes}, features=features)
 
 
 def labelled(model: Model) -> dict[str, Term]:
@@ -117,9 +160,11 @@ def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
     every: dict[str, Part] = {OBJECTIVE: model.terms, **terms, **{n: p for n, p in model.lets if _has_value(p)}}
     if not names:
         return {n: p for n, p in every.items() if n == OBJECTIVE or (n in dict(model.lets) and not _is_data(p))}
+    for name in names:
+        require_name("evaluate", name)
     wrong = [n for n in names if n not in every]
     if wrong:
-        raise RunError([_unknown(n, every) for n in wrong])
+        raise RunError([unknown_name(n, every) for n in wrong])
     return {n: every[n] for n in names}
 
 
@@ -132,7 +177,15 @@ def _is_data(part: Part) -> bool:
     return isinstance(part, Expr) and part.is_constant and bool(part.type.array_shape)
 
 
-def _unknown(name: str, every: Mapping[str, Part]) -> Diagnostic:
+def require_name(method: str, name: object) -> None:
+    """Raise `BuildError` FW0309 where something else than a text is given as the name of a part."""
+    if name is not None and not isinstance(name, str):
+        message = f"`{method}` takes the name of a part of the program first, not a {type(name).__name__}"
+        raise misuse("FW0309", message, hint="give data by name: `X=rows`")
+
+
+def unknown_name(name: str, every: Mapping[str, Part]) -> Diagnostic:
+    """The diagnostic for a name that none of these has."""
     close = get_close_matches(name, every, n=1)
     return Diagnostic(
         "FW0204",
@@ -142,7 +195,7 @@ def _unknown(name: str, every: Mapping[str, Part]) -> Diagnostic:
     )
 
 
-def _data_of(parts: Iterable[Part]) -> set[str]:
+def data_of(parts: Iterable[Part]) -> set[str]:
     """The names of data that expressions use."""
     found: set[str] = set()
     for part in parts:
@@ -170,8 +223,11 @@ def _with_new_data(
     new = set(new_bindings.data) | {n for names, _ in new_bindings.sources for n in names}
     kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
+    absent = [d for d in read if d.name not in new and d.literal is None and (fit.alone or d.source is None)]
+    if absent:
+        raise DataError([missing(d.name) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
-    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
+    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps, of_fit=True)
     params = {p.name for p in model.params}
     settings = {n: v for n, v in new_bindings.data.items() if n in params}
     bindings = unread.merge(
@@ -190,6 +246,16 @@ def _with_new_data(
     features = Features(dims, values, fitted=fit.features)
     instance = replace(instance, model=replace(model, data=(*read, *kept)), dims=dims, values=values, features=features)
     return instance, tuple(d for d in found if d.code == "FW4530")
+
+
+def missing(name: str) -> Diagnostic:
+    """The diagnostic for data that neither the fit has nor the caller gives."""
+    return Diagnostic(
+        "FW4501",
+        f"`{name}` has no value",
+        rule="Data that are not at hand with the fit are given anew.",
+        hint=f"give `{name}=...`, on the command line `--data {name}=PATH`",
+    )
 
 
 def _without(values: Mapping[str, object], names: set[str]) -> dict[str, object]:
@@ -217,29 +283,40 @@ def _clash(name: str, fit: Fit, instance: Instance) -> Diagnostic:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-class _FitPoint:
-    """A fit's variables over an instance; large matrices that are kept as factors are not written out."""
+class FittedPoint:
+    """A fit's variables in one vector; large matrices that are kept as factors are not written out."""
 
-    def __init__(self, fit: Fit, instance: Instance) -> None:
+    def __init__(self, fit: Fit) -> None:
         blocks: dict[str, Block] = {}
         parts: list[Any] = [np.zeros(0)]
         start = 0
-        self._values = fit.variables
-        self._factored = {
+        self.values = fit.variables
+        self.factored = {
             name for name, v in fit.variables.items() if isinstance(v, LowRank) and v.size > LARGEST_DENSE_FORM
         }
         for decl in fit.model.variables:
-            if decl.name in self._factored:
+            if decl.name in self.factored:
                 continue
             shape = sizes_of(decl.type, fit.dims)
             size = math.prod(shape)
             blocks[decl.name] = Block(decl.name, start, start + size, shape, Free(size))
             parts.append(np.asarray(fit.variables[decl.name], dtype=np.float64).reshape(-1))
             start += size
-        self._x = np.concatenate(parts)
-        self._reader = AffineReader(instance, blocks)
-        self._implicit = implicit_maps(fit.model)
-        self._blocks = blocks
+        self.x = np.concatenate(parts)
+        self.blocks = blocks
+        self.implicit = implicit_maps(fit.model)
+
+    def on(self, instance: Instance) -> OnData:
+        """The same variables over an instance's data."""
+        return OnData(self, instance)
+
+
+class OnData:
+    """Values of a program's parts at a fitted point, on the data of an instance."""
+
+    def __init__(self, point: FittedPoint, instance: Instance) -> None:
+        self._point = point
+        self._reader = AffineReader(instance, point.blocks)
         self._features = instance.features
 
     def value(self, part: Part) -> Any:
@@ -260,20 +337,20 @@ class _FitPoint:
         return float(np.mean(np.where(z.reshape(-1) > 0.0, 1.0, -1.0) != y))
 
     def _at(self, expr: Expr) -> Any:
-        if expr.variables & self._factored:
-            return value_on_factors(expr, self._reader, self._values)
+        if expr.variables & self._point.factored:
+            return value_on_factors(expr, self._reader, self._point.values)
         if expr.is_constant:
             return self._reader.constant(expr)
         stacked = self._reader.stacked(expr)
-        bare = expr.variables & self._implicit.keys() and not any(e.op == "features" for e in expr.walk())
-        return stacked.apply(self._in_coordinates() if bare else self._x).reshape(stacked.shape)
+        bare = expr.variables & self._point.implicit.keys() and not any(e.op == "features" for e in expr.walk())
+        return stacked.apply(self._in_coordinates() if bare else self._point.x).reshape(stacked.shape)
 
     def _in_coordinates(self) -> Any:
         """The variables, those over implicit feature maps by coordinates L'a in the span of the fit's samples, whose norms are theirs,
         in the place of their expansion coefficients a. Their number is at most that of these: zeros fill up."""
-        x = self._x.copy()
-        for name, phi in self._implicit.items():
-            block = self._blocks[name]
+        x = self._point.x.copy()
+        for name, phi in self._point.implicit.items():
+            block = self._point.blocks[name]
             assert self._features is not None
             fitted = self._features.fitted(phi)
             assert isinstance(fitted, FittedKernel)

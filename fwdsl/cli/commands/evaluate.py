@@ -1,20 +1,22 @@
-"""`fwdsl eval FILE --solution S.npz [--data X,y=test.svm] [NAME...]`."""
+"""`fwdsl eval FILE --solution S.npz [--data X,y=test.svm] [NAME...]`, `fwdsl eval S.npz --data X,y=test.svm [NAME...]`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...files.target import write_atomically
+from ...files.target import unwritable, write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, CommandStop
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
-from ..outputs import keep_apart, require_outputs, unwritable
+from ..outputs import Outputs, keep_apart, require_outputs
 
 if TYPE_CHECKING:
-    from ...results.evaluation import Evaluated
+    from ...bind import Bindings
+    from ...results.evaluation import Evaluated, Fit
 
 
 def parser() -> Parser:
@@ -22,7 +24,8 @@ def parser() -> Parser:
     made = Parser(
         "eval",
         "Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. "
-        "Labels are read by the fit's maps. Data that are not given are read from the program's own sources.",
+        "Labels are read by the fit's maps. Data that are not given are read from the program's own sources. "
+        "Where FILE is a saved solution (.npz) the program is the one in it, and all data are given.",
     )
     made.several = True
     made.add_argument("files", nargs="*", metavar="FILE [NAME...]", help="the program, and what of it to evaluate")
@@ -41,23 +44,43 @@ def run(argv: Sequence[str], output: Output) -> int:
     # The first is the program, the others name what to evaluate.
     name, *names = arguments.files(known, several=True)
     bindings = bindings_of(known)
-    if known.solution is None:
+    alone = name.endswith(".npz") and known.solution is None
+    if known.solution is None and not alone:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
         raise CommandStop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
-    session = opened(name, output, bindings)
-    keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
+    fit, base = (
+        _by_itself(name, bindings, outputs) if alone else _of_program(name, known.solution, bindings, output, outputs)
+    )
     from ...results.evaluation import evaluate
-    from ...results.saved import load_fit
 
-    evaluated = evaluate(load_fit(known.solution, session.compile()), names, bindings, session.base)
+    evaluated = evaluate(fit, names, bindings, base)
     output.report(evaluated.warnings)
     if known.out is not None:
         _save(known.out, evaluated.values)
     _tell(evaluated, output)
     return OK
+
+
+def _of_program(name: str, solution: str, bindings: Bindings, output: Output, outputs: Outputs) -> tuple[Fit, Path]:
+    """The fit of a program, and the folder that its own sources are relative to."""
+    session = opened(name, output, bindings)
+    keep_apart(outputs, [*inputs_of(session, name), ("the solution", solution)])
+    from ...results.loading import load_fit
+
+    return load_fit(solution, session.compile()), session.base
+
+
+def _by_itself(name: str, bindings: Bindings, outputs: Outputs) -> tuple[Fit, Path]:
+    """The fit in an answer, whose program is in it: the program's own sources are not read."""
+    given = [(f"the data of `{', '.join(names)}`", spec.path) for names, spec in bindings.sources]
+    keep_apart(outputs, [("the solution", name), *given])
+    from ...results.loading import load_solution
+
+    fit: Fit = load_solution(name).fit
+    return fit, Path()
 
 
 def _save(name: str, values: Mapping[str, object]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import DataError
-from ...files.target import write_text
+from ...files.target import unwritable, write_text
 from ...grammar.diagnostic import Diagnostic
 from ...readers.files import Unreadable
 from ...readers.findings import FileFindings
@@ -20,7 +20,6 @@ from ...session import Raising, Session
 from ..arguments import Parser, add_json
 from ..exits import OK, CommandStop
 from ..output import Output
-from ..outputs import unwritable
 
 if TYPE_CHECKING:
     from ...readers.look import Column, Table

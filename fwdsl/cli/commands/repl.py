@@ -10,14 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...errors import FwError
-from ...files.target import write_text
+from ...files.target import unwritable, write_text
 from ...grammar.diagnostic import Diagnostic
 from ...session import Session
 from ..arguments import Parser
 from ..exits import OK, CommandStop
 from ..opening import Printing, absent_sources, at_hand, bindings_of, opened, solve
 from ..output import Output
-from ..outputs import unwritable
 from .run import tell
 
 PROMPT, MORE = "fw> ", "... "

@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/fwdsl
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval race path grid new repl completion doctor warm)
+_shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm)
 
 _shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --json --json-stream --out --checkpoint --resume --plot --strict --quiet)
 _shtab_fwdsl_check_option_strings=(-h --help --color --data --set --dim --json --strict)
@@ -16,6 +16,7 @@ _shtab_fwdsl_mock_option_strings=(-h --help --color --dims --seed --out --json)
 _shtab_fwdsl_fmt_option_strings=(-h --help --color --check)
 _shtab_fwdsl_verify_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --solution --oracle-time --json --strict)
 _shtab_fwdsl_eval_option_strings=(-h --help --color --solution --data --set --dim --out --json)
+_shtab_fwdsl_export_option_strings=(-h --help --color --onnx --what --dtype --json)
 _shtab_fwdsl_race_option_strings=(-h --help --color --data --set --dim --methods --tol --gap --time --max-iter --seed --threads --plot --json --strict)
 _shtab_fwdsl_path_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --folds --score --out --plot --json --strict)
 _shtab_fwdsl_grid_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --folds --score --out --plot --json --strict)
@@ -74,6 +75,9 @@ _shtab_fwdsl_eval___data_COMPGEN=_fwdsl_data
 _shtab_fwdsl_eval___set_COMPGEN=_fwdsl_parameters
 _shtab_fwdsl_eval___dim_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_eval___out_COMPGEN=_shtab_glob_compgen_933f8dd9
+_shtab_fwdsl_export_pos_0_COMPGEN=_shtab_glob_compgen_933f8dd9
+_shtab_fwdsl_export___color_COMPGEN=_fwdsl_words_auto
+_shtab_fwdsl_export___onnx_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_race_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_race___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_race___data_COMPGEN=_fwdsl_data
@@ -116,7 +120,7 @@ _shtab_fwdsl_warm___data_COMPGEN=_fwdsl_data
 _shtab_fwdsl_warm___set_COMPGEN=_fwdsl_parameters
 _shtab_fwdsl_warm___dim_COMPGEN=_fwdsl_dimensions
 
-_shtab_fwdsl_pos_0_choices=(run check plan explain info mock fmt verify eval race path grid new repl completion doctor warm)
+_shtab_fwdsl_pos_0_choices=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm)
 
 _shtab_fwdsl_run_pos_0_nargs='*'
 _shtab_fwdsl_run__h_nargs=0
@@ -161,6 +165,10 @@ _shtab_fwdsl_eval_pos_0_nargs='*'
 _shtab_fwdsl_eval__h_nargs=0
 _shtab_fwdsl_eval___help_nargs=0
 _shtab_fwdsl_eval___json_nargs=0
+_shtab_fwdsl_export_pos_0_nargs='*'
+_shtab_fwdsl_export__h_nargs=0
+_shtab_fwdsl_export___help_nargs=0
+_shtab_fwdsl_export___json_nargs=0
 _shtab_fwdsl_race_pos_0_nargs='*'
 _shtab_fwdsl_race__h_nargs=0
 _shtab_fwdsl_race___help_nargs=0

@@ -94,8 +94,8 @@ function _shtab_fwdsl_using
   test "$_shtab_fwdsl_cmdpath" = "$argv"
 end
 
-set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval race path grid new repl completion doctor warm
-set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --folds --gap --max-iter --method --methods --names --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol
+set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm
+set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --max-iter --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
 
 complete -c fwdsl -e
 complete -c fwdsl -f
@@ -173,7 +173,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using fmt' -s h -l help -d 'show this help me
 complete -c fwdsl -n '_shtab_fwdsl_using fmt' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
 complete -c fwdsl -n '_shtab_fwdsl_using fmt' -l check -d 'change nothing; exit code 1 if a file would change'
 complete -c fwdsl -n '_shtab_fwdsl_using fmt; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'programs; `-` reads standard input'
-complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a verify -d 'Solve, then check the certificate independently and compare with cvxpy.'
+complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a verify -d 'Solve, then check the certificate independently and compare with cvxpy. Where FILE is a saved answer (.npz), what it claims is checked, from the program in it and the data.'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l data -xka "(_fwdsl_data)" -d 'bind data to a file: NAME=PATH, X,y=train.svm, X,y=libsvm:PATH, A=arrays.npz:key'
@@ -191,7 +191,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using verify' -l oracle-time -x -d 'seconds t
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using verify; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
-complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a eval -d 'Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. Labels are read by the fit'"'"'s maps. Data that are not given are read from the program'"'"'s own sources.'
+complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a eval -d 'Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. Labels are read by the fit'"'"'s maps. Data that are not given are read from the program'"'"'s own sources. Where FILE is a saved solution (.npz) the program is the one in it, and all data are given.'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l solution -xka "(_shtab_glob_compgen_933f8dd9)" -d 'a solution saved by `fwdsl run --out`'
@@ -201,6 +201,14 @@ complete -c fwdsl -n '_shtab_fwdsl_using eval' -l dim -xka "(_fwdsl_dimensions)"
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save the values by name'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using eval; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program, and what of it to evaluate'
+complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a export -d 'Write the scores of a saved answer, X @ w + b or those of several classes, as an ONNX model (extra `onnx`).'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -s h -l help -d 'show this help message and exit'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l onnx -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'the model to write'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l what -x -d 'a `let` of the program; the argument of its loss unless told'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l dtype -x -d 'the numbers of the model: float64 or float32 (default float64)'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l json -d 'print one JSON object and nothing else'
+complete -c fwdsl -n '_shtab_fwdsl_using export; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_933f8dd9)" -d 'an answer saved by `fwdsl run --out`'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a race -d 'Run methods under one clock, each alone, and compare the gaps that the verifier certifies against time and passes over the data. Without --methods all run that apply; each has 10 seconds and one thread unless told.'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
