@@ -500,13 +500,19 @@ def upper_bound(p, X, t, w, b, c):
     return total((parts, parts))[1]
 
 
-def admissible(p, y, t, c):
-    """The nearest y in the domain of the conjugates, with a sum of exactly 0 where there is an intercept."""
+def domain(p, t, c):
+    """The lowest and the highest y that the conjugates are finite at."""
     rule, top = LOSSES[p.loss][2], np.inf
     if rule in ("signs", "delta"):
         top = float(c[0] if rule == "signs" else down(c[0] * p.delta[0]))
-    low = np.where(t > 0, -top, 0.0) if rule in ("signs", "half") else np.full(y.shape, -top)
-    high = np.where(t > 0, 0.0, top) if rule in ("signs", "half") else np.full(y.shape, top)
+    if rule in ("signs", "half"):
+        return np.where(t > 0, -top, 0.0), np.where(t > 0, 0.0, top)
+    return np.full(t.shape, -top), np.full(t.shape, top)
+
+
+def admissible(p, y, t, c):
+    """The nearest y in the domain of the conjugates, with a sum of exactly 0 where there is an intercept."""
+    low, high = domain(p, t, c)
     y = np.clip(y, low, high)
     if not p.b:
         return y
@@ -544,11 +550,11 @@ def infimum(p, v, multiplier):
     l1, l2, cost = p.l1[0], p.l2[0], 0.0
     if p.length[0] and length(np.maximum(abs(v[0]), abs(v[1])))[1] <= p.length[0]:
         return 0.0
-    if kind == "l1":
+    if kind == "l1" and multiplier:
         l1, cost = down(l1 + multiplier), up(multiplier * r[1])
-    elif kind == "l2":
+    elif kind == "l2" and multiplier:
         l2, cost = down(l2 + multiplier), up(multiplier * up(r[1] * r[1]))
-    elif kind:
+    elif kind in ("sum", "most") and multiplier:
         v, cost = add(v, (multiplier, multiplier)), up(multiplier * (r[1] if multiplier > 0.0 else r[0]))
     slopes = (down(v[0] + l1), down(l1 - v[1])) if l1 else (v[0], -v[1])
     right = least(slopes[0], l2, max(p.low[0], 0.0), p.high[1])
@@ -591,10 +597,12 @@ def lower_bound(p, X, t, y, c):
         missed, allowed = (length(far)[1], p.length[0]) if p.length[0] else (float(far.max()), p.l1[0])
         if allowed > 0.0:
             y = y * min(1.0, allowed / max(missed, 1e-300)) * (1.0 - 2.0**-48 * 4.0**attempt)
-        else:  # into the cone X'y >= 0 of nonnegative coefficients
+        else:  # into the cone X'y >= 0 of nonnegative coefficients, by the entries that have room
             step = np.full(len(ones), 2.0 * missed * 4.0**attempt)
             step[X.shape[1] :] = 0.0
-            y = y + np.linalg.lstsq(ones, step, rcond=None)[0]
+            low, high = domain(p, t, c)
+            room = np.minimum(y - low, high - y) > 1e-6 * np.abs(y).max(initial=0.0)
+            y[room] += np.linalg.lstsq(ones[:, room], step, rcond=None)[0]
     return -np.inf
 
 
