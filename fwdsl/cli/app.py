@@ -32,10 +32,11 @@ COMMANDS = {
     "path": ("path", "solve along values of a parameter, each from the answer before"),
     "grid": ("grid", "solve over values of several parameters, each from the nearest answer"),
     "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
+    "lsp": ("lsp", "the language server, which an editor starts"),
 }
 
 #: Commands that need no arrays, so that NumPy is not loaded for them.
-_WITHOUT_DATA = ("check", "explain", "info", "fmt")
+_WITHOUT_DATA = ("check", "explain", "info", "fmt", "lsp")
 
 _HELP_HINT = "`fwdsl --help` lists the commands"
 

@@ -45,6 +45,20 @@ def read_parquet(
     return result
 
 
+def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
+    """The names of the columns; none where pyarrow is not there or does not know the file. Raises `Unreadable`."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        return ()
+    with opened(path, findings) as stream:
+        try:
+            return tuple(ParquetFile(pyarrow.PythonFile(stream, mode="r")).schema_arrow.names)
+        except pyarrow.ArrowException:
+            return ()
+
+
 def _chosen(
     path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
 ) -> tuple[Any, list[int], ChosenColumns] | None:

@@ -20,6 +20,7 @@ from .functions import (
     ConvexWord,
     FunctionWord,
 )
+from .keywords import KEYWORDS, KeywordWord
 from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .set_word import NONNEGATIVE, SetWord
@@ -36,6 +37,7 @@ __all__ = [
     "GROUPED",
     "HINGE",
     "HUBER",
+    "KEYWORDS",
     "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",
@@ -54,6 +56,7 @@ __all__ = [
     "ConvexWord",
     "Domain",
     "FunctionWord",
+    "KeywordWord",
     "LossWord",
     "MapWord",
     "OptionWord",
