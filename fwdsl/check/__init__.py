@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .printer import describe_model, format_constraint, format_set, format_term, format_typed
-from .seen import Seen, inspect_expression
 from .program import Examined, check, compile_text, examine_text
+from .seen import Seen, inspect_expression
 from .shapes import format_type
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
@@ -49,7 +50,7 @@ def code_actions(analysis: Analysis, uri: str, asked: lsp.CodeActionParams) -> l
     return actions
 
 
-def _wanted(kind: str, only: list[lsp.CodeActionKind | str] | None) -> bool:
+def _wanted(kind: str, only: Sequence[lsp.CodeActionKind | str] | None) -> bool:
     """True if a client that asks for these kinds wants this one: a kind is asked for with all kinds under it."""
     if not only:
         return True

@@ -21,7 +21,7 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
     if word.role in NAMES and (told := _name(analysis, word)):
         return told, span
     if word.role is Role.OPERATOR or word.role is Role.NUMBER:
-        return _expression(analysis, span.start if word.role is Role.NUMBER else span.start)
+        return _expression(analysis, span.start)
     told = about_word(name, word.role, call_around(analysis, word))
     if word.role in (Role.FUNCTION, Role.SET):
         call = next((n for n in reversed(analysis.path_to(span.start)) if isinstance(n, tree.Call)), None)

@@ -174,7 +174,9 @@ def completion(ls: Server, params: lsp.CompletionParams) -> lsp.CompletionList:
     return actions.completions(ls.analysis(params.text_document.uri), params.position, snippets)
 
 
-def _places(ls: Server, params: lsp.TextDocumentPositionParams) -> tuple[Analysis, str]:
+def _places(
+    ls: Server, params: lsp.DefinitionParams | lsp.ReferenceParams | lsp.DocumentHighlightParams
+) -> tuple[Analysis, str]:
     """The analysis, and the name at the position; empty where there is none."""
     analysis = ls.analysis(params.text_document.uri)
     try:
