@@ -99,7 +99,13 @@ def _facts(analysis: Analysis, word: Marked) -> str:
     """The facts that the checker proved of the statement that a keyword begins."""
     model = analysis.examined.model
     path = analysis.path_to(word.token.start)
-    if model is None or not path or not isinstance(path[0], tree.Objective | tree.SubjectTo):
+    if model is None or not path:
         return ""
-    inside = [f for f in model.facts if path[0].span.start <= f.span.start and f.span.end <= path[0].span.end]
-    return "\n\n---\n" + "\n".join(f"- `{f.subject}` is {f.fact}: {f.reason}" for f in inside) if inside else ""
+    whole = path[0].span
+    if isinstance(path[0], tree.Objective):
+        facts = model.facts[: len(model.terms)]  # each term has one, which may stand at its `let`
+    elif isinstance(path[0], tree.SubjectTo):
+        facts = tuple(f for f in model.facts if whole.start <= f.span.start and f.span.end <= whole.end)
+    else:
+        return ""
+    return "\n\n---\n" + "\n".join(f"- `{f.subject}` is {f.fact}: {f.reason}" for f in facts) if facts else ""

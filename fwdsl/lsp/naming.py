@@ -9,6 +9,7 @@ from ..check.context import IS
 from ..grammar import tree
 from ..grammar.lexer import scan
 from ..grammar.source import Source, Span
+from ..grammar.words import KEYWORDS
 from ..words import SOURCES, is_reserved, kind_of_word
 from .analysis import Analysis, Marked
 from .files import columns_of
@@ -48,7 +49,7 @@ def rename(analysis: Analysis, offset: int, new: str) -> list[Edit]:
 def _check_new(analysis: Analysis, new: str) -> None:
     tokens, comments, _ = scan(Source("<name>", new), 1, damaged=True)
     if [t.type for t in tokens] != ["NAME"] or comments or tokens[0].text != new:
-        word = bool(tokens) and len(tokens) == 1 and tokens[0].text.isidentifier()
+        word = len(tokens) == 1 and tokens[0].type in KEYWORDS and tokens[0].text == new
         what = "is a keyword" if word else "is not a name: letters, digits and `_`, no digit first"
         raise Refused(f"`{new}` {what}")
     if is_reserved(new):

@@ -28,7 +28,7 @@ async def solve(text: str, folder: Path | None, seconds: float = SECONDS) -> dic
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        cwd=folder,
+        cwd=folder if folder is not None and folder.is_dir() else None,  # a new file may be in no folder yet
     )
     try:
         printed, complaint = await asyncio.wait_for(process.communicate(text.encode()), seconds + _GRACE)
