@@ -24,6 +24,8 @@ FIX_ALL = "source.fixAll.fwdsl"
 def formatted(analysis: Analysis) -> list[lsp.TextEdit]:
     """The edit that brings the text into canonical form; none where it has errors, or has that form."""
     text, found = format_source(analysis.text, analysis.name)
+    if "\r\n" in analysis.text:  # how lines end is the editor's affair
+        text = text.replace("\n", "\r\n")
     if has_errors(found) or text == analysis.text:
         return []
     return [lsp.TextEdit(whole_of(analysis), text)]

@@ -47,7 +47,9 @@ class Server(LanguageServer):
         self.seconds = solving.SECONDS
 
     def analysis(self, uri: str) -> Analysis:
-        """What is known of the text as it stands."""
+        """What is known of the text as it stands; of a document that is not open, nothing."""
+        if uri not in self.workspace.text_documents:
+            return Analysis("")
         text = self.workspace.get_text_document(uri).source
         known = self.analyses.get(uri)
         if known is None or known.text != text:

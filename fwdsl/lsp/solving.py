@@ -31,7 +31,9 @@ async def solve(text: str, folder: Path | None, seconds: float = SECONDS) -> dic
         cwd=folder if folder is not None and folder.is_dir() else None,  # a new file may be in no folder yet
     )
     try:
-        printed, complaint = await asyncio.wait_for(process.communicate(text.encode()), seconds + _GRACE)
+        printed, complaint = await asyncio.wait_for(
+            process.communicate(text.encode(errors="replace")), seconds + _GRACE
+        )
     except TimeoutError:
         return {"status": f"ended after {seconds + _GRACE:g} s"}
     finally:

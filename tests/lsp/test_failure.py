@@ -27,7 +27,8 @@ server.serve(sys.stdin.buffer, sys.stdout.buffer)
 
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=[sys.executable, "-c", BROKEN]))
 async def broken(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    await lsp_client.initialize_session(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+    general = lsp.GeneralClientCapabilities(position_encodings=[lsp.PositionEncodingKind.Utf8])
+    await lsp_client.initialize_session(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(general=general)))
     yield
     await lsp_client.shutdown_session()
 
@@ -35,12 +36,13 @@ async def broken(lsp_client: LanguageClient) -> AsyncIterator[None]:
 @pytest.mark.asyncio
 async def test_a_failure_is_logged_and_the_next_request_answered(broken: LanguageClient) -> None:
     uri = Path("/nowhere/a.fw").as_uri()
-    item = lsp.TextDocumentItem(uri, "fw", 1, "var x: real\nminimize x\n")
+    item = lsp.TextDocumentItem(uri, "fw", 1, "var \u00e9: real, x: real\nminimize x\n")
     broken.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-    document, at = lsp.TextDocumentIdentifier(uri), lsp.Position(0, 4)
+    document, at = lsp.TextDocumentIdentifier(uri), lsp.Position(1, 9)
     assert await broken.text_document_hover_async(lsp.HoverParams(document, at)) is None
     assert "on purpose" in broken.log_messages[-1].message
-    assert await broken.text_document_definition_async(lsp.DefinitionParams(document, at)) is not None
+    place = await broken.text_document_definition_async(lsp.DefinitionParams(document, at))
+    assert place.range.start == lsp.Position(0, 14), "the client counts in UTF-8"
 
 
 def test_the_end_of_the_input_ends_the_server() -> None:

@@ -109,7 +109,7 @@ class Editor:
 @pytest_lsp.fixture(scope="module", config=ClientServerConfig(server_command=COMMAND))
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     @lsp_client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)
-    def refresh(_: object) -> None:
+    def refresh(*_: object) -> None:
         """Take note: the tests ask for lenses themselves."""
 
     params = lsp.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
