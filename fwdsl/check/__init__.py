@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from .printer import describe_model, format_constraint, format_set, format_term, format_typed
 from .program import Examined, check, compile_text, examine_text
-from .seen import Seen, inspect_expression
 from .shapes import format_type
 
 __all__ = [
     "Examined",
-    "Seen",
     "check",
     "compile_text",
     "describe_model",
@@ -19,5 +17,4 @@ __all__ = [
     "format_term",
     "format_type",
     "format_typed",
-    "inspect_expression",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Label, has_errors
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, Expr, Fact, Model, Term
 from .constraints import comparison, declared_sets, member
 from .context import Context
@@ -23,7 +24,7 @@ from .warnings import warn_implied, warn_unused
 Judged = tuple[tuple[Term, ...], tuple[Fact, ...]]
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Examined:
     """All that the checker knows of a text. `context` has the declared names, also where there is no model."""
 

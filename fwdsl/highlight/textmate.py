@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..words import KEYWORDS, LOSSES, SETS, SOURCES
+from ..words import LOSSES, SETS, SOURCES
+from ..words.keywords import KEYWORDS
 from .vocabulary import CONSTANTS, FUNCTION_NAMES, JOINING, SET_NAMES, SOURCE_NAMES, STATEMENTS, TYPE_NAMES
 
 _NAME = r"[\p{L}_][\p{L}\p{N}\p{M}_]*"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..grammar.words import KEYWORDS as TERMINALS
-from ..words import KEYWORDS, SETS, SOURCES, TYPES, function_names
+from ..words import SETS, SOURCES, TYPES, function_names
+from ..words.keywords import KEYWORDS
 
 STATEMENTS = (*(name for name, word in KEYWORDS.items() if word.starts), "to")
 """Keywords that begin a statement."""

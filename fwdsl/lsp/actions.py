@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 
 from ..grammar import format_source
 from ..grammar.diagnostic import Diagnostic, has_errors
-from ..words import KEYWORDS
+from ..words.keywords import KEYWORDS
 from .analysis import Analysis
 from .completion import Offer, complete
 from .convert import explanation, offset_of, range_of, to_protocol, whole_of

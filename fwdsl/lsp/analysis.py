@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..check import Examined, Seen, examine_text, inspect_expression
+from ..check import Examined, examine_text
 from ..check.context import Entry
+from ..check.seen import Seen, inspect_expression
 from ..grammar import tree
 from ..grammar.lexer import Token, scan
 from ..grammar.reader import read

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ..grammar.lexer import Token
 from ..grammar.source import Span
-from ..words import CONVEX, FEATURE_MAPS, FUNCTIONS, KEYWORDS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
+from ..words import SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
+from ..words.keywords import KEYWORDS
 from .analysis import Analysis
 from .files import columns_of, files_for
 from .roles import DECLARING, Bracket, Place, Role, logical_lines, roles_of
@@ -166,8 +167,8 @@ def _expression(analysis: Analysis, place: Place) -> Iterator[Offer]:
 def _values(analysis: Analysis) -> Iterator[Offer]:
     """Names of the program, then functions."""
     yield from _names(analysis)
-    for name in (*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS):
-        word = LOSSES.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
+    for name in function_names():
+        word = function_named(name)
         assert word is not None
         yield Offer(name, "function", word.call, about_word(name, Role.FUNCTION), True)
 

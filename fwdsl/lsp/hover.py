@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..check import Seen
 from ..check.context import IS
 from ..check.describe import binders
+from ..check.seen import Seen
 from ..grammar import tree
 from ..grammar.source import Span
 from .analysis import Analysis, Marked

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from ..words import (
     FEATURE_MAPS,
-    KEYWORDS,
     LOSSES,
     NUMBERS,
     SETS,
@@ -19,6 +18,7 @@ from ..words import (
     function_named,
     kind_of_word,
 )
+from ..words.keywords import KEYWORDS
 from .roles import Bracket, Role
 
 

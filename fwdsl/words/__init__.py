@@ -20,7 +20,6 @@ from .functions import (
     ConvexWord,
     FunctionWord,
 )
-from .keywords import KEYWORDS, KeywordWord
 from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .set_word import NONNEGATIVE, SetWord
@@ -37,7 +36,6 @@ __all__ = [
     "GROUPED",
     "HINGE",
     "HUBER",
-    "KEYWORDS",
     "LARGEST_SIZE",
     "LOSSES",
     "NONNEGATIVE",
@@ -56,7 +54,6 @@ __all__ = [
     "ConvexWord",
     "Domain",
     "FunctionWord",
-    "KeywordWord",
     "LossWord",
     "MapWord",
     "OptionWord",

@@ -7,7 +7,8 @@ import pytest
 from fwdsl.backends.registry import METHODS
 from fwdsl.grammar import parse
 from fwdsl.lsp.completion import complete
-from fwdsl.words import KEYWORDS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
+from fwdsl.words import LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES
+from fwdsl.words.keywords import KEYWORDS
 
 from .cursors import LASSO, MARK, line, marked
 

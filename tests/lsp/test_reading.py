@@ -12,7 +12,8 @@ from fwdsl.lsp.hover import hover
 from fwdsl.lsp.outline import TOKEN_TYPES, colours, hints, symbols
 from fwdsl.lsp.roles import Role
 from fwdsl.lsp.wordbook import about_word
-from fwdsl.words import FEATURE_MAPS, KEYWORDS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_names
+from fwdsl.words import FEATURE_MAPS, LOSSES, SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_names
+from fwdsl.words.keywords import KEYWORDS
 
 from .cursors import LASSO, MARK, line
 
