@@ -73,4 +73,4 @@ def details(answer: dict[str, Any]) -> str:
 def _rounded(value: object) -> object:
     if isinstance(value, list):
         return [_rounded(v) for v in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    return float(f"{value:.6g}") + 0.0 if isinstance(value, float) else value  # -0.0 is 0
