@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,14 @@ def test_types_in_the_parser_are_those_of_today() -> None:
 
 
 # --- Pygments --------------------------------------------------------------------------------------------------------
+
+
+def test_the_entry_point_names_the_lexer() -> None:
+    pytest.importorskip("pygments")
+    project = tomllib.loads((EDITORS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ((_, value),) = project["entry-points"]["pygments.lexers"].items()
+    lexer = EntryPoint("", value, "").load()
+    assert lexer.name in lexer.aliases and lexer.filenames == ["*.fw"]
 
 
 def lexed(text: str) -> list[tuple[str, str]]:

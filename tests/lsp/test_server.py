@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -235,6 +236,20 @@ async def test_the_lens_solves_and_shows_the_answer(editor: Editor) -> None:
     assert editor.client.messages[-1].message == told
     _, answer = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.id))
     assert answer.command.title == told.partition("\n")[0]
+
+
+async def test_a_second_click_ends_the_solve(editor: Editor) -> None:
+    await editor.open(GOOD + "solve method = subgradient, tol = 1e-15\n")
+    run = lsp.ExecuteCommandParams("fwdsl.solve", [editor.uri])
+    first = editor.client.protocol.send_request_async(lsp.WORKSPACE_EXECUTE_COMMAND, run)
+    first = asyncio.ensure_future(first)
+    titles: list[str] = []
+    while titles != ["solving"] and not first.done():
+        lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.id))
+        titles = [lens.command.title for lens in lenses]
+    assert await editor.client.workspace_execute_command_async(run) is None
+    assert await first is None
+    assert editor.client.messages[-1].message == "the solve was ended"
 
 
 async def test_a_solve_without_data_says_what_is_missing(editor: Editor) -> None:
