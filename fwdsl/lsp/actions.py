@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lsprotocol import types as lsp
 
 from ..grammar import format_source
-from ..grammar.diagnostic import Diagnostic, has_errors
+from ..grammar.diagnostic import Diagnostic, Fix, has_errors
 from ..words.keywords import KEYWORDS
 from .analysis import Analysis
 from .completion import Offer, complete
@@ -43,7 +43,8 @@ def code_actions(analysis: Analysis, uri: str, asked: lsp.CodeActionParams) -> l
     touched = [d for d in analysis.examined.diagnostics if _touches(d, start, end)]
     actions: list[lsp.CodeAction] = []
     if _wanted(lsp.CodeActionKind.QuickFix, only):
-        actions += [_fix(analysis, uri, d) for d in touched if d.fix is not None]
+        actions += [_fix(analysis, uri, d, d.fix) for d in touched if d.fix is not None]
+        actions += [_fix(analysis, uri, d, fix) for d in touched for fix in d.choices]
         actions += [_explain(analysis, uri, code) for code in dict.fromkeys(d.code for d in touched)]
     if _wanted(FIX_ALL, only) and (edits := _every_fix(analysis)):
         title = f"fix all: {len(edits)} {'fix' if len(edits) == 1 else 'fixes'}"
@@ -65,14 +66,13 @@ def _touches(d: Diagnostic, start: int, end: int) -> bool:
     return not spans or any(s.start <= end and start <= s.end for s in spans)
 
 
-def _fix(analysis: Analysis, uri: str, d: Diagnostic) -> lsp.CodeAction:
-    assert d.fix is not None
-    edits = edits_of(analysis, [(d.fix.span, d.fix.replacement)])
+def _fix(analysis: Analysis, uri: str, d: Diagnostic, fix: Fix) -> lsp.CodeAction:
+    edits = edits_of(analysis, [(fix.span, fix.replacement)])
     return lsp.CodeAction(
-        title=d.fix.description,
+        title=fix.description,
         kind=lsp.CodeActionKind.QuickFix,
         diagnostics=[to_protocol(analysis, d, uri)],
-        is_preferred=True,
+        is_preferred=True if fix is d.fix else None,  # of several the user chooses
         edit=lsp.WorkspaceEdit(changes={uri: edits}),
     )
 

@@ -152,6 +152,14 @@ async def test_fix_all_takes_every_fix_at_once(editor: Editor) -> None:
     assert editor.applied(action.edit.changes[editor.uri]) == GOOD
 
 
+async def test_a_user_chooses_where_fixes_mean_different_things(editor: Editor) -> None:
+    (found,) = await editor.open(GOOD.replace("mean(squared(A @ x, b))", "squared(A @ x, b)"))
+    fixes = [a for a in await editor.actions(found, "quickfix") if isinstance(a, lsp.CodeAction)]
+    assert [f.title for f in fixes] == ["write `mean(squared(A @ x, b))`", "write `sum(squared(A @ x, b))`"]
+    assert not any(f.is_preferred for f in fixes)
+    assert editor.applied(fixes[0].edit.changes[editor.uri]) == GOOD
+
+
 async def test_positions_count_utf16_behind_emoji_and_combining_characters(editor: Editor) -> None:
     text = GOOD.replace("var x: vector[2]", "var x: vector[2], e\u0301: real  # \U0001f600\U0001f600 x\u0302")
     text = text.replace("norm1(x)", 'norm1(x) + e\u0301 * norm1("\U0001f600") + unknwn')
