@@ -113,7 +113,9 @@ def test_the_grammar_parses_its_corpus_and_every_example(tmp_path: Path) -> None
 
     generated = run("generate")
     assert generated.returncode == 0, generated.stderr
-    assert (folder / "src" / "grammar.json").read_text() == (TREE_SITTER / "src" / "grammar.json").read_text()
+    # what else stands in the file depends on the version of the command
+    made, kept = (json.loads((at / "src" / "grammar.json").read_text()) for at in (folder, TREE_SITTER))
+    assert made["rules"] == kept["rules"], "run `tree-sitter generate` in editors/tree-sitter-fw"
     tested = run("test")
     assert tested.returncode == 0, tested.stdout
     parsed = run("parse", "--quiet", *map(str, EXAMPLES))
