@@ -45,7 +45,7 @@ module.exports = grammar({
       seq(
         field("name", $.name),
         ":",
-        field("type", $.type),
+        field("type", choice($.type, alias($._other_type, $.type))),
         optional(seq(choice("in", "∈"), field("set", $._set))),
         optional(choice(seq("from", field("source", $.call)), seq("=", field("value", $._expression)))),
       ),
@@ -58,6 +58,8 @@ module.exports = grammar({
           optional(seq("of", field("of", choice($.type, $.dimension)))),
         ),
       ),
+    // A type that is misspelt, or half written.
+    _other_type: ($) => prec.right(seq(field("name", $.name), optional(seq("[", list($.dimension), "]")))),
     dimension: ($) => choice($.name, $.number, $.call),
 
     option: ($) => seq(field("name", $.name), "=", field("value", choice($._expression, $.duration))),

@@ -29,7 +29,7 @@ def highlights() -> str:
 [{_quoted(keywords)} "subject" "to"] @keyword
 [{_quoted(JOINING)}] @keyword
 [{_quoted(CONSTANTS)}] @constant.builtin
-(type name: _ @type.builtin)
+(type name: (type_name) @type.builtin)
 (dimension (name) @type.parameter)
 (item name: (name) @variable.definition)
 (let name: (name) @variable.definition)

@@ -7,7 +7,7 @@
 ["fw" "problem" "data" "param" "var" "let" "minimize" "maximize" "solve" "subject" "to"] @keyword
 ["in" "of" "from"] @keyword
 ["true" "false" "inf"] @constant.builtin
-(type name: _ @type.builtin)
+(type name: (type_name) @type.builtin)
 (dimension (name) @type.parameter)
 (item name: (name) @variable.definition)
 (let name: (name) @variable.definition)
