@@ -38,6 +38,7 @@ class Server(LanguageServer):
     """The server with what it knows of each open document."""
 
     def __init__(self) -> None:
+        # Texts come whole: pygls, which would put changes of parts together, cuts lines at characters that end none in the protocol.
         super().__init__("fwdsl", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.analyses: dict[str, Analysis] = {}
         self.waiting: dict[str, asyncio.TimerHandle] = {}
