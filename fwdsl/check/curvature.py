@@ -85,7 +85,7 @@ def _what(body: AppliedAtom) -> str:
 
 
 def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:
-    """Why a term is convex or concave: what its function is, what its argument is affine in, the sign of its coefficient."""
+    """The reason why a term is convex or concave: what its function is, what its argument is affine in, the sign of its coefficient."""
     parts = [_what(body)]
     if body.argument.variables:
         parts.append(f"which is affine in {_variables(body.argument)}")

@@ -89,7 +89,7 @@ def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.E
 
 
 def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> tuple[str, Fix | None]:
-    """What to write instead, as a hint and as an edit."""
+    """A hint on what to write instead, and the same as an edit."""
     sa, sb = a.type.array_shape, b.type.array_shape
     entry = ctx.entry_of(right)
     if entry is not None and entry.kind == "var" and str(sa[-1]).startswith("dim("):

@@ -234,7 +234,7 @@ def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None,
 
 
 def examine_text(text: str | bytes, name: str = "<text>") -> Examined:
-    """What `compile_text` finds, with the names that the checker knows beside it, for editors."""
+    """The findings of `compile_text`, with the names that the checker knows beside it, for editors."""
     from ..grammar import parse
 
     program, found = parse(text, name)

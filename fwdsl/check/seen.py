@@ -1,4 +1,4 @@
-"""What the checker knows of one expression of a program: its type, its sign, and its curvature with the reason, for editors."""
+"""The type of one expression of a program, its sign, and its curvature with the reasons, for editors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .values import AppliedAtom, Combination, Summand, merged
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of an expression.
+    """The facts that are known of an expression.
 
     `type` is as a program writes it, `sign` is that of every entry ("unknown" where it is not known). `curvature` is "constant", "affine", "convex",
     "concave" or "unknown", and `reasons` say why, one for each term.
@@ -32,7 +32,7 @@ class Seen:
 
 
 def inspect_expression(ctx: Context, node: tree.Expr) -> Seen | None:
-    """What is known of an expression of the program that `ctx` has read; None where it has no meaning. `ctx` stays as it is."""
+    """The facts that are known of an expression of the program that `ctx` has read; None where it has no meaning. `ctx` stays as it is."""
     aside = replace(
         ctx, found=[], used=set(), missing=set(), naming="", depth=0, too_deep=False, budget=ExpressionLimits()
     )

@@ -143,7 +143,7 @@ def _item(offer: Offer, place: lsp.Range, snippets: bool) -> lsp.CompletionItem:
 
 
 def place_of_explanation(code: str) -> lsp.ShowDocumentParams | None:
-    """Where the long form of a code is shown; None where there is none."""
+    """The place of the long form of a code; None where there is none."""
     found = explanation(code)
     if found is None:
         return None

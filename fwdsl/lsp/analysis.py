@@ -89,7 +89,7 @@ class Analysis:
         return tuple(w for w in self.words if w.role in NAMES and w.token.text == name)
 
     def declaration(self, name: str) -> Marked | None:
-        """Where a name is declared: by a statement, else as a dimension of a type, else as the name of a constraint."""
+        """The place where a name is declared: by a statement, else as a dimension of a type, else as the name of a constraint."""
         found = self.occurrences(name)
         for role in (Role.DECLARATION, Role.DIMENSION, Role.LABEL):
             for word in found:
@@ -112,10 +112,10 @@ class Analysis:
         return iter(sorted(children, key=lambda c: c.span.end == offset))
 
     def seen(self, node: tree.Node) -> Seen | None:
-        """What the checker knows of an expression."""
+        """The type, sign and curvature of an expression; None where it has no meaning."""
         return inspect_expression(self.examined.context, node) if isinstance(node, tree.Expr) else None
 
     def describe(self, name: str) -> Seen | None:
-        """What the checker knows of a declared name."""
+        """The type, sign and curvature of a declared name; None where it has no meaning."""
         entry = self.entries.get(name)
         return None if entry is None or entry.value is None else self.seen(tree.Name(name, span=entry.span))

@@ -1,4 +1,4 @@
-"""What may stand at the cursor: keywords, types, names, functions, sets, sources, arguments, options, methods, files and columns."""
+"""The texts that may stand at the cursor: keywords, types, names, functions, sets, sources, arguments, options, methods, files and columns."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ _COLUMNS = ("column", "columns")
 
 
 def _quoted(analysis: Analysis, place: Place) -> Iterator[Offer]:
-    """What may stand in quotes: a file of a source, or a column of it."""
+    """The texts that may stand in quotes: a file of a source, or a column of it."""
     call = place.call
     if call is None or call.role is not Role.SOURCE or call.callee not in SOURCES:
         return

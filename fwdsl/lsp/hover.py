@@ -1,4 +1,4 @@
-"""What is shown where the pointer rests: a word of the language, a name of the program, or what the checker knows of an expression."""
+"""The text that is shown where the pointer rests: on a word of the language, a name of the program, or what the checker knows of an expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read off a program: its outline, the colours of its words, and hints of dimensions."""
+"""The parts of a program that are read off its text: its outline, the colours of its words, and hints of dimensions."""
 
 from __future__ import annotations
 

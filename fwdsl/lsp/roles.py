@@ -1,4 +1,4 @@
-"""What each word of a text is: a keyword, a type, a declared name, a function, an argument, ... by its place in its statement.
+"""The role of each word of a text: a keyword, a type, a declared name, a function, an argument, ... by its place in its statement.
 
 It needs tokens alone, so it tells as much of a statement that is half written as of a whole one; completion asks it what may stand at the cursor.
 """
@@ -16,7 +16,7 @@ from ..words import SETS, TYPES
 
 
 class Role(StrEnum):
-    """What a token is. A `name` is the use of a declared name, and `dimension` one in a type, which also declares it."""
+    """The role of a token. A `name` is the use of a declared name, and `dimension` one in a type, which also declares it."""
 
     KEYWORD = "keyword"
     TYPE = "type"

@@ -48,7 +48,7 @@ class Server(LanguageServer):
         self.seconds = solving.SECONDS
 
     def analysis(self, uri: str) -> Analysis:
-        """What is known of the text as it stands; of a document that is not open, nothing."""
+        """The analysis of the text as it stands; of an empty one where the document is not open."""
         if uri not in self.workspace.text_documents:
             return Analysis("")
         text = self.workspace.get_text_document(uri).source
@@ -159,7 +159,7 @@ def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction
 
 
 def hovered(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
-    """What is known of the place."""
+    """The text for the place where the pointer rests."""
     analysis = ls.analysis(params.text_document.uri)
     found = hover.hover(analysis, convert.offset_of(analysis, params.position))
     if found is None:
@@ -169,7 +169,7 @@ def hovered(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
 
 
 def completion(ls: Server, params: lsp.CompletionParams) -> lsp.CompletionList:
-    """What may stand at the cursor."""
+    """The texts that may stand at the cursor."""
     text_document = ls.client_capabilities.text_document
     supported = text_document.completion if text_document is not None else None
     item = supported.completion_item if supported is not None else None
@@ -189,14 +189,14 @@ def _places(
 
 
 def definition(ls: Server, params: lsp.DefinitionParams) -> lsp.Location | None:
-    """Where a name is declared."""
+    """The place where a name is declared."""
     analysis, name = _places(ls, params)
     found = analysis.declaration(name)
     return None if found is None else lsp.Location(params.text_document.uri, convert.range_of(analysis, found.span))
 
 
 def references(ls: Server, params: lsp.ReferenceParams) -> list[lsp.Location]:
-    """Where a name stands."""
+    """The places where a name stands."""
     analysis, name = _places(ls, params)
     declared = analysis.declaration(name)
     found = [w for w in analysis.occurrences(name) if params.context.include_declaration or w != declared]
@@ -204,7 +204,7 @@ def references(ls: Server, params: lsp.ReferenceParams) -> list[lsp.Location]:
 
 
 def highlight(ls: Server, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-    """Where the name at the cursor stands."""
+    """The places of the name at the cursor."""
     analysis, name = _places(ls, params)
     return [lsp.DocumentHighlight(convert.range_of(analysis, w.span)) for w in analysis.occurrences(name)]
 

@@ -19,7 +19,7 @@ _GRACE = 120.0
 
 
 async def solve(text: str, folder: Path | None, seconds: float = SECONDS) -> dict[str, Any]:
-    """What `fwdsl run - --json` prints of a text, whose paths are relative to `folder`.
+    """The object that `fwdsl run - --json` prints of a text, whose paths are relative to `folder`.
 
     The process is ended where it lasts much longer than `seconds`, or where the caller is cancelled.
     """

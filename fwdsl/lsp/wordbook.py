@@ -1,4 +1,4 @@
-"""What the words of the language are, in Markdown, from their records alone."""
+"""The words of the language explained in Markdown, from their records alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def word_of(name: str, role: Role | None = None) -> Word | None:
 
 
 def about_word(name: str, role: Role, call: Bracket | None = None) -> str:
-    """What a word of the language is; empty where it is none. `call` is the call around an argument, or the option around a choice."""
+    """An explanation of a word of the language; empty where it is none. `call` is the call around an argument, or the option around a choice."""
     if role is Role.KEYWORD and name in KEYWORDS:
         keyword = KEYWORDS[name]
         return f"{fenced(keyword.form)}\n{keyword.meaning}"
