@@ -44,7 +44,8 @@ class Diagnostic:
 
     `message` says what was found and what was expected, in the user's own names, in one sentence without a final stop.
     `label` is the few words printed under the caret; `labels` are secondary spans; `rule` names the rule that was
-    broken; `hint` says what to write instead; `fix` is the hint as an edit. `place` is a position in a data source.
+    broken; `hint` says what to write instead; `fix` is the hint as an edit. `choices` are edits of which each mends the program with
+    another meaning, so that a user chooses. `place` is a position in a data source.
     """
 
     code: str
@@ -58,6 +59,7 @@ class Diagnostic:
     fix: Fix | None = None
     place: Place | None = None
     severity: Severity = "error"
+    choices: tuple[Fix, ...] = ()
 
 
 def has_errors(diagnostics: list[Diagnostic] | tuple[Diagnostic, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,13 @@ for _name in ("SIGHUP", "SIGTERM"):
         signal.signal(getattr(signal, _name), signal.SIG_DFL)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Know the setting of pytest-asyncio where it is not installed: its tests are left out there."""
+    if find_spec("pytest_asyncio") is None:
+        parser.addini("asyncio_default_fixture_loop_scope", "the scope of loops")
+
 
 settings.register_profile(
     "fwdsl",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
+from ..grammar.source import Span
 from ..model import Dim, Expr, Type
 from ..words import CONVEX, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
-from .context import Context
+from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
@@ -283,7 +285,16 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
         hint=f"declare `{name}: {shapes.format_type(weight.type)} in nonnegative`; it is checked when data is bound"
         if name and not negative
         else "weights need the promise `in nonnegative` of their data, or a literal that shows it",
+        fix=_promised(entry)
+        if name and not negative and weight.type.is_vector and isinstance(node, tree.Name)
+        else None,
     )
+
+
+def _promised(entry: Entry | None) -> Fix | None:
+    """The declaration of a datum with the promise that it is nonnegative."""
+    at = entry.type_span if entry is not None else None
+    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative")
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
@@ -317,5 +328,8 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
         if entry is not None and values is None
         else _gram_hint(ctx, p, x),
+        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]")
+        if entry is not None and values is None and entry.type_span is not None
+        else None,
     )
     return None

@@ -81,9 +81,11 @@ class Context:
         rule: str = "",
         hint: str = "",
         fix: Fix | None = None,
+        choices: Iterable[Fix] = (),
     ) -> None:
         """Report an error. A second error with the same code at the same place is dropped."""
-        self._report(Diagnostic(code, message, span, self.source, label, tuple(labels), rule, hint, fix))
+        labels, choices = tuple(labels), tuple(choices)
+        self._report(Diagnostic(code, message, span, self.source, label, labels, rule, hint, fix, choices=choices))
 
     def warn(
         self,

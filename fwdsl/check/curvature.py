@@ -43,7 +43,7 @@ def judge(ctx: Context, s: Summand, sense: Sense) -> tuple[Term, Fact] | None:
         return None
     if sign == "zero":
         _warn_zero(ctx, term.text, s)
-    return term, Fact(subject, "convex" if sense == "minimize" else "concave", _reason(s, body, sign), s.span)
+    return term, Fact(subject, "convex" if sense == "minimize" else "concave", reason_of(s, body, sign), s.span)
 
 
 def _affine(ctx: Context, s: Summand, e: Expr, term: Term, subject: str) -> tuple[Term, Fact] | None:
@@ -84,7 +84,8 @@ def _what(body: AppliedAtom) -> str:
     return f"`{body.atom}` is a {CONVEX[body.atom].what}, convex in its argument"
 
 
-def _reason(s: Summand, body: AppliedAtom, sign: Sign) -> str:
+def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:
+    """The reason why a term is convex or concave: what its function is, what its argument is affine in, the sign of its coefficient."""
     parts = [_what(body)]
     if body.argument.variables:
         parts.append(f"which is affine in {_variables(body.argument)}")

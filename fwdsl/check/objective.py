@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Expr, Fact, Term
 from . import algebra, shapes
@@ -77,6 +78,11 @@ def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> No
         span,
         rule="A loss is wrapped in `mean(...)` or `sum(...)` over its samples; which of them is not guessed.",
         hint=f"write `mean({text})` for the average loss, `sum({text})` for the total",
+        choices=[
+            Fix(f"write `{word}({text})`", span, f"{word}({ctx.source.slice(span)})")
+            for word in ("mean", "sum")
+            if body.weights is None
+        ],
     )
 
 

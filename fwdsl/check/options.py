@@ -7,7 +7,7 @@ from typing import Any
 from ..grammar import parse, tree
 from ..grammar.diagnostic import Fix, Label
 from ..model import Expr
-from ..words import SOLVE_OPTIONS
+from ..words import SOLVE_OPTIONS, OptionWord
 from . import algebra
 from .arguments import DOMAIN_WORDS, literal, literal_fits
 from .context import Context
@@ -28,7 +28,7 @@ def solve_options(ctx: Context, nodes: list[tree.Solve]) -> tuple[tuple[str, obj
             if name == "method":
                 out.extend(_method(ctx, keyword))
                 continue
-            value = _value(ctx, keyword, SOLVE_OPTIONS[name].domain)
+            value = _value(ctx, keyword, SOLVE_OPTIONS[name])
             if value is not None:
                 out.append((name, value))
     return tuple(out)
@@ -96,14 +96,14 @@ def _twice(ctx: Context, keyword: tree.Keyword, first: tree.Keyword, taker: str)
     )
 
 
-def _value(ctx: Context, keyword: tree.Keyword, domain: str) -> object:
+def _value(ctx: Context, keyword: tree.Keyword, option: OptionWord) -> object:
     """The value of an option; None after an error."""
-    node = keyword.value
-    if domain == "gap":
-        if isinstance(node, tree.Name) and node.id in ("relative", "absolute"):
+    node, domain = keyword.value, option.domain
+    if option.choices:
+        if isinstance(node, tree.Name) and node.id in option.choices:
             return node.id
-        meant = next((w for w in ("relative", "absolute") if isinstance(node, tree.Name) and w.startswith(node.id)), "")
-        _wrong(ctx, keyword, "`relative` or `absolute`", meant)
+        meant = next((w for w in option.choices if isinstance(node, tree.Name) and w.startswith(node.id)), "")
+        _wrong(ctx, keyword, " or ".join(f"`{w}`" for w in option.choices), meant)
         return None
     value = literal(node)
     if value is None and isinstance(node, tree.Product | tree.Sum):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..grammar import tree
-from ..grammar.diagnostic import Label
+from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import Dim, Expr
 from . import algebra, shapes
 from .arithmetic import report_product
-from .context import Context
+from .context import Context, Entry
 from .operands import report_kernel_use
 from .values import Combination, Value
 
@@ -71,7 +71,7 @@ def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.E
     inner, outer = a.type.array_shape[-1], b.type.array_shape[0]
     has = "columns" if len(a.type.array_shape) == 2 else "entries"
     needs = "rows" if len(b.type.array_shape) == 2 else "entries"
-    hint = _mend(ctx, a, b, left, right)
+    hint, fix = _mend(ctx, a, b, left, right)
     labels = ctx.declared(left, right) or [
         Label(left.span, shapes.describe_type(a.type)),
         Label(right.span, shapes.describe_type(b.type)),
@@ -84,23 +84,40 @@ def _report_inner(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.E
         labels=labels,
         rule="In `A @ B` the columns of `A` are the rows of `B`: the same dimension, by name.",
         hint=hint,
+        fix=fix,
     )
 
 
-def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> str:
+def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> tuple[str, Fix | None]:
+    """A hint on what to write instead, and the same as an edit."""
     sa, sb = a.type.array_shape, b.type.array_shape
     entry = ctx.entry_of(right)
     if entry is not None and entry.kind == "var" and str(sa[-1]).startswith("dim("):
         # the samples of a feature map are not coordinates of its variable, even where their numbers agree
-        return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape((sa[-1], *sb[1:])))}`"
+        return _declared_as(entry, (sa[-1], *sb[1:]))
     simple = isinstance(left, tree.Name | tree.Call) and isinstance(right, tree.Name | tree.Call)
+    first, second = ctx.text(left), ctx.text(right)
     if simple and len(sa) == 2 and sa[0] == sb[0]:
-        return f"did you mean `{ctx.text(left)}.T @ {ctx.text(right)}`?"
+        return _meant(f"{first}.T @ {second}", Span(left.span.end, left.span.end), ".T")
     if simple and len(sb) == 2 and sa[-1] == sb[1]:
-        return f"did you mean `{ctx.text(left)} @ {ctx.text(right)}.T`?"
+        return _meant(f"{first} @ {second}.T", Span(right.span.end, right.span.end), ".T")
     if simple and sa[0] == sb[-1]:
-        return f"did you mean `{ctx.text(right)} @ {ctx.text(left)}`?"
+        bare = ctx.source.slice(Span(left.span.end, right.span.start)).strip() == "@"  # no brackets between
+        whole = Span(left.span.start, right.span.end)
+        swapped = f"{ctx.source.slice(right.span)} @ {ctx.source.slice(left.span)}"
+        return _meant(f"{second} @ {first}", whole if bare else None, swapped)
     if entry is not None and entry.kind == "var" and isinstance(right, tree.Name):
-        wanted: tuple[Dim, ...] = (sa[-1], *sb[1:])
-        return f"declare `{entry.name}: {shapes.format_type(shapes.of_shape(wanted))}`"
-    return ""
+        return _declared_as(entry, (sa[-1], *sb[1:]))
+    return "", None
+
+
+def _meant(text: str, span: Span | None, replacement: str) -> tuple[str, Fix | None]:
+    return f"did you mean `{text}`?", None if span is None else Fix(f"write `{text}`", span, replacement)
+
+
+def _declared_as(entry: Entry, shape: tuple[Dim, ...]) -> tuple[str, Fix | None]:
+    """The declaration of a variable with another shape."""
+    type_ = shapes.format_type(shapes.of_shape(shape))
+    hint = f"declare `{entry.name}: {type_}`"
+    plain = entry.type_span is not None and isinstance(entry.value, Expr) and not entry.value.type.is_family
+    return hint, Fix(hint, entry.type_span, type_) if plain and entry.type_span is not None else None

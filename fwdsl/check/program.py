@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Label, has_errors
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, Expr, Fact, Model, Term
 from .constraints import comparison, declared_sets, member
 from .context import Context
@@ -23,15 +24,30 @@ from .warnings import warn_implied, warn_unused
 Judged = tuple[tuple[Term, ...], tuple[Fact, ...]]
 
 
+@light_dataclass
+class Examined:
+    """All that the checker knows of a text. `context` has the declared names, also where there is no model."""
+
+    program: tree.Program
+    model: Model | None
+    diagnostics: tuple[Diagnostic, ...]
+    context: Context
+
+
 def check(program: tree.Program, *, partial: bool = False) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     """The checked model of a program and the diagnostics: errors (there is no model then), or warnings.
 
     `partial` says that statements are missing because they could not be parsed. No model is made then, and errors that may
     follow from the missing statements are not reported. Never raises.
     """
+    examined = _examined(program, partial)
+    return examined.model, examined.diagnostics
+
+
+def _examined(program: tree.Program, partial: bool) -> Examined:
     ctx = Context(program.source, infer, partial, frozenset(program.lost))
     model = _check(ctx, program)
-    return (None if ctx.failed or partial else model), ctx.diagnostics()
+    return Examined(program, None if ctx.failed or partial else model, ctx.diagnostics(), ctx)
 
 
 def _check(ctx: Context, program: tree.Program) -> Model | None:
@@ -213,11 +229,17 @@ def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None,
     """Parse and check a program. There is no model where there is an error.
 
     Errors that a statement with a syntax error may cause are not reported, and no warnings are reported beside an error."""
+    examined = examine_text(text, name)
+    return examined.model, examined.diagnostics
+
+
+def examine_text(text: str | bytes, name: str = "<text>") -> Examined:
+    """The findings of `compile_text`, with the names that the checker knows beside it, for editors."""
     from ..grammar import parse
 
     program, found = parse(text, name)
     broken = has_errors(found)
-    model, more = check(program, partial=broken)
-    told = [d for d in (*found, *more) if d.severity == "error" or not broken]
+    examined = _examined(program, broken)
+    told = [d for d in (*found, *examined.diagnostics) if d.severity == "error" or not broken]
     every = sorted(told, key=lambda d: d.span.start if d.span else -1)
-    return (None if broken else model), tuple(every[:AT_MOST])
+    return replace(examined, diagnostics=tuple(every[:AT_MOST]))

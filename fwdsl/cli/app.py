@@ -38,10 +38,11 @@ COMMANDS = {
     "completion": ("completion", "completion for a shell: commands, files, parameters, methods"),
     "doctor": ("doctor", "what is installed: versions, cores, caches, extras"),
     "warm": ("warm", "compile ahead what programs use, so that their first runs do not wait for it"),
+    "lsp": ("lsp", "the language server, which an editor starts"),
 }
 
 #: Commands that need no arrays, so that NumPy is not loaded for them.
-_WITHOUT_DATA = ("check", "explain", "info", "fmt", "completion", "doctor")
+_WITHOUT_DATA = ("check", "explain", "info", "fmt", "completion", "doctor", "lsp")
 
 EXIT_CODES = {
     OK: "solved to tolerance",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..grammar.diagnostic import Diagnostic
+from ..grammar.diagnostic import Diagnostic, Fix
 from ..grammar.source import Source, Span
 
 
@@ -22,13 +22,8 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
         "labels": [{"span": _span(d.source, label.span), "text": label.text} for label in d.labels],
         "rule": d.rule,
         "hint": d.hint,
-        "fix": None
-        if d.fix is None
-        else {
-            "description": d.fix.description,
-            "span": _span(d.source, d.fix.span),
-            "replacement": d.fix.replacement,
-        },
+        "fix": None if d.fix is None else _fix(d.source, d.fix),
+        "choices": [_fix(d.source, fix) for fix in d.choices],
         "place": None
         if d.place is None
         else {
@@ -39,6 +34,10 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
             "value": d.place.value,
         },
     }
+
+
+def _fix(source: Source | None, fix: Fix) -> dict[str, object]:
+    return {"description": fix.description, "span": _span(source, fix.span), "replacement": fix.replacement}
 
 
 def _span(source: Source | None, span: Span | None) -> dict[str, object] | None:

@@ -76,6 +76,12 @@ def read_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     return table.result()
 
 
+def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
+    """The names of the columns, none where there is no header. Raises `Unreadable`."""
+    with opened(path, findings) as stream:
+        return first_line(lines(stream), {}, path, findings)[0].names or ()
+
+
 class _Words:
     """A column whose values may be words. Each distinct value is kept once, with its first row."""
 

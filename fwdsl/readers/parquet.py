@@ -63,6 +63,20 @@ def _arrays(
     return result
 
 
+def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
+    """The names of the columns; none where pyarrow is not there or does not know the file. Raises `Unreadable`."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        return ()
+    with opened(path, findings) as stream:
+        try:
+            return tuple(ParquetFile(pyarrow.PythonFile(stream, mode="r")).schema_arrow.names)
+        except pyarrow.ArrowException:
+            return ()
+
+
 def _chosen(
     path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, open_file: Opener
 ) -> tuple[Any, list[int], ChosenColumns] | None:

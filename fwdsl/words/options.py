@@ -7,17 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OptionWord:
-    """An option of `solve`: the domain of its value, its default, and `otherwise`, what holds where there is neither."""
+    """An option of `solve`: the domain of its value, its default, and `otherwise`, what holds where there is neither.
+
+    `choices` are the words that it may be, where it is one of a few.
+    """
 
     domain: str
     meaning: str
     default: float | str | None = None
     otherwise: str = ""
+    choices: tuple[str, ...] = ()
 
 
 SOLVE_OPTIONS: dict[str, OptionWord] = {
     "tol": OptionWord("positive", "the gap to certify, above 0", 1e-6),
-    "gap": OptionWord("gap", "`relative` or `absolute`: what `tol` is compared with", "relative"),
+    "gap": OptionWord(
+        "gap", "`relative` or `absolute`: what `tol` is compared with", "relative", choices=("relative", "absolute")
+    ),
     "method": OptionWord(
         "method", "`auto`, a method's name, a method with options of its own, or a list of names to choose from", "auto"
     ),

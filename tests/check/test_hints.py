@@ -45,6 +45,33 @@ def test_a_function_that_means_something_else_is_no_fix():
     assert only(DECLARED + "minimize sum(max(0, A @ x))\n").fix is None
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "mended"),
+    [
+        ("minimize norm1(A @ b)", "FW2032", ["A.T @ b"]),
+        ("minimize norm1((A) @ b)", "FW2032", ["(A).T @ b"]),
+        ("minimize norm1(x @ A)", "FW2032", ["x @ A.T"]),
+        ("data C: matrix[k, n]\nminimize norm1(A @ C) + norm1(x)", "FW2032", ["C @ A"]),
+        ("data B: matrix[k, d]\nminimize norm1(A @ B)", "FW2032", ["A @ B.T"]),
+        ("var v: vector[k]\nminimize norm1(A @ v) + norm1(x)", "FW2032", ["v: vector[d]"]),
+        ("data w: vector[n]\nminimize mean(w * squared(A @ x, b))", "FW3007", ["w: vector[n] in nonnegative"]),
+        ("data P: matrix[d, d]\nminimize quad_form(x, P)", "FW3017", ["P: psd[d]"]),
+        ("minimize squared(A @ x, b)", "FW2058", ["mean(squared(A @ x, b))", "sum(squared(A @ x, b))"]),
+        ("let l = hinge(A @ x, y)\nminimize l", "FW2058", ["mean(hinge(A @ x, y))", "sum(hinge(A @ x, y))"]),
+    ],
+)
+def test_fixes_and_choices_mend_the_program(text: str, code: str, mended: list[str]):
+    program = DECLARED + text + "\n"
+    (found,) = [d for d in examine(program)[1] if d.severity == "error"]
+    assert found.code == code
+    edits = [*([found.fix] if found.fix else []), *found.choices]
+    texts = [program[: e.span.start] + e.replacement + program[e.span.end :] for e in edits]
+    assert len(texts) == len(mended)
+    for after, part in zip(texts, mended, strict=True):
+        assert part in after
+        assert code not in {d.code for d in examine(after)[1]}
+
+
 def test_a_source_behind_an_equals_sign():
     (found,) = examine('data A: matrix[n, d] = csv("a.csv")\nvar x: vector[d]\nminimize sum_squares(A @ x)\n')[1]
     assert (found.code, found.hint) == ("FW2005", 'write `from csv("a.csv")`')

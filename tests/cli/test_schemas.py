@@ -18,7 +18,7 @@ jsonschema = pytest.importorskip("jsonschema", reason="schemas are checked by js
 ROOT = Path(__file__).parents[2]
 DOCUMENT = json.loads((ROOT / "docs" / "output.schema.json").read_text())
 LASSO, RATINGS = (str(ROOT / "examples" / name) for name in ("lasso.fw", "elastic_net.fw"))
-WITHOUT_JSON = ("explain", "fmt", "completion", "repl")
+WITHOUT_JSON = ("explain", "fmt", "completion", "repl", "lsp")
 
 PROGRAMS = {
     "bad.fw": "var x: real\nminimize norm(x)\n",
@@ -85,12 +85,15 @@ CALLS: list[tuple[str, list[str]]] = [
     ("warm", ["warm", LASSO, "bad.fw"]),
     ("new", ["new", str(ROOT / "examples" / "data" / "synthetic.csv")]),
     ("doctor", ["doctor"]),
+    ("export", ["export", "lasso.npz", "--onnx", "lasso.onnx"]),
 ]
 
 
 @pytest.mark.parametrize(("name", "argv"), CALLS, ids=[" ".join(Path(word).name for word in argv) for _, argv in CALLS])
 def test_what_a_command_writes_is_described(name: str, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    if name == "eval":
+    if name == "export":
+        pytest.importorskip("onnx", reason="models are written by onnx")
+    if name in ("eval", "export"):
         said(capsys, "run", LASSO, "--out", "lasso.npz")
     validator(name).validate(json.loads(said(capsys, *argv, "--json")))
 

@@ -23,6 +23,7 @@ def test_all_of_it():
         "hint",
         Fix("write x", Span(4, 5), "x"),
         Place("f.csv", "k", 3, 4, "abc"),
+        choices=(Fix("write y", Span(4, 5), "y"),),
     )
     here = {"file": "a.fw", "line": 1, "column": 5, "end_line": 1, "end_column": 6}
     there = {"file": "a.fw", "line": 2, "column": 11, "end_line": 3, "end_column": 1}
@@ -37,6 +38,7 @@ def test_all_of_it():
         "rule": "The rule.",
         "hint": "hint",
         "fix": {"description": "write x", "span": here, "replacement": "x"},
+        "choices": [{"description": "write y", "span": here, "replacement": "y"}],
         "place": {"file": "f.csv", "key": "k", "row": 3, "column": 4, "value": "abc"},
     }
     assert json.loads(json.dumps(form)) == form

@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/fwdsl
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm)
+_shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp)
 
 _shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --json --json-stream --out --checkpoint --resume --plot --strict --quiet)
 _shtab_fwdsl_check_option_strings=(-h --help --color --data --set --dim --json --strict)
@@ -25,6 +25,7 @@ _shtab_fwdsl_repl_option_strings=(-h --help --color)
 _shtab_fwdsl_completion_option_strings=(-h --help --color)
 _shtab_fwdsl_doctor_option_strings=(-h --help --color --json)
 _shtab_fwdsl_warm_option_strings=(-h --help --color --all --data --set --dim --json)
+_shtab_fwdsl_lsp_option_strings=(-h --help --color --stdio)
 _shtab_fwdsl_option_strings=(-h --help -V --version)
 
 _shtab_fwdsl_run_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
@@ -119,8 +120,9 @@ _shtab_fwdsl_warm___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_warm___data_COMPGEN=_fwdsl_data
 _shtab_fwdsl_warm___set_COMPGEN=_fwdsl_parameters
 _shtab_fwdsl_warm___dim_COMPGEN=_fwdsl_dimensions
+_shtab_fwdsl_lsp___color_COMPGEN=_fwdsl_words_auto
 
-_shtab_fwdsl_pos_0_choices=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm)
+_shtab_fwdsl_pos_0_choices=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp)
 
 _shtab_fwdsl_run_pos_0_nargs='*'
 _shtab_fwdsl_run__h_nargs=0
@@ -202,6 +204,9 @@ _shtab_fwdsl_warm__h_nargs=0
 _shtab_fwdsl_warm___help_nargs=0
 _shtab_fwdsl_warm___all_nargs=0
 _shtab_fwdsl_warm___json_nargs=0
+_shtab_fwdsl_lsp__h_nargs=0
+_shtab_fwdsl_lsp___help_nargs=0
+_shtab_fwdsl_lsp___stdio_nargs=0
 _shtab_fwdsl_pos_0_nargs=A...
 _shtab_fwdsl__h_nargs=0
 _shtab_fwdsl___help_nargs=0

@@ -94,7 +94,7 @@ function _shtab_fwdsl_using
   test "$_shtab_fwdsl_cmdpath" = "$argv"
 end
 
-set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm
+set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp
 set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --max-iter --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
 
 complete -c fwdsl -e
@@ -294,3 +294,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using warm' -l set -xka "(_fwdsl_parameters)"
 complete -c fwdsl -n '_shtab_fwdsl_using warm' -l dim -xka "(_fwdsl_dimensions)" -d 'give a dimension its size'
 complete -c fwdsl -n '_shtab_fwdsl_using warm' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using warm; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'programs; `-` reads standard input'
+complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a lsp -d 'The language server: an editor starts it and speaks to it over standard input and output.'
+complete -c fwdsl -n '_shtab_fwdsl_using lsp' -s h -l help -d 'show this help message and exit'
+complete -c fwdsl -n '_shtab_fwdsl_using lsp' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
+complete -c fwdsl -n '_shtab_fwdsl_using lsp' -l stdio -d 'standard input and output, which is the only way'
