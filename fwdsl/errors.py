@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from .grammar.diagnostic import Diagnostic
 from .grammar.source import Span
+from .html.shown import ShownInNotebooks
 
 
-class FwError(Exception):
+class FwError(ShownInNotebooks, Exception):
     """Base of all errors; its message is the diagnostics as text.
 
     `diagnostics` holds all that was found, warnings included; `code`, `span` and `hint` are those of the first error.
@@ -24,6 +25,17 @@ class FwError(Exception):
         from .diagnostics import render_text
 
         return render_text(self.diagnostics).rstrip("\n")
+
+    def _html(self) -> str:
+        from .diagnostics.html_form import diagnostics_html
+
+        return diagnostics_html(self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython prints in place of a traceback: the kind of error, where the user's code raised it, and the diagnostics."""
+        from .diagnostics.traceback import rendered
+
+        return rendered(self, self.diagnostics)
 
     @property
     def first(self) -> Diagnostic:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from ..studies.plot import require_plot
+from ..results.plot import require_plot
 from .arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, choice, whole
 from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from .opening import bindings_of, opened_to_solve

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.speed import told_seconds
 from ..certify.certificate import Certificate
+from ..html.shown import ShownInNotebooks
 from .status import Status
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(ShownInNotebooks):
     """A certified answer. `solution["beta"]` is a variable's value; nothing is lost when a limit was reached.
 
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
@@ -95,6 +96,11 @@ class Solution:
             f"variables {', '.join(self.variables)}>"
         )
 
+    def _html(self) -> str:
+        from .html_form import solution_html
+
+        return solution_html(self)
+
     def __getitem__(self, name: str) -> Any:
         return self.variables[name]
 
@@ -113,6 +119,28 @@ class Solution:
         """The share of samples classified wrongly, by term of the objective whose loss is one of classification, on data given by name."""
         rates: Mapping[str, float] = self._on(values).error_rates
         return rates
+
+    def plot(self, name: str | None = None) -> Any:
+        """Draw how the gap closed against data passes and seconds, into a file whose suffix tells the format; without a name the figure is given
+        (extra `plot`)."""
+        from .plot import plot_gap, require_plot
+
+        require_plot(name)
+        return plot_gap(name, self)
+
+    def to_frame(self, name: str | None = None, *, history: bool = False) -> Any:
+        """The solution as a frame of pandas.
+
+        Without a name every entry of every variable is a row: `variable`, `row`, `column`, `value`. With the name of a variable the frame has
+        that variable's shape, its rows and columns under the names of the data's columns, classes or ids where there are any. With `history`
+        it has the reports of the run, a row each. Raises `RunError` FW0330 where pandas is not installed, `BuildError` FW0331 for a name that is no
+        variable and for a matrix kept as factors that is too large to write out.
+        """
+        from .frames import entries_frame, history_frame, variable_frame
+
+        if history:
+            return history_frame(self)
+        return entries_frame(self) if name is None else variable_frame(self, name)
 
     def analysis(self) -> Mapping[str, Any]:
         """Passes and seconds that the plan predicted beside the actual ones, and those of each phase: see `fwdsl.results.solution.analysis`."""

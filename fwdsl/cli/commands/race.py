@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
-from ...studies.plot import plot_race, require_plot
+from ...results.plot import require_plot
+from ...studies.plot import plot_race
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
 from ..opening import bindings_of, inputs_of, opened

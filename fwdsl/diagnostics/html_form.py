@@ -1,0 +1,35 @@
+"""Diagnostics as HTML: the very text of `render_text`, carets under the columns, with the colours of the page in place of the terminal's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..grammar.diagnostic import Diagnostic
+from ..html.markup import Html, el, joined
+from ..html.style import fragment
+from .text import STYLES, counted, render_text
+
+_STYLED = re.compile(r"\x1b\[(?P<style>[\d;]+)m(?P<text>[^\x1b]*)\x1b\[0m")
+
+
+def diagnostics_html(diagnostics: Sequence[Diagnostic]) -> Html:
+    """The diagnostics as a part of a page."""
+    return fragment(diagnostics_block(diagnostics), label=counted(diagnostics))
+
+
+def diagnostics_block(diagnostics: Sequence[Diagnostic]) -> Html:
+    """The diagnostics as preformatted text."""
+    inner = coloured(render_text(diagnostics, color=True).rstrip("\n"))
+    return el("pre", inner, class_="diagnostics", role="region", tabindex=0, aria_label=counted(diagnostics))
+
+
+def coloured(text: str) -> Html:
+    """A text with the colours of a terminal as HTML."""
+    names = {style: name for name, style in STYLES.items()}
+    parts: list[object] = []
+    at = 0
+    for found in _STYLED.finditer(text):
+        parts += [text[at : found.start()], el("span", found["text"], class_=names[found["style"]])]
+        at = found.end()
+    return joined(*parts, text[at:])
