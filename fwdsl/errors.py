@@ -31,6 +31,9 @@ class FwError(ShownInNotebooks, Exception):
 
         return diagnostics_html(self.diagnostics)
 
+    def _plain(self) -> str:
+        return str(self)
+
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython prints in place of a traceback: the kind of error, where the user's code raised it, and the diagnostics."""
         from .diagnostics.traceback import rendered

@@ -10,7 +10,7 @@ from .markup import Html, el, joined
 from .scale import Axis, Scale, fitted, tick_text
 
 WIDTH, HEIGHT = 440, 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 26, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 26, 44
 
 COLOURS = 8
 _DASHES = (None, "7 3", "2 3", "10 3 2 3")
@@ -51,9 +51,9 @@ def chart(
     shown = [curve for curve in shown if curve.points]
     if not shown:
         return el("p", "There is nothing to draw.", class_="dim")
-    across = fitted([px for c in shown for px, _ in c.points], _LEFT, WIDTH - _RIGHT, x.log)
+    across = fitted(x, [px for c in shown for px, _ in c.points], _LEFT, WIDTH - _RIGHT)
     heights = [py + s for c in shown for (_, py), r in zip(c.points, _spreads(c), strict=True) for s in (-r, r)]
-    up = fitted(heights, HEIGHT - _BOTTOM, _TOP, y.log)
+    up = fitted(y, heights, HEIGHT - _BOTTOM, _TOP)
     parts = [
         el("title", title),
         el("desc", _described(shown, x, y)),

@@ -13,6 +13,9 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u20
 #: Elements that have no end.
 _VOID = frozenset({"meta", "br"})
 
+#: Characters from which on a text may be broken into lines in a table.
+LONG = 48
+
 Child = object
 """A piece of an element: `Html` as it is, nothing for None, all others as escaped text."""
 
@@ -62,20 +65,25 @@ def table(
     wide, also from the keyboard.
     """
     right, strong = set(numbers), set(marked)
-    top = el("tr", *(el("th", cell, scope="col", class_="num" if i in right else None) for i, cell in enumerate(head)))
+    top = el("tr", *(el("th", cell, scope="col", class_=_cell_class(i, "", right)) for i, cell in enumerate(head)))
     lines = [
-        el(
-            "tr",
-            *(
-                el("td" if i else "th", cell, scope=None if i else "row", class_="num" if i in right else None)
-                for i, cell in enumerate(row)
-            ),
-            class_="marked" if at in strong else None,
-        )
+        el("tr", *(_cell(i, cell, right) for i, cell in enumerate(row)), class_="marked" if at in strong else None)
         for at, row in enumerate(rows)
     ]
-    inner = el("table", el("caption", caption), el("thead", top), el("tbody", *lines))
+    named = el("caption", caption, class_="short" if len(caption) <= LONG else None)
+    inner = el("table", named, el("thead", top), el("tbody", *lines))
     return el("div", inner, class_="scroll", role="region", aria_label=caption, tabindex=0)
+
+
+def _cell(i: int, cell: Child, right: set[int]) -> Html:
+    kind = _cell_class(i, cell, right)
+    return el("td", cell, class_=kind) if i else el("th", cell, scope="row", class_=kind)
+
+
+def _cell_class(i: int, cell: Child, right: set[int]) -> str | None:
+    if i in right:
+        return "num"
+    return "long" if not isinstance(cell, Html) and len(str(cell)) > LONG else None
 
 
 def facts(rows: Iterable[tuple[Child, Child]]) -> Html:

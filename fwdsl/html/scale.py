@@ -14,10 +14,11 @@ SMALLEST_DRAWN = 1e-16
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis before it has numbers: what it shows, and whether by logarithms."""
+    """An axis before it has numbers: what it shows, whether by logarithms, and whether from 0 on."""
 
     label: str
     log: bool = False
+    from_zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,12 @@ class Scale:
         return _powers(self.low, self.high) if self.log else _rounds(self.low, self.high)
 
 
-def fitted(values: Iterable[float], start: float, end: float, log: bool) -> Scale:
+def fitted(axis: Axis, values: Iterable[float], start: float, end: float) -> Scale:
     """The scale that shows all values, with some room where there is one value alone."""
+    log = axis.log
     shown = [v for v in values if math.isfinite(v) and (v > 0.0 or not log)]
     low, high = (min(shown), max(shown)) if shown else (1.0, 10.0)
+    low = 0.0 if axis.from_zero else low
     if log:
         low, high = 10.0 ** math.floor(math.log10(low) + 1e-9), 10.0 ** math.ceil(math.log10(high) - 1e-9)
         high = high if high > low else 10.0 * low
@@ -57,7 +60,7 @@ def fitted(values: Iterable[float], start: float, end: float, log: bool) -> Scal
 def _powers(low: float, high: float) -> list[float]:
     first, last = round(math.log10(low)), round(math.log10(high))
     step = -(-(last - first) // (MOST_TICKS - 1)) or 1
-    return [10.0**power for power in range(first, last + 1, step)]
+    return [10.0**power for power in range(first, last + 1) if power % step == 0]
 
 
 def _rounds(low: float, high: float) -> list[float]:

@@ -13,8 +13,12 @@ class ShownInNotebooks:
         """The object as a part of a page."""
         raise NotImplementedError
 
+    def _plain(self) -> str:
+        """The object as text."""
+        return repr(self)
+
     def _repr_html_(self) -> str:
         return str(self._html())
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return {"text/plain": self._plain(), "text/html": self._repr_html_()}

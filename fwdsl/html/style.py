@@ -42,6 +42,8 @@ overflow-x:auto;white-space:pre;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,
 .fw .scroll{overflow-x:auto;margin:.5rem 0;max-width:100%}
 .fw table{border-collapse:collapse;margin:0;font-size:13px;color:inherit;width:auto;table-layout:auto}
 .fw caption{caption-side:top;text-align:left;color:var(--fw-dim);padding:.1rem 0 .3rem}
+.fw caption.short{white-space:nowrap}
+.fw th code,.fw td code{white-space:nowrap}.fw td.long{min-width:15rem}
 .fw tr{background:none}
 .fw th,.fw td{padding:.22rem .8rem .22rem 0;border:0;border-bottom:1px solid var(--fw-line);text-align:left;vertical-align:top;\
 font-weight:400;color:inherit;background:none;max-width:44rem}

@@ -89,13 +89,13 @@ def gap_charts(solution: Solution) -> Html:
         chart(
             "Relative gap against time",
             [Curve("", list(zip((p.elapsed for p in reports), heights, strict=True)), told)],
-            Axis("seconds"),
+            Axis("seconds", from_zero=True),
             gap,
         ),
         chart(
             "Relative gap against data passes",
             [Curve("", list(zip((p.passes for p in reports), heights, strict=True)), told)],
-            Axis("data passes"),
+            Axis("data passes", from_zero=True),
             gap,
         ),
         class_="charts",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..html.chart import COLOURS, Curve, chart, legend
-from ..html.markup import Html, el, listed, table
+from ..html.markup import Html, el, folded, listed, table
 from ..html.scale import SMALLEST_DRAWN, Axis
 from ..html.style import fragment
 from .points import numbers_of, spans_decades, support
@@ -38,11 +38,15 @@ def race_parts(race: Race) -> Sequence[Html]:
     """The table, the reasons of those that did not reach the tolerance, and the gaps against time and passes."""
     head, *lines = cells(race.entrants, race.levels)
     rows = ([el("code", line[0]), *line[1:]] for line in lines)
-    short = notes(race, race.waiting)
+    ran = [e for e in race if e.status != "does not apply"]
+    short = notes(ran, race.waiting)
+    unable = [(el("code", e.name), e.reason) for e in race if e.status == "does not apply"]
+    left = folded(f"{len(unable)} methods that do not apply", table(("method", "reason"), unable, "Not in the race"))
     return [
         table(head, rows, conditions(race.options), numbers=range(LEFT, len(head))),
         *([listed(short)] if short else []),
         *_race_charts(race.entrants),
+        *([left] if unable else []),
     ]
 
 
