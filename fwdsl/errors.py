@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .grammar.diagnostic import Diagnostic
 from .grammar.source import Span
@@ -15,6 +16,8 @@ class FwError(ShownInNotebooks, Exception):
     `diagnostics` holds all that was found, warnings included; `code`, `span` and `hint` are those of the first error.
     """
 
+    html_from = "fwdsl.diagnostics.html_form:error_html"
+
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         if not diagnostics:
             raise ValueError("an FwError needs at least one diagnostic")
@@ -26,13 +29,12 @@ class FwError(ShownInNotebooks, Exception):
 
         return render_text(self.diagnostics).rstrip("\n")
 
-    def _html(self) -> str:
-        from .diagnostics.html_form import diagnostics_html
-
-        return diagnostics_html(self.diagnostics)
-
     def _plain(self) -> str:
         return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython has a printer of its own for exceptions, which comes before `_repr_mimebundle_`
+        printer.text(self._plain())
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython prints in place of a traceback: the kind of error, where the user's code raised it, and the diagnostics."""

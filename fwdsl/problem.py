@@ -224,7 +224,9 @@ class Problem(ShownInNotebooks):
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
         session = self._with(options)
-        return run_race(session, lanes(session, methods), callback)
+        report = None if callback else session.default_progress()
+        watched = callback if report is None else lambda _name, progress: report(progress)
+        return run_race(session, lanes(session, methods), watched)
 
     # --- printing ----------------------------------------------------------------------------------------------------
 
@@ -237,7 +239,7 @@ class Problem(ShownInNotebooks):
             raise error_for(diagnostics)
         return text
 
-    def _html(self) -> str:
+    def _repr_html_(self) -> str:
         from .html.markup import el, table
         from .html.style import fragment
         from .words.highlight import program_html

@@ -173,9 +173,10 @@ def _report(file: str, session: Session, argv: Sequence[str], found: SolutionGri
     from ..studies.grid import SolutionGrid
 
     over = ", ".join(found.parameters)
-    is_grid = isinstance(found, SolutionGrid)
-    parts = of_grid(found, session.plan()) if is_grid else of_folds(found)
-    what = f"solutions over {over}" if is_grid else f"cross-validation over {over}"
+    if isinstance(found, SolutionGrid):
+        what, parts = f"solutions over {over}", of_grid(found, session.plan())
+    else:
+        what, parts = f"cross-validation over {over}", of_folds(found)
     Report(what, session.name, parts, session, argv, session.bind()).write(file)
 
 

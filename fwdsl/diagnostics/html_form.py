@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 from ..grammar.diagnostic import Diagnostic
 from ..html.markup import Html, el, joined
@@ -13,9 +14,15 @@ from .text import STYLES, counted, render_text
 _STYLED = re.compile(r"\x1b\[(?P<style>[\d;]+)m(?P<text>[^\x1b]*)\x1b\[0m")
 
 
-def diagnostics_html(diagnostics: Sequence[Diagnostic]) -> Html:
-    """The diagnostics as a part of a page."""
-    return fragment(diagnostics_block(diagnostics), label=counted(diagnostics))
+class HasDiagnostics(Protocol):
+    """An error as far as it is shown."""
+
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def error_html(error: HasDiagnostics) -> Html:
+    """The diagnostics of an error as a part of a page."""
+    return fragment(diagnostics_block(error.diagnostics), label=counted(error.diagnostics))
 
 
 def diagnostics_block(diagnostics: Sequence[Diagnostic]) -> Html:

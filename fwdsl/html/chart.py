@@ -76,10 +76,17 @@ def legend(names: Sequence[str]) -> Html:
 
 
 def bar(value: float, low: float, high: float) -> Html:
-    """A small bar from 0 to a value, on a scale from `low` (at most 0) to `high` (at least 0). The number stands beside it, so it is hidden from readers."""
+    """A small bar from 0 to a value, on a scale from `low` (at most 0) to `high` (at least 0). Screen readers have the number beside it."""
     span = (high - low) or 1.0
     zero, at = 100 * -low / span, 100 * (value - low) / span
-    body = el("rect", x=f"{min(zero, at):.2f}", y=2, width=f"{abs(at - zero):.2f}", height=10, class_=f"fill c{int(value < 0)}")
+    body = el(
+        "rect",
+        x=f"{min(zero, at):.2f}",
+        y=2,
+        width=f"{abs(at - zero):.2f}",
+        height=10,
+        class_=f"fill c{int(value < 0)}",
+    )
     axis = el("line", x1=f"{zero:.2f}", y1=0, x2=f"{zero:.2f}", y2=14, class_="axis")
     return el("svg", body, axis, class_="bar", viewBox="-1 0 102 14", preserveAspectRatio="none", aria_hidden="true")
 
@@ -126,7 +133,15 @@ def _axes(across: Scale, up: Scale, x: Axis, y: Axis) -> Html:
 
 
 def _upright(name: str, at: float, i: int) -> Html:
-    line = el("line", x1=f"{at:.1f}", y1=_TOP, x2=f"{at:.1f}", y2=HEIGHT - _BOTTOM, class_="axis", stroke_dasharray=_dash(i + 1))
+    line = el(
+        "line",
+        x1=f"{at:.1f}",
+        y1=_TOP,
+        x2=f"{at:.1f}",
+        y2=HEIGHT - _BOTTOM,
+        class_="axis",
+        stroke_dasharray=_dash(i + 1),
+    )
     return el("g", line, el("title", name))
 
 
@@ -161,9 +176,7 @@ def _dots(curve: Curve, i: int, across: Scale, up: Scale, alone: bool) -> Html:
             el("circle", **at, r=8, class_="hit"),
             el("text", text, x=WIDTH - _RIGHT, y=14, text_anchor="end", class_="tip"),
         )
-        parts.append(
-            el("g", inner, class_="pt", role="img", aria_label=text, tabindex=0 if focus else None)
-        )
+        parts.append(el("g", inner, class_="pt", role="img", aria_label=text, tabindex=0 if focus else None))
     return joined(*parts)
 
 

@@ -38,7 +38,9 @@ def _numbered(found: re.Match[str]) -> str:
 
 def joined(*children: Child) -> Html:
     """Markup and texts one after the other."""
-    return Html("".join(child if isinstance(child, Html) else escaped(child) for child in children if child is not None))
+    return Html(
+        "".join(child if isinstance(child, Html) else escaped(child) for child in children if child is not None)
+    )
 
 
 def el(tag: str, /, *children: Child, **attributes: object) -> Html:

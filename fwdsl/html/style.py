@@ -71,7 +71,9 @@ font-weight:400;color:inherit;background:none;max-width:44rem}
 .fw .bar{width:9rem;height:.9rem;display:block}
 """
 
-_SERIES = "".join(f".fw .c{i}{{stroke:var(--fw-{i})}}.fw .dot.c{i},.fw .fill.c{i}{{fill:var(--fw-{i})}}" for i in range(8))
+_SERIES = "".join(
+    f".fw .c{i}{{stroke:var(--fw-{i})}}.fw .dot.c{i},.fw .fill.c{i}{{fill:var(--fw-{i})}}" for i in range(8)
+)
 
 # On paper everything is open, and nothing is asked to scroll.
 _PAGE = """
@@ -85,7 +87,9 @@ main.fw{margin:0 auto;padding:1.5rem 1.25rem 3rem;font-size:15px}
 
 def fragment(*children: object, label: str) -> Html:
     """What a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
-    return el("div", el("style", Html(_THEMES + _COMMON + _SERIES)), *children, class_="fw", role="group", aria_label=label)
+    return el(
+        "div", el("style", Html(_THEMES + _COMMON + _SERIES)), *children, class_="fw", role="group", aria_label=label
+    )
 
 
 def page(title: str, *children: object) -> Html:

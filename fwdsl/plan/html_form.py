@@ -30,7 +30,11 @@ def plan_parts(plan: Plan) -> Sequence[Html]:
         el("pre", el("code", "\n".join(plan.structure)), tabindex=0, role="region", aria_label="canonical form"),
         *([listed(plan.facts)] if plan.facts else []),
         _able("Methods that apply", freely, plan.method),
-        *([folded(f"{len(named)} more that apply where they are named", _able("Applied by name", named, ""))] if named else []),
+        *(
+            [folded(f"{len(named)} more that apply where they are named", _able("Applied by name", named, ""))]
+            if named
+            else []
+        ),
         *([folded(f"{len(others)} methods that do not apply", _unable(others))] if others else []),
         *([] if plan.bound else [el("p", "With data bound, passes, time and memory are predicted.", class_="dim")]),
     ]

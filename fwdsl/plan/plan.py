@@ -26,6 +26,8 @@ class Plan(ShownInNotebooks):
     the certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
     """
 
+    html_from = "fwdsl.plan.html_form:plan_html"
+
     method: str
     method_options: Mapping[str, Any]
     why: str
@@ -103,11 +105,6 @@ class Plan(ShownInNotebooks):
 
     def __repr__(self) -> str:
         return self.render()
-
-    def _html(self) -> str:
-        from .html_form import plan_html
-
-        return plan_html(self)
 
 
 def _candidate_json(c: Candidate) -> dict[str, object]:

@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 def of_solution(solution: Solution) -> list[Html]:
     """The parts of a run: the verdict and its grounds, how the gap closed, the answer, and the plan."""
-    answer = [terms_part(solution), *(variable_part(solution, name) for name in solution.variables), duals_part(solution)]
+    answer = [
+        terms_part(solution),
+        *(variable_part(solution, name) for name in solution.variables),
+        duals_part(solution),
+    ]
     closing = [gap_charts(solution), folded("The same as a table", history_table(solution))] if solution.history else []
     return [
         verdict(solution),
@@ -49,7 +53,11 @@ def of_plan(plan: Plan, analysis: Mapping[str, Any] | None = None, solution: Sol
     rows = ((name, *_pair(analysis[name])) for name in ("passes", "seconds"))
     compared = table(("", "predicted", "actual"), rows, "Cost of the run", numbers=(1, 2))
     phases = (
-        (f"{row['method']}: {row['phase']}" if row["method"] else row["phase"], f"{row['passes']:.3g}", f"{row['seconds']:.3g}")
+        (
+            f"{row['method']}: {row['phase']}" if row["method"] else row["phase"],
+            f"{row['passes']:.3g}",
+            f"{row['seconds']:.3g}",
+        )
         for row in analysis["phases"]
     )
     spent = table(("phase", "passes", "seconds"), phases, "Phases", numbers=(1, 2))
@@ -72,7 +80,11 @@ def of_grid(grid: SolutionGrid, plan: Plan) -> list[Html]:
         for point, s in zip(grid.points, grid, strict=True)
     )
     grounds = table((*fixed, "known by", "method", "started from"), rows, "Certificates", numbers=range(len(fixed)))
-    return [section("Solutions", *grid_parts(grid)), section("Certificates", grounds), section("Methods", *plan_parts(plan))]
+    return [
+        section("Solutions", *grid_parts(grid)),
+        section("Certificates", grounds),
+        section("Methods", *plan_parts(plan)),
+    ]
 
 
 def of_folds(found: CrossValidation) -> list[Html]:

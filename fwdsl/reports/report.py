@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
@@ -53,7 +53,11 @@ class Report:
     def write(self, file: str) -> None:
         """Write the page, whole or not at all. Raises `OSError` where that fails."""
         content = self.html().encode("utf-8")
-        write_atomically(file, lambda stream: stream.write(content))
+
+        def put(stream: IO[bytes]) -> None:
+            stream.write(content)
+
+        write_atomically(file, put)
 
 
 def _diagnostics(found: Sequence[Diagnostic]) -> Html:
@@ -73,13 +77,22 @@ def _record(model: Model, instance: Instance | None, options: Options) -> Iterab
         yield facts([("program", joined("SHA-256 ", el("code", of_program(model))))])
     else:
         if instance.dims:
-            yield table(("dimension", "size"), ((el("code", n), f"{size:,}") for n, size in instance.dims.items()), "Sizes", numbers=(1,))
+            yield table(
+                ("dimension", "size"),
+                ((el("code", n), f"{size:,}") for n, size in instance.dims.items()),
+                "Sizes",
+                numbers=(1,),
+            )
         yield table(("name", "what", "from", "SHA-256"), _values(instance), "Program, data and parameters")
     yield folded("Versions", facts(versions().items()))
 
 
 #: Values of options that mean more than they say.
-_MEANING = {("time", math.inf): "no limit", ("max_iter", None): "no limit", ("threads", 0): "0: one for each core"}
+_MEANING: dict[tuple[str, object], str] = {
+    ("time", math.inf): "no limit",
+    ("max_iter", None): "no limit",
+    ("threads", 0): "0: one for each core",
+}
 
 
 def _option(name: str, value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..grammar.diagnostic import Diagnostic
 from .labels import axis_names
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from ..bind.instance import Instance
 
 _COLUMNS = ("variable", "row", "column", "value")
 
@@ -28,22 +29,19 @@ def require_pandas() -> Any:
     return pandas
 
 
-def history_frame(solution: Solution) -> Any:
-    """The reports of the run, a row each: `phase`, `method`, `iteration`, `passes`, `elapsed`, `objective`, `dual_bound`, `relative_gap`."""
-    from .solution import Progress
-
-    pandas = require_pandas()
-    return pandas.DataFrame([asdict(p) for p in solution.history], columns=list(Progress.__dataclass_fields__))
+def history_frame(reports: Sequence[Any], columns: Sequence[str]) -> Any:
+    """The reports of a run, data classes with these fields, a row each."""
+    return require_pandas().DataFrame([asdict(report) for report in reports], columns=list(columns))
 
 
-def variable_frame(solution: Solution, name: str) -> Any:
+def variable_frame(variables: Mapping[str, Any], instance: Instance | None, name: str) -> Any:
     """One variable in its own shape: a vector as one column of its name, a matrix as rows and columns. More axes are put into the rows' index."""
     pandas = require_pandas()
-    if name not in solution.variables:
-        hint = f"the variables are {', '.join(solution.variables)}"
+    if name not in variables:
+        hint = f"the variables are {', '.join(variables)}"
         raise misuse("FW0331", f"{name!r} is no variable of the solution", hint=hint)
-    value = _written(name, solution[name])
-    names = axis_names(solution.instance, name, value.shape)
+    value = _written(name, variables[name])
+    names = axis_names(instance, name, value.shape)
     axes = [_index(pandas, known, size) for known, size in zip(names, value.shape, strict=True)]
     if value.ndim < 2:
         return pandas.DataFrame({name: value.ravel()}, index=axes[0] if axes else None)
@@ -51,15 +49,16 @@ def variable_frame(solution: Solution, name: str) -> Any:
     return pandas.DataFrame(value.reshape(-1, value.shape[-1]), index=index, columns=axes[-1])
 
 
-def entries_frame(solution: Solution) -> Any:
+def entries_frame(variables: Mapping[str, Any], instance: Instance | None) -> Any:
     """Every entry of every variable in a row: `variable`, `row`, `column` and `value`.
 
-    `row` and `column` are names where the data gave any, else positions; a number has neither, a vector no column. Of more axes `row` has all but the last.
+    `row` and `column` are names where the data gave any, else positions; a number has neither, a vector no column. Of more axes `row` has all but
+    the last.
     """
     pandas = require_pandas()
     frames = []
-    for name, value in solution.variables.items():
-        wide = variable_frame(solution, name)
+    for name, value in variables.items():
+        wide = variable_frame(variables, instance, name)
         axes = np.ndim(value)
         rows = list(wide.index) if axes else [None]
         columns = list(wide.columns) if axes > 1 else [None]

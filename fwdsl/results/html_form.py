@@ -163,7 +163,9 @@ def array_table(name: str, array: Any, names: tuple[tuple[Any, ...] | None, ...]
     if shown.size < support.size:
         caption += f"; the {shown.size} largest"
     low, high = float(min(0.0, flat[shown].min(initial=0.0))), float(max(0.0, flat[shown].max(initial=0.0)))
-    rows = ((_place(array.shape, int(i), names), number_text(float(flat[i])), bar(float(flat[i]), low, high)) for i in shown)
+    rows = (
+        (_place(array.shape, int(i), names), number_text(float(flat[i])), bar(float(flat[i]), low, high)) for i in shown
+    )
     if not support.size:
         return el("p", f"{name}: all of {shape} entries are zero")
     return table(("entry", "value", ""), rows, caption, numbers=(1,))
@@ -181,4 +183,3 @@ def duals_part(solution: Solution) -> Html | None:
     rows = ((el("code", name), value_text(value)) for name, value in solution.dual.items())
     caption = "Derivatives of the optimal value in the right-hand sides of the constraints"
     return table(("constraint", "multiplier"), rows, caption)
-

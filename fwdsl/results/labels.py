@@ -21,8 +21,7 @@ def axis_names(instance: Instance | None, variable: str, shape: Sequence[int]) -
     known = _names_of_dimensions(instance)
     found = (known.get(dim) for dim in declared.type.array_shape)
     return tuple(
-        names if names is not None and len(names) == size else None
-        for names, size in zip(found, shape, strict=True)
+        names if names is not None and len(names) == size else None for names, size in zip(found, shape, strict=True)
     )
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import RunError
 from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
-
-if TYPE_CHECKING:
-    from .solution import Solution
 
 
 def require_plot(name: str | None) -> None:
@@ -31,21 +29,19 @@ def require_plot(name: str | None) -> None:
         raise RunError([found])
 
 
-def plot_gap(name: str | None, solution: Solution) -> Any:
-    """Draw the history of a solution into a file whose suffix tells the format, or give the figure; `OSError` where writing fails."""
-    reports = [p for p in solution.history if math.isfinite(p.relative_gap) and p.relative_gap > 0]
+def plot_gap(name: str | None, title: str, reports: Iterable[tuple[float, float, float]]) -> Any:
+    """Draw the gap against data passes and seconds into a file whose suffix tells the format, or give the figure; `OSError` where writing fails.
+
+    `reports` are passes, seconds and relative gaps; a gap that is 0 or unknown is left out.
+    """
+    shown = [(passes, seconds, gap) for passes, seconds, gap in reports if math.isfinite(gap) and gap > 0]
     figure = new_figure(figsize=(8, 3.2))
-    for axes, unit, values in zip(
-        figure.subplots(1, 2, sharey=True),
-        ("data passes", "seconds"),
-        ([p.passes for p in reports], [p.elapsed for p in reports]),
-        strict=True,
-    ):
-        axes.semilogy(values, [p.relative_gap for p in reports])
+    for i, (axes, unit) in enumerate(zip(figure.subplots(1, 2, sharey=True), ("data passes", "seconds"), strict=True)):
+        axes.semilogy([report[i] for report in shown], [gap for _, _, gap in shown])
         axes.set_xlabel(unit)
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("relative gap")
-    figure.suptitle(f"{solution.method}: {solution.status.replace('_', ' ')}", fontsize="medium")
+    figure.suptitle(title, fontsize="medium")
     return finished(figure, name)
 
 

@@ -67,6 +67,8 @@ class Solution(ShownInNotebooks):
     whole run, `times` and `history` of its last part.
     """
 
+    html_from = "fwdsl.results.html_form:solution_html"
+
     status: Status
     certificate: Certificate
     variables: Mapping[str, Any]
@@ -96,11 +98,6 @@ class Solution(ShownInNotebooks):
             f"variables {', '.join(self.variables)}>"
         )
 
-    def _html(self) -> str:
-        from .html_form import solution_html
-
-        return solution_html(self)
-
     def __getitem__(self, name: str) -> Any:
         return self.variables[name]
 
@@ -126,7 +123,8 @@ class Solution(ShownInNotebooks):
         from .plot import plot_gap, require_plot
 
         require_plot(name)
-        return plot_gap(name, self)
+        reports = [(p.passes, p.elapsed, p.relative_gap) for p in self.history]
+        return plot_gap(name, f"{self.method}: {self.status.replace('_', ' ')}", reports)
 
     def to_frame(self, name: str | None = None, *, history: bool = False) -> Any:
         """The solution as a frame of pandas.
@@ -139,8 +137,10 @@ class Solution(ShownInNotebooks):
         from .frames import entries_frame, history_frame, variable_frame
 
         if history:
-            return history_frame(self)
-        return entries_frame(self) if name is None else variable_frame(self, name)
+            return history_frame(self.history, tuple(Progress.__dataclass_fields__))
+        if name is None:
+            return entries_frame(self.variables, self.instance)
+        return variable_frame(self.variables, self.instance, name)
 
     def analysis(self) -> Mapping[str, Any]:
         """Passes and seconds that the plan predicted beside the actual ones, and those of each phase: see `fwdsl.results.solution.analysis`."""

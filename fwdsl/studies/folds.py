@@ -50,6 +50,8 @@ class CrossValidation(ShownInNotebooks):
     loss: the most regularised. Both are None, and so is `solution`, the fit at `best`, where the run was interrupted or no point has a fit.
     """
 
+    html_from = "fwdsl.studies.html_form:folds_html"
+
     parameters: tuple[str, ...]
     points: tuple[Point, ...]
     score: ScoreName
@@ -97,7 +99,8 @@ class CrossValidation(ShownInNotebooks):
         return best, int(np.argmax(np.where(near, self.training_loss, -np.inf)))
 
     def plot(self, name: str | None = None) -> Any:
-        """Draw the mean scores with their standard errors into a file whose suffix tells the format; without a name the figure is given (extra `plot`)."""
+        """Draw the mean scores with their standard errors into a file whose suffix tells the format; without a name the figure is given
+        (extra `plot`)."""
         from ..results.plot import require_plot
         from .plot import plot_folds
 
@@ -138,11 +141,6 @@ class CrossValidation(ShownInNotebooks):
         if self.chosen[0] is None and self.status != "interrupted":
             lines.append("no point has a fit in every fold")
         return "\n".join([*lines, self.caption])
-
-    def _html(self) -> str:
-        from .html_form import folds_html
-
-        return folds_html(self)
 
     def _named(self, i: int | None) -> dict[str, float] | None:
         return None if i is None else dict(zip(self.parameters, self.points[i], strict=True))

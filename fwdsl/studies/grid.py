@@ -28,6 +28,8 @@ class SolutionGrid(ShownInNotebooks):
     `grid[i]` is the solution at `grid.points[i]`, which has a value for each of `grid.parameters`; printed, it is a table.
     """
 
+    html_from = "fwdsl.studies.html_form:grid_html"
+
     parameters: tuple[str, ...]
     points: tuple[Point, ...]
     solutions: tuple[Solution, ...]
@@ -44,11 +46,6 @@ class SolutionGrid(ShownInNotebooks):
     def __repr__(self) -> str:
         rows = [row_text(p, s) for p, s in zip(self.points, self.solutions, strict=True)]
         return "\n".join([header_text(self.parameters), *rows])
-
-    def _html(self) -> str:
-        from .html_form import grid_html
-
-        return grid_html(self)
 
     def plot(self, name: str | None = None) -> Any:
         """Draw the solutions against the parameters into a file whose suffix tells the format; without a name the figure is given (extra `plot`)."""

@@ -55,7 +55,10 @@ def _race_charts(entrants: Sequence[Entrant]) -> Sequence[Html]:
     if not shown:
         return []
     gap = Axis("certified relative gap", log=True)
-    units: tuple[tuple[Unit, str, str], ...] = (("seconds", "seconds", "time"), ("passes", "data passes", "data passes"))
+    units: tuple[tuple[Unit, str, str], ...] = (
+        ("seconds", "seconds", "time"),
+        ("passes", "data passes", "data passes"),
+    )
     drawn = (
         chart(
             f"Certified gap against {words}",
@@ -117,7 +120,11 @@ def _parameter_axis(parameters: Sequence[str], points: Sequence[Point]) -> Axis:
 
 
 def _over_last(
-    parameters: Sequence[str], points: Sequence[Point], heights: Sequence[float], what: str, spread: Sequence[float] = ()
+    parameters: Sequence[str],
+    points: Sequence[Point],
+    heights: Sequence[float],
+    what: str,
+    spread: Sequence[float] = (),
 ) -> list[Curve]:
     """Heights against the last parameter, a curve for each value of the others."""
     curves: dict[Point, list[int]] = {}

@@ -25,7 +25,9 @@ LONGEST_LEGEND = 16
 """Curves that a legend names."""
 
 
-def plot_grid(name: str | None, parameters: Sequence[str], points: Sequence[Point], solutions: Sequence[Solution]) -> Any:
+def plot_grid(
+    name: str | None, parameters: Sequence[str], points: Sequence[Point], solutions: Sequence[Solution]
+) -> Any:
     """Draw a grid against its last parameter into a file, or give the figure; `OSError` where writing fails.
 
     Of one parameter: objective and coefficients. Of several: objective and nonzero entries, a curve for each value of the others.
@@ -114,7 +116,7 @@ def _legend(figure: Any) -> None:
 
 
 def plot_race(name: str | None, entrants: Sequence[Entrant]) -> Any:
-    """Draw the certified gaps of a race against time and data passes, on logarithmic scales, into a file, or give the figure; `OSError` where writing fails."""
+    """Draw the certified gaps of a race against time and data passes, into a file, or give the figure; `OSError` where writing fails."""
     figure = new_figure(figsize=(9, 3.6))
     draw_race(figure.subplots(1, 2, sharey=True), entrants)
     figure.axes[1].set_ylabel("")

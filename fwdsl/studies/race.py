@@ -49,6 +49,8 @@ class Race(ShownInNotebooks):
     not come.
     """
 
+    html_from = "fwdsl.studies.html_form:race_html"
+
     entrants: tuple[Entrant, ...]
     options: Options
     levels: tuple[float, ...]
@@ -73,11 +75,6 @@ class Race(ShownInNotebooks):
         from .race_table import table_text
 
         return table_text(self.entrants, self.levels, self.options, self.waiting)
-
-    def _html(self) -> str:
-        from .html_form import race_html
-
-        return race_html(self)
 
     @property
     def status(self) -> Status:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ...errors import FwError
 from ...grammar.diagnostic import Diagnostic
 from ...results.plot import require_plot
-from ...studies.plot import plot_race
 from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
 from ..opening import bindings_of, inputs_of, opened
@@ -62,7 +61,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def _tell(race: Race, session: Session, known: argparse.Namespace, argv: Sequence[str], output: Output) -> int:
     """Print the table, draw the plot and write the page. The table is printed even if a file cannot be written."""
-    plot, html = (lambda: plot_race(known.plot, race.entrants)), (lambda: _report(known.html, race, session, argv))
+    plot, html = (lambda: race.plot(known.plot)), (lambda: _report(known.html, race, session, argv))
     _, wrong = written({known.plot: plot, known.html: html})
     unsaved = bool(wrong)
     if race.contradiction:

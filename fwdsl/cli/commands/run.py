@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...results.plot import plot_gap, require_plot
+from ...results.plot import require_plot
 from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
@@ -75,7 +75,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
         unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
         save = partial(save_solution, known.out, solution, form, session.options)
-        plot, html = (lambda: plot_gap(known.plot, solution)), (lambda: _report(known.html, solution, session, argv))
+        plot, html = (lambda: solution.plot(known.plot)), (lambda: _report(known.html, solution, session, argv))
         saved, more = written({known.out: save, known.plot: plot, known.html: html})
         unsaved += more
         output.report(unsaved)
