@@ -10,7 +10,7 @@ from .markup import Html, el, joined
 from .scale import Axis, Scale, fitted, tick_text
 
 WIDTH, HEIGHT = 440, 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 26, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 12, 26, 44
 
 COLOURS = 8
 _DASHES = (None, "7 3", "2 3", "10 3 2 3")
@@ -128,7 +128,7 @@ def _axes(across: Scale, up: Scale, x: Axis, y: Axis) -> Html:
     parts.append(el("line", x1=_LEFT, y1=HEIGHT - _BOTTOM, x2=WIDTH - _RIGHT, y2=HEIGHT - _BOTTOM, class_="axis"))
     parts.append(el("text", x.label, x=(_LEFT + WIDTH - _RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle"))
     middle = (_TOP + HEIGHT - _BOTTOM) / 2
-    parts.append(el("text", y.label, text_anchor="middle", transform=f"translate(12 {middle}) rotate(-90)"))
+    parts.append(el("text", y.label, text_anchor="middle", transform=f"translate(11 {middle}) rotate(-90)"))
     return el("g", *parts, aria_hidden="true")
 
 

@@ -72,7 +72,7 @@ def table(
         el("tr", *(_cell(i, cell, right) for i, cell in enumerate(row)), class_="marked" if at in strong else None)
         for at, row in enumerate(rows)
     ]
-    named = el("caption", caption, class_="short" if len(caption) <= LONG else None)
+    named = el("caption", caption, class_="short" if len(caption) <= LONG else "long")
     inner = el("table", named, el("thead", top), el("tbody", *lines))
     return el("div", inner, class_="scroll", role="region", aria_label=caption, tabindex=0)
 
@@ -102,6 +102,11 @@ def folded(summary: Child, *children: Child, is_open: bool = False) -> Html:
 def listed(items: Iterable[Child]) -> Html:
     """A list with bullets."""
     return el("ul", *(el("li", item) for item in items))
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 method`, `2 methods`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def section(title: str, *children: Child) -> Html:

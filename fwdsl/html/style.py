@@ -42,8 +42,9 @@ overflow-x:auto;white-space:pre;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,
 .fw .scroll{overflow-x:auto;margin:.5rem 0;max-width:100%}
 .fw table{border-collapse:collapse;margin:0;font-size:13px;color:inherit;width:auto;table-layout:auto}
 .fw caption{caption-side:top;text-align:left;color:var(--fw-dim);padding:.1rem 0 .3rem}
-.fw caption.short{white-space:nowrap}
-.fw th code,.fw td code{white-space:nowrap}.fw td.long{min-width:15rem}
+.fw caption.short,.fw th,.fw td,.fw td code{white-space:nowrap}
+.fw caption.long{min-width:min(28rem,calc(100vw - 3rem))}
+.fw td.long{white-space:normal;min-width:15rem}
 .fw tr{background:none}
 .fw th,.fw td{padding:.22rem .8rem .22rem 0;border:0;border-bottom:1px solid var(--fw-line);text-align:left;vertical-align:top;\
 font-weight:400;color:inherit;background:none;max-width:44rem}
@@ -86,7 +87,7 @@ main.fw{margin:0 auto;padding:1.5rem 1.25rem 3rem;font-size:15px}
 
 
 def fragment(*children: object, label: str) -> Html:
-    """What a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
+    """Wrap what a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
     return el(
         "div", el("style", Html(_THEMES + _COMMON + _SERIES)), *children, class_="fw", role="group", aria_label=label
     )

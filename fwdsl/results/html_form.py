@@ -78,28 +78,20 @@ def warnings_part(solution: Solution) -> Html | None:
 
 def gap_charts(solution: Solution) -> Html:
     """The gap of the method's own reports against seconds and data passes; each point has its numbers."""
-    reports = [p for p in solution.history if math.isfinite(p.relative_gap)]
+    reports, gap = [p for p in solution.history if math.isfinite(p.relative_gap)], Axis("relative gap", log=True)
     if not reports:
         return el("p", "The run gave no bound before its end, so there is no curve to draw.", class_="dim")
     told = [_told(p) for p in reports]
-    gap = Axis("relative gap", log=True)
     heights = [max(p.relative_gap, SMALLEST_DRAWN) for p in reports]
-    return el(
-        "div",
-        chart(
-            "Relative gap against time",
-            [Curve("", list(zip((p.elapsed for p in reports), heights, strict=True)), told)],
-            Axis("seconds", from_zero=True),
-            gap,
-        ),
-        chart(
-            "Relative gap against data passes",
-            [Curve("", list(zip((p.passes for p in reports), heights, strict=True)), told)],
-            Axis("data passes", from_zero=True),
-            gap,
-        ),
-        class_="charts",
+    drawn = (
+        chart(f"Relative gap against {words}", [Curve("", list(zip(along, heights, strict=True)), told)], axis, gap)
+        for words, axis, along in (
+            ("time", Axis("seconds", from_zero=True), [p.elapsed for p in reports]),
+            ("data passes", Axis("data passes", from_zero=True), [p.passes for p in reports]),
+        )
+        if any(along)  # small data are kept in other forms, which no pass touches
     )
+    return el("div", *drawn, class_="charts")
 
 
 def _told(p: Progress) -> str:

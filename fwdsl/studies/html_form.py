@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..html.chart import COLOURS, Curve, chart, legend
-from ..html.markup import Html, el, folded, listed, table
+from ..html.markup import Html, counted, el, folded, listed, table
 from ..html.scale import SMALLEST_DRAWN, Axis
 from ..html.style import fragment
 from .points import numbers_of, spans_decades, support
@@ -41,13 +41,17 @@ def race_parts(race: Race) -> Sequence[Html]:
     ran = [e for e in race if e.status != "does not apply"]
     short = notes(ran, race.waiting)
     unable = [(el("code", e.name), e.reason) for e in race if e.status == "does not apply"]
-    left = folded(f"{len(unable)} methods that do not apply", table(("method", "reason"), unable, "Not in the race"))
+    left = folded(_unable_text(len(unable)), table(("method", "reason"), unable, "Not in the race"))
     return [
         table(head, rows, conditions(race.options), numbers=range(LEFT, len(head))),
         *([listed(short)] if short else []),
         *_race_charts(race.entrants),
         *([left] if unable else []),
     ]
+
+
+def _unable_text(number: int) -> str:
+    return f"{counted(number, 'method')} that {'does' if number == 1 else 'do'} not apply"
 
 
 def _race_charts(entrants: Sequence[Entrant]) -> Sequence[Html]:
@@ -86,7 +90,7 @@ def _race_curve(e: Entrant, unit: Unit) -> Curve:
 
 def grid_html(grid: SolutionGrid) -> Html:
     """The grid as a notebook shows it."""
-    return fragment(*grid_parts(grid), label=f"{len(grid)} solutions over {', '.join(grid.parameters)}")
+    return fragment(*grid_parts(grid), label=f"{counted(len(grid), 'solution')} over {', '.join(grid.parameters)}")
 
 
 def grid_parts(grid: SolutionGrid) -> Sequence[Html]:
@@ -96,7 +100,7 @@ def grid_parts(grid: SolutionGrid) -> Sequence[Html]:
     fixed = len(grid.parameters)
     rows = (row_cells(point, solution) for point, solution in zip(grid.points, grid, strict=True))
     head = [*grid.parameters, *COLUMNS]
-    found = table(head, rows, f"{len(grid)} solutions", numbers=range(fixed + len(COLUMNS) - 1))
+    found = table(head, rows, counted(len(grid), "solution"), numbers=range(fixed + len(COLUMNS) - 1))
     return [found, *_grid_charts(grid)] if len(grid) > 1 else [found]
 
 
