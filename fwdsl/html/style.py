@@ -64,7 +64,7 @@ font-weight:400;color:inherit;background:none;max-width:44rem}
 .fw .grid{stroke:var(--fw-line);stroke-width:1}.fw .axis{stroke:var(--fw-dim);stroke-width:1}
 .fw .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.fw .thin{stroke-width:1}
 .fw .hit{fill:transparent;stroke:none}.fw .pt{outline:none}
-.fw svg .tip{visibility:hidden;fill:var(--fw-fg);font-weight:600}
+.fw svg .tip{visibility:hidden;pointer-events:none;fill:var(--fw-fg);font-weight:600}
 .fw .pt:hover .tip,.fw .pt:focus .tip{visibility:visible}
 .fw .pt:hover .dot,.fw .pt:focus .dot{stroke:var(--fw-fg);stroke-width:2;r:5px}
 .fw .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;list-style:none;padding:0;margin:.3rem 0}

@@ -114,7 +114,7 @@ def test_a_path_of_names_uses_them():
 
 
 def test_a_race_shows_methods_and_reasons(problem: fw.Problem):
-    race = problem.race(["pdhg", "lowrank"], time=1, threads=1)
+    race = problem.race(["pdhg", "lowrank"], tol=0.1, threads=1)
     found = shown(race)
     assert (
         "pdhg" in found.text and race["lowrank"].reason in found.text and "1 method that does not apply" in found.text
