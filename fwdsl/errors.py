@@ -16,7 +16,7 @@ class FwError(ShownInNotebooks, Exception):
     `diagnostics` holds all that was found, warnings included; `code`, `span` and `hint` are those of the first error.
     """
 
-    html_from = "fwdsl.diagnostics.html_form:error_html"
+    _html_from = "fwdsl.diagnostics.html_form:error_html"
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         if not diagnostics:

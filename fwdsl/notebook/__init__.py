@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_loaded: list[Any] = []
+#: The extension of each shell that has one; tests and embedded shells have several in a process.
+_loaded: dict[int, Any] = {}
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -15,10 +16,11 @@ def load_ipython_extension(shell: Any) -> None:
     from .extension import Extension
 
     unload_ipython_extension(shell)
-    _loaded.append(Extension(shell))
+    _loaded[id(shell)] = Extension(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take away what `load_ipython_extension` has added: what `%unload_ext fwdsl` calls."""
-    while _loaded:
-        _loaded.pop().unload()
+    found = _loaded.pop(id(shell), None)
+    if found is not None:
+        found.unload()

@@ -26,7 +26,7 @@ class Plan(ShownInNotebooks):
     the certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
     """
 
-    html_from = "fwdsl.plan.html_form:plan_html"
+    _html_from = "fwdsl.plan.html_form:plan_html"
 
     method: str
     method_options: Mapping[str, Any]

@@ -67,7 +67,7 @@ class Solution(ShownInNotebooks):
     whole run, `times` and `history` of its last part.
     """
 
-    html_from = "fwdsl.results.html_form:solution_html"
+    _html_from = "fwdsl.results.html_form:solution_html"
 
     status: Status
     certificate: Certificate

@@ -50,7 +50,7 @@ class CrossValidation(ShownInNotebooks):
     loss: the most regularised. Both are None, and so is `solution`, the fit at `best`, where the run was interrupted or no point has a fit.
     """
 
-    html_from = "fwdsl.studies.html_form:folds_html"
+    _html_from = "fwdsl.studies.html_form:folds_html"
 
     parameters: tuple[str, ...]
     points: tuple[Point, ...]

@@ -28,7 +28,7 @@ class SolutionGrid(ShownInNotebooks):
     `grid[i]` is the solution at `grid.points[i]`, which has a value for each of `grid.parameters`; printed, it is a table.
     """
 
-    html_from = "fwdsl.studies.html_form:grid_html"
+    _html_from = "fwdsl.studies.html_form:grid_html"
 
     parameters: tuple[str, ...]
     points: tuple[Point, ...]

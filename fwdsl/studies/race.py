@@ -49,7 +49,7 @@ class Race(ShownInNotebooks):
     not come.
     """
 
-    html_from = "fwdsl.studies.html_form:race_html"
+    _html_from = "fwdsl.studies.html_form:race_html"
 
     entrants: tuple[Entrant, ...]
     options: Options
