@@ -40,12 +40,13 @@ overflow-x:auto;white-space:pre;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,
 .fw .verdict{font-size:1.05rem;margin:.2rem 0 .5rem}
 .fw .badge{display:inline-block;padding:0 .55em;border:1px solid currentColor;border-radius:1em;font-weight:600}
 .fw .scroll{overflow-x:auto;margin:.5rem 0;max-width:100%}
-.fw table{border-collapse:collapse;margin:0;font-size:13px;color:inherit;width:auto;table-layout:auto}
+.fw table{border-collapse:collapse;border:0;margin:0;font-size:13px;color:inherit;width:auto;table-layout:auto}
 .fw caption{caption-side:top;text-align:left;color:var(--fw-dim);padding:.1rem 0 .3rem}
-.fw caption.short,.fw th,.fw td,.fw td code{white-space:nowrap}
+.fw caption.short,.fw th,.fw td,.fw th code,.fw td code{white-space:nowrap;overflow-wrap:normal}
 .fw caption.long{min-width:min(28rem,calc(100vw - 3rem))}
 .fw td.long{white-space:normal;min-width:15rem}
 .fw tr{background:none}
+.fw code{background:none;color:inherit;padding:0;border:0}
 .fw th,.fw td{padding:.22rem .8rem .22rem 0;border:0;border-bottom:1px solid var(--fw-line);text-align:left;vertical-align:top;\
 font-weight:400;color:inherit;background:none;max-width:44rem}
 .fw thead th{font-weight:600;white-space:nowrap;vertical-align:bottom}
@@ -53,7 +54,7 @@ font-weight:400;color:inherit;background:none;max-width:44rem}
 .fw tr.marked th,.fw tr.marked td{background:var(--fw-mark)}
 .fw th:first-child,.fw td:first-child{padding-left:.4rem}
 .fw dl{display:grid;grid-template-columns:minmax(7rem,max-content) minmax(0,1fr);gap:.15rem 1rem;margin:.5rem 0}
-.fw dt{color:var(--fw-dim);overflow-wrap:anywhere}.fw dd{margin:0;overflow-wrap:anywhere}
+.fw dt{color:var(--fw-dim);float:none;width:auto;font-weight:400;overflow-wrap:break-word}.fw dd{margin:0;padding:0;overflow-wrap:anywhere}
 .fw details{margin:.5rem 0}.fw summary{cursor:pointer;color:var(--fw-link)}
 .fw :focus-visible{outline:2px solid var(--fw-link);outline-offset:2px}
 .fw .charts{display:flex;flex-wrap:wrap;gap:1rem}
@@ -81,15 +82,19 @@ _PAGE = """
 html{background:#fff}@media (prefers-color-scheme:dark){html{background:#14171b}}
 body{margin:0}
 main.fw{margin:0 auto;padding:1.5rem 1.25rem 3rem;font-size:15px}
-@media (max-width:36rem){main.fw{padding:1rem .8rem 2rem}.fw dl{grid-template-columns:minmax(0,1fr);gap:0}.fw dd{margin:0 0 .4rem}}
-@media print{main.fw{max-width:none}.fw pre{white-space:pre-wrap}}
+@media (max-width:36rem){main.fw{padding:1rem .8rem 2rem}.fw.fw.fw dl{grid-template-columns:minmax(0,1fr);gap:0}.fw.fw.fw dd{margin:0 0 .4rem}}
+@media print{main.fw{max-width:none}.fw.fw.fw pre{white-space:pre-wrap}}
 """
+
+
+#: A notebook has rules of its own for tables, lists and code within what it shows; three times the class outweighs them.
+_CSS = _THEMES + (_COMMON + _SERIES).replace(".fw ", ".fw.fw.fw ")
 
 
 def fragment(*children: object, label: str) -> Html:
     """Wrap what a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
     return el(
-        "div", el("style", Html(_THEMES + _COMMON + _SERIES)), *children, class_="fw", role="group", aria_label=label
+        "div", el("style", Html(_CSS)), *children, class_="fw", role="group", aria_label=label
     )
 
 
@@ -103,7 +108,7 @@ def page(title: str, *children: object) -> Html:
         el("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", title),
-        el("style", Html(_THEMES + _COMMON + _SERIES + _PAGE)),
+        el("style", Html(_CSS + _PAGE)),
     )
     whole = el("html", head, el("body", el("main", *children, class_="fw")), lang="en")
     return joined(Html("<!doctype html>\n"), whole, Html("\n"))

@@ -17,6 +17,10 @@ SECONDS_BEFORE = 0.5
 """A cell that is sooner done shows no line."""
 
 
+EMPTY = {"text/html": "", "text/plain": ""}
+"""What takes the place of the line: a front end shows the HTML, which has no height."""
+
+
 class ProgressLine:
     """The line of the cell that runs; solves of one cell share it, one after the other."""
 
@@ -48,7 +52,7 @@ class ProgressLine:
         """Empty the line at the end of a cell, as IPython tells it."""
         handle = self._handle
         if self.take_away():
-            handle.update({}, raw=True)
+            handle.update(dict(EMPTY), raw=True)
 
     def _show(self, text: str) -> None:
         from IPython.display import DisplayHandle

@@ -14,7 +14,7 @@ IPython = pytest.importorskip("IPython", reason="IPython is not installed")
 import fwdsl as fw  # noqa: E402
 from fwdsl.model.options import Options  # noqa: E402
 from fwdsl.notebook.completion import names_in  # noqa: E402
-from fwdsl.notebook.progress import SECONDS_BEFORE, ProgressLine  # noqa: E402
+from fwdsl.notebook.progress import EMPTY, SECONDS_BEFORE, ProgressLine  # noqa: E402
 from fwdsl.results.solution import Progress  # noqa: E402
 from fwdsl.session import Session  # noqa: E402
 
@@ -235,7 +235,7 @@ def test_a_long_solve_shows_one_line_a_few_times_and_leaves_nothing(log: list[tu
     assert [what for what, _ in log].count("display") == 1 and 10 <= len(log) <= 25
     assert all("gap 5.0e-01" in bundle["text/plain"] and "\n" not in bundle["text/plain"] for _, bundle in log)
     line.after_cell()
-    assert log[-1] == ("update", {}) and not line.take_away()
+    assert log[-1] == ("update", EMPTY) and not line.take_away()
 
 
 def test_solves_of_other_threads_show_no_line():

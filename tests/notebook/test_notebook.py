@@ -12,6 +12,8 @@ nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 
+EMPTY = {"text/html": "", "text/plain": ""}
+
 ROOT = Path(__file__).resolve().parents[2]
 
 BEGIN = """\
@@ -105,7 +107,7 @@ def test_an_interrupted_cell_gives_the_best_point(tmp_path: Path, monkeypatch: p
     assert "interrupted" in outputs[3][1].data["text/plain"]
     assert outputs[4][0].text == "interrupted True True\n"
     # in other cells it is empty at the end
-    assert [dict(o.data) for o in outputs[5]] == [{}, {"text/plain": "'interrupted'"}]
+    assert [dict(o.data) for o in outputs[5]] == [EMPTY, {"text/plain": "'interrupted'"}]
     assert "text/html" in outputs[6][-1].data
 
 
