@@ -93,9 +93,7 @@ _CSS = _THEMES + (_COMMON + _SERIES).replace(".fw ", ".fw.fw.fw ")
 
 def fragment(*children: object, label: str) -> Html:
     """Wrap what a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
-    return el(
-        "div", el("style", Html(_CSS)), *children, class_="fw", role="group", aria_label=label
-    )
+    return el("div", el("style", Html(_CSS)), *children, class_="fw", role="group", aria_label=label)
 
 
 def page(title: str, *children: object) -> Html:

@@ -17,7 +17,7 @@ from ..results.html_form import (
     verdict,
     warnings_part,
 )
-from ..studies.html_form import folds_parts, grid_parts, race_parts
+from ..studies.html_form import MOST_ROWS, folds_parts, grid_parts, race_parts
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -77,7 +77,7 @@ def of_grid(grid: SolutionGrid, plan: Plan) -> list[Html]:
     fixed = grid.parameters
     rows = (
         (*(f"{v:.6g}" for v in point), f"{s.certificate.kind}: {s.certificate.statement}", s.method, s.start)
-        for point, s in zip(grid.points, grid, strict=True)
+        for point, s in zip(grid.points[:MOST_ROWS], grid, strict=False)
     )
     grounds = table((*fixed, "known by", "method", "started from"), rows, "Certificates", numbers=range(len(fixed)))
     return [

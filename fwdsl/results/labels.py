@@ -40,6 +40,6 @@ def _named_by(type_: Type, name: str) -> list[tuple[Dim, str]]:
     shape = type_.shape
     if type_.is_entries:
         return [(shape[0], f"{name}.rows"), (shape[1], f"{name}.columns")]
-    if type_.kind == "labels":
+    if type_.is_labels:
         return [(shape[1], name)] if len(shape) == 2 else []
     return [(shape[1], f"{name}.columns")] if len(shape) == 2 else []

@@ -26,6 +26,15 @@ LARGEST_DRAWN = 60
 """Entries of all variables that a chart of a path shows, those that grow largest."""
 
 
+MOST_ROWS = 200
+"""Points of a grid that its table shows; charts show all."""
+
+
+def _rows_text(number: int, noun: str) -> str:
+    text = counted(number, noun)
+    return text if number <= MOST_ROWS else f"The first {MOST_ROWS} of {text}"
+
+
 # --- races -----------------------------------------------------------------------------------------------------------
 
 
@@ -98,9 +107,9 @@ def grid_parts(grid: SolutionGrid) -> Sequence[Html]:
     from .grid import COLUMNS, row_cells
 
     fixed = len(grid.parameters)
-    rows = (row_cells(point, solution) for point, solution in zip(grid.points, grid, strict=True))
+    rows = (row_cells(point, solution) for point, solution in zip(grid.points[:MOST_ROWS], grid, strict=False))
     head = [*grid.parameters, *COLUMNS]
-    found = table(head, rows, counted(len(grid), "solution"), numbers=range(fixed + len(COLUMNS) - 1))
+    found = table(head, rows, _rows_text(len(grid), "solution"), numbers=range(fixed + len(COLUMNS) - 1))
     return [found, *_grid_charts(grid)] if len(grid) > 1 else [found]
 
 
@@ -179,7 +188,7 @@ def folds_parts(found: CrossValidation) -> Sequence[Html]:
 
     best, near = found.chosen
     fixed = len(found.parameters)
-    rows = (row_cells(found, i) for i in range(len(found.points)))
+    rows = (row_cells(found, i) for i in range(min(len(found.points), MOST_ROWS)))
     marked = [i for i in (best, near) if i is not None]
     head = [*found.parameters, *COLUMNS, ""]
     parts: list[Html] = [table(head, rows, found.caption, numbers=range(fixed + len(COLUMNS)), marked=marked)]
