@@ -12,6 +12,9 @@ from .scale import Axis, Scale, fitted, tick_text
 WIDTH, HEIGHT = 440, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 12, 26, 44
 
+LONGEST_TIP = 58
+"""Characters that fit above a chart."""
+
 COLOURS = 8
 _DASHES = (None, "7 3", "2 3", "10 3 2 3")
 
@@ -174,10 +177,16 @@ def _dots(curve: Curve, i: int, across: Scale, up: Scale, alone: bool) -> Html:
             el("title", text),
             el("circle", **at, r=3 if focus else 2, class_=f"dot c{i % COLOURS}"),
             el("circle", **at, r=8, class_="hit"),
-            el("text", text, x=WIDTH - _RIGHT, y=14, text_anchor="end", class_="tip"),
+            _tip(text),
         )
         parts.append(el("g", inner, class_="pt", role="img", aria_label=text, tabindex=0 if focus else None))
     return joined(*parts)
+
+
+def _tip(text: str) -> Html:
+    """The words of a point, above the chart; long ones are drawn closer."""
+    close = {"textLength": WIDTH - _RIGHT, "lengthAdjust": "spacingAndGlyphs"} if len(text) > LONGEST_TIP else {}
+    return el("text", text, x=WIDTH - _RIGHT, y=14, text_anchor="end", class_="tip", **close)
 
 
 def _dash(i: int) -> str | None:

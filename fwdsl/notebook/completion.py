@@ -32,7 +32,11 @@ def matcher(shell: Any) -> Callable[[Any], Any]:
         found = _WORD.search(before)
         fragment = found[0] if found else ""
         offered = sorted(
-            {word for word in _offered(text, before, context.cursor_line, shell) if word.startswith(fragment)}
+            {
+                word
+                for word in _offered(text, before, context.cursor_line, shell)
+                if word.startswith(fragment) and word != fragment
+            }
         )
         completions = [SimpleCompletion(text=word, type="keyword") for word in offered]
         return {"completions": completions, "matched_fragment": fragment, "suppress": True, "ordered": True}

@@ -79,7 +79,9 @@ def of_grid(grid: SolutionGrid, plan: Plan) -> list[Html]:
         (*(f"{v:.6g}" for v in point), f"{s.certificate.kind}: {s.certificate.statement}", s.method, s.start)
         for point, s in zip(grid.points[:MOST_ROWS], grid, strict=False)
     )
-    grounds = table((*fixed, "known by", "method", "started from"), rows, "Certificates", numbers=range(len(fixed)))
+    grounds = table(
+        (*fixed, "known by", "method", "started from"), rows, "What each bound rests on", numbers=range(len(fixed))
+    )
     return [
         section("Solutions", *grid_parts(grid)),
         section("Certificates", grounds),

@@ -117,6 +117,7 @@ def _grid_charts(grid: SolutionGrid) -> Sequence[Html]:
     x = _parameter_axis(grid.parameters, grid.points)
     objectives = _over_last(grid.parameters, grid.points, [s.objective for s in grid], "objective")
     drawn = [chart("Objective", objectives, x, Axis("objective"))]
+    entries: list[Curve] = []
     named = legend([c.name for c in objectives]) if 1 < len(objectives) <= 2 * COLOURS else None
     if len(grid.parameters) == 1:
         entries = _entries(grid)
@@ -125,7 +126,8 @@ def _grid_charts(grid: SolutionGrid) -> Sequence[Html]:
         counts = [float(sum(support(s).values())) for s in grid]
         curves = _over_last(grid.parameters, grid.points, counts, "nonzero entries")
         drawn.append(chart("Nonzero entries", curves, x, Axis("nonzero entries")))
-    return [*([named] if named else []), el("div", *drawn, class_="charts")]
+    parts = [*([named] if named else []), el("div", *drawn, class_="charts")]
+    return [*parts, legend([c.name for c in entries])] if 1 < len(entries) <= 2 * COLOURS else parts
 
 
 def _parameter_axis(parameters: Sequence[str], points: Sequence[Point]) -> Axis:

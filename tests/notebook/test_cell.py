@@ -181,6 +181,11 @@ def test_names_of_the_program_are_offered_to_data(shell: Any):
     assert names_in(first + rest) == ["Xs", "n", "p"]
 
 
+def test_the_word_that_is_typed_is_not_offered(shell: Any):
+    text = "%%fw\nminimize mean(squ"
+    assert text not in completed(shell, text)
+
+
 def test_other_cells_are_left_alone(shell: Any):
     assert not any("minimize" in each for each in completed(shell, "mini"))
     assert not any("minimize" in each for each in completed(shell, "%%time\nmini"))
