@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwdsl import words
@@ -33,6 +33,7 @@ def test_other_words_come_from_their_records():
         assert kind_of(word) == "type"
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=200))
 def test_no_character_is_lost(text: str):
     assert "".join(piece for piece, _ in pieces(text)) == text

@@ -34,6 +34,7 @@ def module_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     config = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell(config=config, ipython_dir=str(tmp_path_factory.mktemp("ipython")))
     shell.run_line_magic("load_ext", "fwdsl")
+    shell.before = set(shell.user_ns)
     yield shell
     shell.run_line_magic("unload_ext", "fwdsl")
     assert "fw" not in shell.magics_manager.magics["cell"] and Session.reporter is None
@@ -41,10 +42,11 @@ def module_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def shell(module_shell: Any) -> Any:
-    """The shell with data under the names of the program."""
+    """The shell with data under the names of the program, and nothing else of earlier tests."""
+    for name in set(module_shell.user_ns) - module_shell.before:
+        del module_shell.user_ns[name]
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 3))
-    module_shell.reset(new_session=False)
     module_shell.push({"X": X, "y": X @ [1.0, -2.0, 0.0]})
     return module_shell
 
