@@ -14,6 +14,10 @@ from .text import STYLES, counted, render_text
 _STYLED = re.compile(r"\x1b\[(?P<style>[\d;]+)m(?P<text>[^\x1b]*)\x1b\[0m")
 
 
+WIDTH = 88
+"""Columns of the text, so that it fits a notebook's cell in most windows."""
+
+
 class HasDiagnostics(Protocol):
     """An error as far as it is shown."""
 
@@ -27,7 +31,7 @@ def error_html(error: HasDiagnostics) -> Html:
 
 def diagnostics_block(diagnostics: Sequence[Diagnostic]) -> Html:
     """The diagnostics as preformatted text."""
-    inner = coloured(render_text(diagnostics, color=True).rstrip("\n"))
+    inner = coloured(render_text(diagnostics, width=WIDTH, color=True).rstrip("\n"))
     return el("pre", inner, class_="diagnostics", role="region", tabindex=0, aria_label=counted(diagnostics))
 
 

@@ -10,7 +10,7 @@ from ..backends.registry import METHODS
 from ..grammar.lexer import scan
 from ..grammar.source import Source
 from ..grammar.words import KEYWORDS
-from ..words import SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_names
+from ..words import SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
 from .cell import NAME, parser
 
 _WORD = re.compile(r"[\w.\-%]*\Z")
@@ -38,7 +38,7 @@ def matcher(shell: Any) -> Callable[[Any], Any]:
                 if word.startswith(fragment) and word != fragment
             }
         )
-        completions = [SimpleCompletion(text=word, type="keyword") for word in offered]
+        completions = [SimpleCompletion(text=word, type=kind_of(word)) for word in offered]
         return {"completions": completions, "matched_fragment": fragment, "suppress": True, "ordered": True}
 
     return fw_words  # type: ignore[no-any-return]
@@ -55,6 +55,15 @@ def _offered(text: str, before: str, line: int, shell: Any) -> Iterable[str]:
 
 
 KEYWORD_TEXTS = tuple(sorted(word.lower() for word in KEYWORDS))
+
+
+def kind_of(word: str) -> str:
+    """The kind of a word, in the names that front ends have icons for."""
+    if word in TYPES:
+        return "class"
+    if function_named(word) or word in SETS or word in SOURCES:
+        return "function"
+    return "keyword" if word in KEYWORD_TEXTS or word in SOLVE_OPTIONS or word.startswith("-") else "instance"
 
 
 def _of_first_line(text: str, before: str, shell: Any) -> Iterable[str]:

@@ -18,7 +18,7 @@ SECONDS_BEFORE = 0.5
 
 
 EMPTY = {"text/html": "", "text/plain": ""}
-"""What takes the place of the line: a front end shows the HTML, which has no height."""
+"""The bundle that takes the place of the line: a front end shows the HTML, which has no height."""
 
 
 class ProgressLine:

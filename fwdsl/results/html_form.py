@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from .solution import Progress, Solution
 
 MOST_ENTRIES = 40
-"""Entries of a variable that are listed, the largest first."""
+"""Entries of a variable that a page lists, the largest first where there are more."""
+
+FEWER_ENTRIES = 12
+"""Entries that a notebook lists, where other cells follow."""
 
 _TONES = {"optimal": "good", "infeasible": "bad", "unbounded": "bad"}
 
@@ -36,7 +39,7 @@ KINDS = {
 
 def solution_html(solution: Solution) -> Html:
     """The solution as a notebook shows it."""
-    values = [variable_part(solution, name) for name in solution.variables]
+    values = [variable_part(solution, name, FEWER_ENTRIES) for name in solution.variables]
     return fragment(
         verdict(solution),
         facts((name, value) for name, value in answer_rows(solution) if name != "status"),
@@ -131,25 +134,25 @@ def terms_part(solution: Solution) -> Html | None:
     return table(("term", "value"), rows, "Named terms of the objective", numbers=(1,))
 
 
-def variable_part(solution: Solution, name: str) -> Html:
+def variable_part(solution: Solution, name: str, most: int = MOST_ENTRIES) -> Html:
     """A variable: its numbers with bars, the largest first where there are many."""
     value = solution[name]
     if isinstance(value, LowRank):
-        numbers = ((str(i + 1), number_text(float(s)), "") for i, s in enumerate(value.singular_values[:MOST_ENTRIES]))
+        numbers = ((str(i + 1), number_text(float(s)), "") for i, s in enumerate(value.singular_values[:most]))
         return table(("", "singular value", ""), numbers, f"{name}: {value_text(value)}", numbers=(1,))
     array = np.asarray(value)
     if array.ndim == 0:
         return table(("variable", "value"), [(el("code", name), number_text(float(array)))], name, numbers=(1,))
-    return array_table(name, array, axis_names(solution.instance, name, array.shape))
+    return array_table(name, array, axis_names(solution.instance, name, array.shape), most)
 
 
-def array_table(name: str, array: Any, names: tuple[tuple[Any, ...] | None, ...]) -> Html:
+def array_table(name: str, array: Any, names: tuple[tuple[Any, ...] | None, ...], most: int) -> Html:
     """The entries of an array that are not zero with bars: all in their order where there are few, else the largest first."""
     flat = array.ravel()
     support = np.flatnonzero(flat)
     shown = support
-    if support.size > MOST_ENTRIES:
-        shown = support[np.argsort(-np.abs(flat[support]), kind="stable")[:MOST_ENTRIES]]
+    if support.size > most:
+        shown = support[np.argsort(-np.abs(flat[support]), kind="stable")[:most]]
     shape = " x ".join(f"{n:,}" for n in array.shape)
     caption = f"{name}: {support.size:,} of {shape} entries are not zero"
     if shown.size < support.size:

@@ -1,4 +1,4 @@
-"""What notebooks show of problems, plans, solutions, races, paths and errors: HTML of the same facts as the text."""
+"""HTML that notebooks show of problems, plans, solutions, races, paths and errors: the same facts as the text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.diagnostics import render_text
+from fwdsl.diagnostics.html_form import WIDTH
 from fwdsl.html.markup import _VOID
 
 TEXT = """\
@@ -30,9 +32,11 @@ class Balanced(HTMLParser):
         self.open: list[str] = []
         self.seen: set[str] = set()
         self.text = ""
+        self.rows = 0
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.seen.add(tag)
+        self.rows += tag == "tr"
         if tag not in _VOID:
             self.open.append(tag)
 
@@ -88,6 +92,12 @@ def test_a_solution_shows_verdict_grounds_and_values(solution: fw.Solution):
     assert "svg" in found.seen and "not zero" in found.text
 
 
+def test_of_a_long_variable_the_largest_entries_are_listed():
+    solution = fw.parse("var x: vector[100]\nminimize sum_squares(x - 1)").solve(threads=1)
+    found = shown(solution)
+    assert "100 of 100 entries are not zero; the 12 largest" in found.text and found.rows < 20
+
+
 def test_a_plan_shows_every_method(problem: fw.Problem):
     plan = problem.plan()
     text = shown(plan).text
@@ -133,7 +143,7 @@ def test_errors_show_carets_under_the_same_columns():
         fw.parse("var x: vector[k]\nminimize norm(<script>)").solve()
     error = caught.value
     found = shown(error)
-    assert str(error) in found.text and "^" in found.text
+    assert render_text(error.diagnostics, width=WIDTH).rstrip() in found.text and "^" in found.text
     assert error._repr_mimebundle_()["text/plain"] == str(error)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
 

@@ -13,7 +13,7 @@ IPython = pytest.importorskip("IPython", reason="IPython is not installed")
 
 import fwdsl as fw  # noqa: E402
 from fwdsl.model.options import Options  # noqa: E402
-from fwdsl.notebook.completion import names_in  # noqa: E402
+from fwdsl.notebook.completion import kind_of, names_in  # noqa: E402
 from fwdsl.notebook.progress import EMPTY, SECONDS_BEFORE, ProgressLine  # noqa: E402
 from fwdsl.results.solution import Progress  # noqa: E402
 from fwdsl.session import Session  # noqa: E402
@@ -181,6 +181,18 @@ def test_names_of_the_program_are_offered_to_data(shell: Any):
     first, rest = "%%fw --data ", "\ndata Xs: matrix[n, p]\nminimize mean(squared(Xs))"
     assert completed(shell, first, rest) == {f"{first}{name}=" for name in ("Xs", "n", "p")}
     assert names_in(first + rest) == ["Xs", "n", "p"]
+
+
+def test_words_have_their_kinds():
+    kinds = {
+        "minimize": "keyword",
+        "squared": "function",
+        "l1_ball": "function",
+        "vector": "class",
+        "--tol": "keyword",
+        "w": "instance",
+    }
+    assert {word: kind_of(word) for word in kinds} == kinds
 
 
 def test_the_word_that_is_typed_is_not_offered(shell: Any):

@@ -151,3 +151,19 @@ def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert any(
         "text/html" in o.get("data", {}) for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs
     )
+
+
+@pytest.mark.slow
+def test_marimo_shows_the_same():
+    marimo = pytest.importorskip("marimo", reason="marimo is not installed")
+    import fwdsl as fw
+
+    problem = fw.parse("param mu: nonnegative = 0.1\nvar w: vector[3]\nminimize sum_squares(w - 1) + mu * norm1(w)")
+    for value in (
+        problem,
+        problem.plan(),
+        problem.solve(),
+        problem.path(mu=[0.1, 1.0]),
+        problem.race(["pdhg"], tol=0.1),
+    ):
+        assert value._repr_html_() in marimo.as_html(value).text
