@@ -96,7 +96,7 @@ def parser() -> Parser:
 
 def _arguments(line: str) -> Any:
     try:
-        words = shlex.split(line)
+        words = [_unquoted(word) for word in shlex.split(line, comments=True, posix=False)]
     except ValueError as error:
         hint = "close the quotes, or leave them out"
         raise RunError([Diagnostic("FW0332", f"the line of the cell cannot be read: {error}", hint=hint)]) from None
@@ -107,6 +107,11 @@ def _arguments(line: str) -> Any:
             found = f"`{name}` is not what `{option}` takes"
             raise RunError([Diagnostic("FW0004", found, rule=rule, hint=f"write for instance `{option} solution`")])
     return known
+
+
+def _unquoted(word: str) -> str:
+    """A word without the quotes around it. Those within it stay: they may be of Python, as in `X=frame[["age","dose"]]`."""
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
 
 
 def _options(known: Any) -> dict[str, Any]:

@@ -75,6 +75,17 @@ def test_what_is_given_wins_over_names_of_the_notebook(shell: Any, capsys: pytes
     assert ns["whole"].objective != pytest.approx(ns["other"].objective, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    "line", ["--data X=cut[['a','b']] --set 'mu = .1'  # a remark", '--data \'X = cut[["a", "b"]]\' --set mu={0.1}']
+)
+def test_expressions_have_quotes_and_lines_remarks(line: str, shell: Any):
+    rng = np.random.default_rng(1)
+    pandas = pytest.importorskip("pandas")
+    shell.push({"cut": pandas.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])})
+    solution = run(shell, line, LASSO)
+    assert solution["w"].shape == (2,) and solution.instance.values["mu"] == 0.1
+
+
 def test_sources_literals_and_defaults_of_the_program_win(shell: Any, capsys: pytest.CaptureFixture[str]):
     shell.push({"a": np.ones(2), "mu": 5.0})
     cell = "data a: vector[2] = [3, 4]\nparam mu: nonnegative = 0\nvar x: vector[2]\nminimize sum_squares(x - a) + mu * norm1(x)"
@@ -110,7 +121,7 @@ def test_a_method_with_options(shell: Any):
         ("--data X", LASSO, "FW0332", "write for instance `--data X=frame`"),
         ("--data X=Xx", LASSO, "FW0332", "did you mean `X`?"),
         ("--data X=train.csv", LASSO, "FW0332", "A file is"),
-        ("--set mu='a", LASSO, "FW0332", "close the quotes"),
+        ("--set 'mu=a", LASSO, "FW0332", "close the quotes"),
         ("--set mu=a", LASSO, "FW", "`a`"),
         ("-o 1x", LASSO, "FW0004", "`-o` takes a name of Python"),
         ("--data Z=X --set mu=1", LASSO, "FW", "`Z`"),

@@ -45,10 +45,18 @@ def product(x):
 M = fw.operator(shape=A.shape, matvec=product, rmatvec=lambda v: A.T @ v)"""
 
 
-def executed(cells: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The outputs of each cell."""
+def at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels be of this interpreter and this checkout, whatever the user has installed or configured."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
+    for name in ("DATA", "CONFIG", "RUNTIME"):
+        monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(folder / name.lower()))
+
+
+def executed(cells: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The outputs of each cell."""
+    at_home(folder, monkeypatch)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = nbclient.NotebookClient(
         notebook, timeout=300, allow_errors=True, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
@@ -139,8 +147,7 @@ def test_everything_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    at_home(tmp_path, monkeypatch)
     notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
     assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code"), "outputs are not committed"
