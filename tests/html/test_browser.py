@@ -128,7 +128,9 @@ def test_the_other_pages(argv: tuple[str, ...], browser: Any, tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ['data-jp-theme-light="false"', 'class="vscode-dark"', 'class="dark"'])
+@pytest.mark.parametrize(
+    "theme", ['data-jp-theme-light="false"', 'class="vscode-dark"', 'class="dark"', 'data-theme="dark"']
+)
 def test_notebooks_in_their_own_themes(theme: str, browser: Any, tmp_path: Path):
     x = np.linspace(0, 1, 20)
     problem = fw.parse(
