@@ -177,7 +177,8 @@ def _report(file: str, session: Session, argv: Sequence[str], found: SolutionGri
         what, parts = f"solutions over {over}", of_grid(found, session.plan())
     else:
         what, parts = f"cross-validation over {over}", of_folds(found)
-    Report(what, session.name, parts, session, argv, session.bind()).write(file)
+    note = f"Values of {over} are those of the first point."
+    Report(what, session.name, parts, session, argv, session.bind(), note).write(file)
 
 
 def _name(names: Sequence[str], point: Sequence[float]) -> str:

@@ -82,10 +82,11 @@ def of_grid(grid: SolutionGrid, plan: Plan) -> list[Html]:
     grounds = table(
         (*fixed, "known by", "method", "started from"), rows, "What each bound rests on", numbers=range(len(fixed))
     )
+    at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(fixed, grid.points[0], strict=True))
     return [
         section("Solutions", *grid_parts(grid)),
         section("Certificates", grounds),
-        section("Methods", *plan_parts(plan)),
+        section("Methods", el("p", joined("At the first point, ", el("code", at), ":")), *plan_parts(plan)),
     ]
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """A page on its way to a file: what it is about, and its parts in order. The record and the command come last."""
+    """A page on its way to a file: what it is about, and its parts in order. The record, with a note where one
+    is given, and the command come last."""
 
     what: str
     name: str
@@ -33,6 +34,7 @@ class Report:
     session: Session
     argv: Sequence[str]
     instance: Instance | None = None
+    note: str = ""
 
     def html(self) -> Html:
         """The page."""
@@ -46,9 +48,12 @@ class Report:
             *self.parts,
             section("Program", el("p", el("code", self.name)), program_html(text, self.name)),
             *([section("Findings", _diagnostics(found))] if found else []),
-            section("Record", *_record(model, self.instance, session.options)),
+            section("Record", *self._noted(), *_record(model, self.instance, session.options)),
             section("Again", el("p", "This command makes the page again:"), _command(self.argv)),
         )
+
+    def _noted(self) -> list[Html]:
+        return [el("p", self.note)] if self.note else []
 
     def write(self, file: str) -> None:
         """Write the page, whole or not at all. Raises `OSError` where that fails."""

@@ -86,6 +86,7 @@ def test_pages_of_several_solves_have_their_tables(capsys: pytest.CaptureFixture
     assert "pdhg" in race and "x is no `matrix` variable" in race and "certified relative gap" in race
     path = page_of(*COMMANDS["path"])
     assert path.count('class="chart"') == 2 and "0.4" in text_of(path)
+    assert "At the first point, mu = 0.1:" in text_of(path) and "those of the first point" in text_of(path)
     folds = text_of(page_of(*COMMANDS["folds"]))
     assert "mean loss by 2 folds" in folds and "one standard error" in folds and "fit to all samples" in folds
 
