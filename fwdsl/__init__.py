@@ -55,6 +55,7 @@ _HOMES = {
         " scalar signs_type symmetric_type symmetric_var tensor_type vector vector_type".split(),
         ".build.declare",
     ),
+    **dict.fromkeys(("load_ipython_extension", "unload_ipython_extension"), ".notebook"),
     "BuildError": ".errors",
     "Solution": ".results.solution",
     "export_onnx": ".exports.onnx",

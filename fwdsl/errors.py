@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .grammar.diagnostic import Diagnostic
 from .grammar.source import Span
+from .html.shown import ShownInNotebooks
 
 
-class FwError(Exception):
+class FwError(ShownInNotebooks, Exception):
     """Base of all errors; its message is the diagnostics as text.
 
     `diagnostics` holds all that was found, warnings included; `code`, `span` and `hint` are those of the first error.
     """
+
+    _html_from = "fwdsl.diagnostics.html_form:error_html"
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         if not diagnostics:
@@ -24,6 +28,19 @@ class FwError(Exception):
         from .diagnostics import render_text
 
         return render_text(self.diagnostics).rstrip("\n")
+
+    def _plain(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython has a printer of its own for exceptions, which comes before `_repr_mimebundle_`
+        printer.text(self._plain())
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython prints in place of a traceback: the kind of error, where the user's code raised it, and the diagnostics."""
+        from .diagnostics.traceback import rendered
+
+        return rendered(self, self.diagnostics)
 
     @property
     def first(self) -> Diagnostic:

@@ -20,6 +20,7 @@ from .build.assemble import assemble
 from .check.settings import require_folds, resolve_options, swept, swept_values
 from .errors import FwError, RejectedError, error_for
 from .grammar.diagnostic import has_errors
+from .html.shown import ShownInNotebooks
 from .session import Diagnostics, Raising, Session
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     Values = Mapping[str, Sequence[float]]
 
 
-class Problem:
+class Problem(ShownInNotebooks):
     """A program, and values for its data, parameters and dimensions. Made by `fw.load`, `fw.parse`, `fw.minimize`, `fw.maximize`.
 
     Whatever is wrong is raised as an `FwError` by the first call that needs it right; `check()` only reports.
@@ -223,7 +224,9 @@ class Problem:
 
         options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
         session = self._with(options)
-        return run_race(session, lanes(session, methods), callback)
+        report = None if callback else session.default_progress()
+        watched = callback if report is None else lambda _name, progress: report(progress)
+        return run_race(session, lanes(session, methods), watched)
 
     # --- printing ----------------------------------------------------------------------------------------------------
 
@@ -236,12 +239,25 @@ class Problem:
             raise error_for(diagnostics)
         return text
 
-    def __repr__(self) -> str:
+    def _repr_html_(self) -> str:
+        from .html.markup import el, table
+        from .html.style import fragment
+        from .words.highlight import program_html
+
+        rows = ((el("code", name), _shown(value)) for name, value in self._values.items())
+        bound = [table(("name", "value"), rows, "Bound from Python")] if self._values else []
+        return fragment(program_html(self._text()), *bound, label=f"program {self._session.name}")
+
+    def _text(self) -> str:
+        """The program as formatted text, or as it stands where it cannot be parsed."""
         try:
-            text = self.to_fw()
+            return self.to_fw()
         except RejectedError:
             raw = self._session.text
-            text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+            return raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+
+    def __repr__(self) -> str:
+        text = self._text()
         bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
         return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, Protocol, TypeVar
 
 from .collector import still_collector
 from .errors import error_for
@@ -94,6 +94,9 @@ class Session:
     name. `options` are the program's own until they are set.
     """
 
+    #: Makes the callback of a solve that has none; a notebook sets it, to show the progress of all.
+    reporter: ClassVar[Callable[[Options], Callable[[Progress], bool | None] | None] | None] = None
+
     def __init__(
         self,
         text: str | bytes,
@@ -130,10 +133,16 @@ class Session:
         from .results.solution import Times
         from .solve import solve
 
-        solution = solve(form, plan, self.options, on_progress, start, control, resume, on_state, watch)
+        watched = on_progress or self.default_progress()
+        solution = solve(form, plan, self.options, watched, start, control, resume, on_state, watch)
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
         times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
         return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance, options=self.options)
+
+    def default_progress(self) -> Callable[[Progress], bool | None] | None:
+        """The callback of a solve that is given none."""
+        make = Session.reporter
+        return None if make is None else make(self.options)
 
     def compile(self) -> Model:
         """The checked model of the text."""

@@ -151,6 +151,11 @@ def add_json(parser: Parser, *, stream: bool = False) -> None:
         group.add_argument("--json-stream", action="store_true", help="print a JSON object a line while it runs")
 
 
+def add_html(parser: Parser) -> None:
+    """`--html`."""
+    parser.add_argument("--html", metavar="FILE", help="write a page that shows it all, and needs no network")
+
+
 def add_strict(parser: Parser) -> None:
     """`--strict`."""
     parser.add_argument("--strict", action="store_true", help="warnings are errors")

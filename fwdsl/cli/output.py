@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ..diagnostics import render_text, to_json
+from ..diagnostics import counted, render_text, to_json
 from ..grammar.diagnostic import Diagnostic
 from ..results.json_form import dumps
 from .no_result import NO_RESULT
@@ -56,7 +56,7 @@ class Output:
                 sys.stdout.flush()
                 sys.stderr.write(text + "\n" if len(told) > 1 else text)
                 if len(told) > 1:
-                    sys.stderr.write(_count(told) + "\n")
+                    sys.stderr.write(counted(told) + "\n")
 
     def reject(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Report the diagnostics that end the command."""
@@ -103,13 +103,3 @@ class Output:
         """The one object of `--json`, with all diagnostics."""
         if self.mode == "json":
             sys.stdout.write(dumps({**payload, "diagnostics": [to_json(d) for d in self._kept]}) + "\n")
-
-
-def _count(diagnostics: Sequence[Diagnostic]) -> str:
-    errors = sum(d.severity == "error" for d in diagnostics)
-    parts = [
-        f"{n} {word}{'s' if n > 1 else ''}"
-        for n, word in ((errors, "error"), (len(diagnostics) - errors, "warning"))
-        if n
-    ]
-    return ", ".join(parts)

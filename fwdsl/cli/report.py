@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from ..results.wording import answer_rows, number_text, small_text, value_rows
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
-    from ..results.status import Status
-
-_LARGEST_IN_TEXT = 6
-
-ROUNDING = 1e-15
-"""An infeasibility that is not worth a line: some ulps of the numbers compared."""
-
-_HEADLINES: dict[Status, str] = {
-    "optimal": "optimal",
-    "tolerance_not_reached": "tolerance not reached",
-    "infeasible": "infeasible: no point meets the constraints",
-    "unbounded": "unbounded: the objective has no finite optimum",
-    "interrupted": "interrupted",
-}
 
 
 def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
     """The answer and its certificate, a fact a line."""
-    rows = list(_rows(solution))
+    rows = [*answer_rows(solution), *value_rows(solution)]
     if saved:
         rows.append(("saved", ", ".join(saved)))
     width = max(len(name) for name, _ in rows)
@@ -37,7 +24,7 @@ def solution_text(solution: Solution, saved: Sequence[str] = ()) -> str:
 
 def one_line(solution: Solution) -> str:
     """Status, objective and gap."""
-    return f"{solution.status}: objective {number_text(solution.objective)}, relative gap {_small(solution.relative_gap)}\n"
+    return f"{solution.status}: objective {number_text(solution.objective)}, relative gap {small_text(solution.relative_gap)}\n"
 
 
 def analysis_text(found: Mapping[str, Any], solution: Solution) -> str:
@@ -52,76 +39,3 @@ def analysis_text(found: Mapping[str, Any], solution: Solution) -> str:
         phase = f"{row['method']}: {row['phase']}" if row["method"] else row["phase"]
         lines.append(f"{row['passes']:>10.3g}{row['seconds']:>12.3g}  {phase}")
     return "\n".join(lines) + f"\n\n{solution_text(solution)}"
-
-
-def _rows(solution: Solution) -> Iterator[tuple[str, str]]:
-    c, times = solution.certificate, solution.times
-    yield "status", _headline(solution)
-    yield "objective", number_text(c.objective)
-    yield "dual bound", number_text(c.dual_bound)
-    yield "gap", f"{_small(c.gap)} (relative {_small(c.relative_gap)})"
-    yield "known by", f"{c.kind}: {c.statement}" if c.statement else c.kind
-    if c.infeasibility > ROUNDING:
-        yield "infeasibility", _small(c.infeasibility)
-    work = f"{_count(solution.iterations, 'iteration')}, {_count(solution.passes, 'data pass', 'data passes')}"
-    yield "method", f"{solution.method}: {work} and {_plain(solution.verify_passes)} to verify"
-    for change in solution.changes:
-        yield "", f"{change.method} from iteration {change.iteration}: {change.reason}"
-    kernels = f"compiling kernels {_seconds(times.kernels)}, " if times.kernels >= 0.005 else ""
-    yield (
-        "time",
-        f"{_seconds(times.compile + times.load + times.plan + times.solve)}: compile {_seconds(times.compile)}, "
-        f"load {_seconds(times.load)}, plan {_seconds(times.plan)}, solve {_seconds(times.solve)} "
-        f"({kernels}verify {_seconds(times.verify)})",
-    )
-    for name, value in solution.terms.items():
-        yield f"term {name}", number_text(value)
-    for name, value in solution.variables.items():
-        yield name, value_text(value)
-
-
-def _headline(solution: Solution) -> str:
-    text = _HEADLINES[solution.status]
-    if solution.status == "optimal" or not solution.reason:
-        return text
-    return f"{text} ({solution.reason})"
-
-
-def value_text(value: object) -> str:
-    """A number, the numbers of a short vector, the count of nonzero entries of an array, or the rank of a matrix kept as factors."""
-    import numpy as np
-
-    from ..atoms.low_rank import LowRank
-
-    if isinstance(value, LowRank):
-        return f"{' x '.join(f'{n:,}' for n in value.shape)} of rank {value.rank}"
-
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return number_text(float(array))
-    shape = " x ".join(str(n) for n in array.shape)
-    support = f"{np.count_nonzero(array)} of {shape} entries are not zero"
-    if array.ndim == 1 and array.size <= _LARGEST_IN_TEXT:
-        return f"[{', '.join(number_text(float(v)) for v in array)}]"
-    return support
-
-
-def number_text(value: float) -> str:
-    """A number to ten digits."""
-    return f"{value + 0.0:.10g}"  # no negative zero
-
-
-def _small(value: float) -> str:
-    return f"{value:.2g}" if math.isfinite(value) else "unknown"
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
-
-
-def _count(value: float, one: str, many: str = "") -> str:
-    return f"{_plain(value)} {one if value == 1 else many or one + 's'}"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value < 100 else f"{value:,.0f} s"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from ..studies.plot import require_plot
-from .arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, choice, whole
+from ..results.plot import require_plot
+from .arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict, choice, whole
 from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
 from .opening import bindings_of, opened_to_solve
 from .output import Output
@@ -33,7 +34,7 @@ def run_sweep(arguments: Parser, command: Literal["path", "grid"], argv: Sequenc
     (name,) = arguments.files(known)
     swept, known.set = split_sets(known.set, command)
     bindings = bindings_of(known)
-    outputs = {"--out": known.out, "--plot": known.plot}
+    outputs = {"--out": known.out, "--plot": known.plot, "--html": known.html}
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
@@ -45,11 +46,12 @@ def run_sweep(arguments: Parser, command: Literal["path", "grid"], argv: Sequenc
     for there in at:
         first.bound_to(there).check_bindings()
     first.bind()
+    report = partial(_report, known.html, first, (command, *argv))
     if known.folds is not None:
-        return _folded(first, names, points, known, output)
+        return _folded(first, names, points, known, output, report)
     # one after the other, as each may hold features of its own
     sessions = chain([first], (first.bound_to(there, same_data=True) for there in at[1:]))
-    return _solved(first, names, points, sessions, known, output)
+    return _solved(first, names, points, sessions, known, output, report)
 
 
 def sweep_parser(command: str, description: str) -> Parser:
@@ -79,6 +81,7 @@ def sweep_parser(command: str, description: str) -> Parser:
     parser.add_argument(
         "--plot", metavar="FILE", help="draw objective and variables, or scores; the suffix tells the format"
     )
+    add_html(parser)
     add_json(parser)
     add_strict(parser)
     return parser
@@ -91,6 +94,7 @@ def _solved(
     sessions: Iterable[Session],
     known: argparse.Namespace,
     output: Output,
+    report: Callable[[SolutionGrid], None],
 ) -> int:
     """Solve at every point, and tell each answer as it comes."""
     from ..studies.grid import header_text, row_text, save_grid, solve_over
@@ -109,14 +113,20 @@ def _solved(
         grid = solve_over(names, points, zip(points, sessions, strict=True), solve)
     codes = {OF_STATUS[s.status] for s in grid}
     code = next(c for c in _WORST_FIRST if c in codes)
-    _, unsaved = written({known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)})
+    save = {known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)}
+    _, unsaved = written({**save, known.html: lambda: report(grid)})
     output.report(unsaved)
     output.finish({"status": next(s.status for s in grid if OF_STATUS[s.status] == code), **_json(grid)})
     return USAGE if unsaved else code
 
 
 def _folded(
-    first: Session, names: Sequence[str], points: Sequence[Point], known: argparse.Namespace, output: Output
+    first: Session,
+    names: Sequence[str],
+    points: Sequence[Point],
+    known: argparse.Namespace,
+    output: Output,
+    report: Callable[[CrossValidation], None],
 ) -> int:
     """Cross-validate, and tell the scores and the fit chosen."""
     from ..studies.folds import cross_validate
@@ -132,7 +142,7 @@ def _folded(
 
         found = cross_validate(first, names, points, known.folds, known.score, solve)
     save = {known.plot: lambda: found.plot(known.plot), known.out: lambda: _save(known.out, found, solved[0])}
-    _, unsaved = written(save)
+    _, unsaved = written({**save, known.html: lambda: report(found)})
     output.report(unsaved)
     _tell(found, output)
     return USAGE if unsaved else OF_STATUS[found.status]
@@ -155,6 +165,20 @@ def _save(name: str, found: CrossValidation, session: Session) -> None:
 
     if found.solution is not None:
         save_solution(name, found.solution, session.canonicalise(), session.options)
+
+
+def _report(file: str, session: Session, argv: Sequence[str], found: SolutionGrid | CrossValidation) -> None:
+    from ..reports.parts import of_folds, of_grid
+    from ..reports.report import Report
+    from ..studies.grid import SolutionGrid
+
+    over = ", ".join(found.parameters)
+    if isinstance(found, SolutionGrid):
+        what, parts = f"solutions over {over}", of_grid(found, session.plan())
+    else:
+        what, parts = f"cross-validation over {over}", of_folds(found)
+    note = f"Values of {over} are those of the first point."
+    Report(what, session.name, parts, session, argv, session.bind(), note).write(file)
 
 
 def _name(names: Sequence[str], point: Sequence[float]) -> str:

@@ -4,6 +4,6 @@
 """
 
 from .jsonform import to_json
-from .text import render_text
+from .text import counted, render_text
 
-__all__ = ["render_text", "to_json"]
+__all__ = ["counted", "render_text", "to_json"]

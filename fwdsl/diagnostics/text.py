@@ -25,7 +25,7 @@ from .excerpt import cut, printable
 
 _LONGEST_TEXT = 1000  # a message quotes the user's names, which have any length
 _LINES_OF_A_SPAN = 4
-_STYLES = {"error": "1;31", "warning": "1;33", "quiet": "34", "strong": "1", "good": "32"}
+STYLES = {"error": "1;31", "warning": "1;33", "quiet": "34", "strong": "1", "good": "32"}
 
 
 def render_text(
@@ -41,6 +41,13 @@ def render_text(
     """
     found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else diagnostics
     return "\n".join("\n".join(_Rendering(d, max(width, 40), color, unicode).lines()) + "\n" for d in found)
+
+
+def counted(diagnostics: Sequence[Diagnostic]) -> str:
+    """The number of errors and of warnings: `2 errors, 1 warning`."""
+    errors = sum(d.severity == "error" for d in diagnostics)
+    numbers = ((errors, "error"), (len(diagnostics) - errors, "warning"))
+    return ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in numbers if n)
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ class _Rendering:
         return printable(text, self.unicode)
 
     def _paint(self, text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
 
 def _says(hint: str, fix: Fix) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.registry import METHODS
 from ..backends.speed import told_seconds
+from ..html.shown import ShownInNotebooks
 from .weigh import Candidate
 
 if TYPE_CHECKING:
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(ShownInNotebooks):
     """The chosen method with its options, why it was chosen, and what was found on the way.
 
     `among` are the names of the methods that the choice was among, `others` gives those of the others. `look` gives a method by its name, `told`
     the certificate to come and the lines of the canonical form: these are looked at only where somebody asks, or the choice hangs on them.
     """
+
+    _html_from = "fwdsl.plan.html_form:plan_html"
 
     method: str
     method_options: Mapping[str, Any]
@@ -126,11 +129,8 @@ def _text(plan: Plan) -> str:
         lines += ["", "facts", *(f"  {fact}" for fact in plan.facts)]
     lines += ["", f"method       {plan.method}: {plan.chosen.title}", f"why          {plan.why}"]
     lines += [f"certificate  {plan.certificate}"]
-    able = sorted((c for c in plan.candidates if c.applies), key=_cost)
-    chosen_freely = [c for c in able if not c.by_name_only or c.name == plan.method]
-    named = [c for c in able if c not in chosen_freely]
-    others = [c for c in plan.candidates if not c.applies]
-    width = max(len(c.name) for c in able)
+    chosen_freely, named, others = grouped(plan)
+    width = max(len(c.name) for c in (*chosen_freely, *named))
     lines += ["", "methods that apply", *(line for c in chosen_freely for line in _whole(c, plan.method, width))]
     if named:
         lines += ["", "that apply where they are named", *(line for c in named for line in _costs(c, width))]
@@ -140,6 +140,13 @@ def _text(plan: Plan) -> str:
     if not plan.bound:
         lines += ["", "bind data (`--data NAME=PATH`) for predicted passes, time and memory"]
     return "\n".join(lines)
+
+
+def grouped(plan: Plan) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+    """The methods that apply, those that apply where they are named, each the least predicted time first, and those that do not apply."""
+    able = sorted((c for c in plan.candidates if c.applies), key=_cost)
+    freely = [c for c in able if not c.by_name_only or c.name == plan.method]
+    return freely, [c for c in able if c not in freely], [c for c in plan.candidates if not c.applies]
 
 
 def _cost(candidate: Candidate) -> float:
@@ -163,7 +170,13 @@ def _costs(candidate: Candidate, width: int) -> list[str]:
 
 
 def _price(e: Estimate) -> str:
-    return f"about {e.passes:.0f} data passes, {seconds(told_seconds(e))}, {size(e.memory)} beside the data"
+    passes, time, memory = price_texts(e)
+    return f"about {passes} data passes, {time}, {memory} beside the data"
+
+
+def price_texts(e: Estimate | None) -> tuple[str, str, str]:
+    """Data passes, time, and memory beside the data; empty where nothing is predicted."""
+    return ("", "", "") if e is None else (f"{e.passes:.0f}", seconds(told_seconds(e)), size(e.memory))
 
 
 def _first_reason(candidate: Candidate, width: int) -> str:

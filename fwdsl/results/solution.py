@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..backends.speed import told_seconds
+from ..html.shown import ShownInNotebooks
 from .answer import Answer, Change, Progress, Times
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MOST_PHASES = 8
 
 
 @dataclass(frozen=True, repr=False)
-class Solution(Answer):
+class Solution(Answer, ShownInNotebooks):
     """A certified answer. `solution["beta"]` is a variable's value; nothing is lost when a limit was reached.
 
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
@@ -31,6 +32,8 @@ class Solution(Answer):
     `fit` stands in the place of the instance, `origin` says where it was loaded from. Of a run that was resumed `iterations` and passes are
     those of the whole run, `times` and `history` of its last part.
     """
+
+    _html_from = "fwdsl.results.html_form:solution_html"
 
     def evaluate(self, name: str, /, **values: object) -> Any:
         """A `let` or a term of the program (or "objective") at this solution, on data given by name.
@@ -44,6 +47,31 @@ class Solution(Answer):
         """The share of samples classified wrongly, by term of the objective whose loss is one of classification, on data given by name."""
         rates: Mapping[str, float] = self._on(values).error_rates
         return rates
+
+    def plot(self, name: str | None = None) -> Any:
+        """Draw how the gap closed against data passes and seconds, into a file whose suffix tells the format; without a name the figure is given
+        (extra `plot`)."""
+        from .plot import plot_gap, require_plot
+
+        require_plot(name)
+        reports = [(p.passes, p.elapsed, p.relative_gap) for p in self.history]
+        return plot_gap(name, f"{self.method}: {self.status.replace('_', ' ')}", reports)
+
+    def to_frame(self, name: str | None = None, *, history: bool = False) -> Any:
+        """The solution as a frame of pandas.
+
+        Without a name every entry of every variable is a row: `variable`, `row`, `column`, `value`. With the name of a variable the frame has
+        that variable's shape, its rows and columns under the names of the data's columns, classes or ids where there are any. With `history`
+        it has the reports of the run, a row each. Raises `RunError` FW0330 where pandas is not installed, `BuildError` FW0331 for a name that is no
+        variable and for a matrix kept as factors that is too large to write out.
+        """
+        from .frames import entries_frame, history_frame, variable_frame
+
+        if history:
+            return history_frame(self.history, tuple(Progress.__dataclass_fields__))
+        if name is None:
+            return entries_frame(self.variables, self.instance)
+        return variable_frame(self.variables, self.instance, name)
 
     def predict(self, what: str | None = None, /, **data: object) -> Any:
         """Predictions on new rows, from data by name: `solution.predict(X=rows)`.

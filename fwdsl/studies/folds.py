@@ -17,6 +17,7 @@ from ..bind import Bindings
 from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
+from ..html.shown import ShownInNotebooks
 from ..model import Expr, Model, Type
 from ..results.evaluation import Fit, evaluate, fit_of, labelled
 from ..results.solution import Solution
@@ -40,7 +41,7 @@ _ONE = Expr("const", Type("real"), value=1.0, sign="positive")
 
 
 @dataclass(frozen=True, repr=False)
-class CrossValidation:
+class CrossValidation(ShownInNotebooks):
     """Scores of a grid on samples left out, the parameters chosen, and the fit to all samples with them.
 
     `by_fold[i, j]` is the score of the fit at `points[i]` on fold j: the mean loss of its samples, or the share classified wrongly. It is not finite
@@ -48,6 +49,8 @@ class CrossValidation:
     `best` has the least mean score. `one_se` is, of the points whose mean is within one standard error of it, the one with the largest training
     loss: the most regularised. Both are None, and so is `solution`, the fit at `best`, where the run was interrupted or no point has a fit.
     """
+
+    _html_from = "fwdsl.studies.html_form:folds_html"
 
     parameters: tuple[str, ...]
     points: tuple[Point, ...]
@@ -95,13 +98,15 @@ class CrossValidation:
         near = mean <= mean[best] + self.standard_error[best]
         return best, int(np.argmax(np.where(near, self.training_loss, -np.inf)))
 
-    def plot(self, name: str) -> None:
-        """Draw the mean scores with their standard errors into a file whose suffix tells the format (extra `plot`)."""
-        from .plot import plot_folds, require_plot
+    def plot(self, name: str | None = None) -> Any:
+        """Draw the mean scores with their standard errors into a file whose suffix tells the format; without a name the figure is given
+        (extra `plot`)."""
+        from ..results.plot import require_plot
+        from .plot import plot_folds
 
         require_plot(name)
         score = f"{'loss' if self.score == 'loss' else 'error rate'} by {self.folds} folds"
-        plot_folds(name, self.parameters, self.points, self.mean, self.standard_error, self.chosen, score)
+        return plot_folds(name, self.parameters, self.points, self.mean, self.standard_error, self.chosen, score)
 
     def to_json(self) -> dict[str, object]:
         """Everything but the solution as plain data."""
@@ -123,23 +128,29 @@ class CrossValidation:
             "one_se": self.one_se,
         }
 
-    def __repr__(self) -> str:
-        best, near = self.chosen
-        lines = [table_line([*self.parameters, *COLUMNS, ""], len(self.parameters), _WIDTHS).rstrip()]
-        rows = zip(self.points, self.mean, self.standard_error, self.training_loss, strict=True)
-        for i, (point, *numbers) in enumerate(rows):
-            marks = [word for word, at in (("best", best), ("one standard error", near)) if at == i]
-            cells = [*(f"{v:.6g}" for v in point), *(f"{v:.6g}" for v in numbers), ", ".join(marks)]
-            lines.append(table_line(cells, len(point), _WIDTHS).rstrip())
+    @property
+    def caption(self) -> str:
+        """The words for what the scores are, for a table."""
         what = "mean loss" if self.score == "loss" else "error rate"
-        if best is None and self.status != "interrupted":
+        return f"{what} by {self.folds} folds of the samples `{self.samples}`, shuffled with seed {self.seed}"
+
+    def __repr__(self) -> str:
+        fixed = len(self.parameters)
+        lines = [table_line([*self.parameters, *COLUMNS, ""], fixed, _WIDTHS).rstrip()]
+        lines += [table_line(row_cells(self, i), fixed, _WIDTHS).rstrip() for i in range(len(self.points))]
+        if self.chosen[0] is None and self.status != "interrupted":
             lines.append("no point has a fit in every fold")
-        return "\n".join(
-            [*lines, f"{what} by {self.folds} folds of the samples `{self.samples}`, shuffled with seed {self.seed}"]
-        )
+        return "\n".join([*lines, self.caption])
 
     def _named(self, i: int | None) -> dict[str, float] | None:
         return None if i is None else dict(zip(self.parameters, self.points[i], strict=True))
+
+
+def row_cells(found: CrossValidation, i: int) -> list[str]:
+    """The cells of a point in the table: the values of the parameters, `COLUMNS`, and for what it is chosen."""
+    marks = [word for word, at in zip(("best", "one standard error"), found.chosen, strict=True) if at == i]
+    numbers = (found.mean[i], found.standard_error[i], found.training_loss[i])
+    return [*(f"{v:.6g}" for v in (*found.points[i], *numbers)), ", ".join(marks)]
 
 
 def cross_validate(

@@ -12,6 +12,7 @@ import numpy as np
 from ..atoms.low_rank import LARGEST_WRITTEN
 from ..bind import Bindings
 from ..files.arrays import write_arrays
+from ..html.shown import ShownInNotebooks
 from ..results.solution import Solution
 from .points import Point, spans_decades, support
 
@@ -21,11 +22,13 @@ COLUMNS = ("objective", "relative gap", "support", "passes", "seconds", "status"
 
 
 @dataclass(frozen=True, repr=False)
-class SolutionGrid:
+class SolutionGrid(ShownInNotebooks):
     """Solutions over values of parameters; the last parameter changes fastest. An interrupted grid has fewer points than asked for.
 
     `grid[i]` is the solution at `grid.points[i]`, which has a value for each of `grid.parameters`; printed, it is a table.
     """
+
+    _html_from = "fwdsl.studies.html_form:grid_html"
 
     parameters: tuple[str, ...]
     points: tuple[Point, ...]
@@ -44,12 +47,13 @@ class SolutionGrid:
         rows = [row_text(p, s) for p, s in zip(self.points, self.solutions, strict=True)]
         return "\n".join([header_text(self.parameters), *rows])
 
-    def plot(self, name: str) -> None:
-        """Draw the solutions against the parameters into a file whose suffix tells the format (extra `plot`)."""
-        from .plot import plot_grid, require_plot
+    def plot(self, name: str | None = None) -> Any:
+        """Draw the solutions against the parameters into a file whose suffix tells the format; without a name the figure is given (extra `plot`)."""
+        from ..results.plot import require_plot
+        from .plot import plot_grid
 
         require_plot(name)
-        plot_grid(name, self.parameters, self.points, self.solutions)
+        return plot_grid(name, self.parameters, self.points, self.solutions)
 
 
 class SolutionPath(SolutionGrid):
@@ -119,10 +123,14 @@ def header_text(parameters: Sequence[str]) -> str:
 
 def row_text(point: Point, solution: Solution) -> str:
     """A line of the table."""
+    return table_line(row_cells(point, solution), len(point))
+
+
+def row_cells(point: Point, solution: Solution) -> list[str]:
+    """The cells of a line of the table: the values of the parameters, then `COLUMNS`."""
     nonzero = sum(support(solution).values())
     numbers = [f"{solution.objective:.8g}", f"{solution.relative_gap:.1e}", f"{nonzero}", f"{solution.passes:.0f}"]
-    cells = [*(f"{v:.6g}" for v in point), *numbers, f"{solution.times.solve:.3f}", solution.status]
-    return table_line(cells, len(point))
+    return [*(f"{v:.6g}" for v in point), *numbers, f"{solution.times.solve:.3f}", solution.status]
 
 
 def table_line(cells: Sequence[str], parameters: int, others: Sequence[int] = (16, 14, 9, 9, 9)) -> str:

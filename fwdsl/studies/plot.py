@@ -1,16 +1,15 @@
-"""Plots into files: how the gap closed, against data passes and against time; a grid and its folds against the parameters; a race against both."""
+"""Plots: a grid and its folds against the parameters, a race against time and data passes. A name is a file's, whose suffix tells the format;
+without one the figure is given, which notebooks show."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import RunError
-from ..files.target import write_atomically
-from ..grammar.diagnostic import Diagnostic
+from ..html.scale import SMALLEST_DRAWN
+from ..results.plot import finished, new_figure
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -25,55 +24,17 @@ LARGEST_PLOTTED = 200
 LONGEST_LEGEND = 16
 """Curves that a legend names."""
 
-SMALLEST_PLOTTED = 1e-16
-"""The gap that a gap of 0 is drawn as."""
 
-
-def require_plot(name: str) -> None:
-    """Raise `RunError` before solving if matplotlib is absent (FW0018) or does not know the file's format (FW0014)."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        rule = "Plots need the extra `plot`."
-        found = Diagnostic("FW0018", "matplotlib is not installed", rule=rule, hint="pip install 'fwdsl[plot]'")
-        raise RunError([found]) from None
-    formats = Figure().canvas.get_supported_filetypes()
-    if Path(name).suffix.lower().removeprefix(".") not in formats:
-        rule = f"The suffix tells the format: {', '.join(sorted(formats))}."
-        found = Diagnostic("FW0014", f"`{name}` has no suffix of a plot", rule=rule, hint="write `--plot gap.png`")
-        raise RunError([found])
-
-
-def plot_gap(name: str, solution: Solution) -> None:
-    """Draw the history of a solution into a file whose suffix tells the format; `OSError` where that fails."""
-    from matplotlib.figure import Figure  # without pyplot: no window, no state
-
-    reports = [p for p in solution.history if math.isfinite(p.relative_gap) and p.relative_gap > 0]
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
-    for axes, unit, values in zip(
-        figure.subplots(1, 2, sharey=True),
-        ("data passes", "seconds"),
-        ([p.passes for p in reports], [p.elapsed for p in reports]),
-        strict=True,
-    ):
-        axes.semilogy(values, [p.relative_gap for p in reports])
-        axes.set_xlabel(unit)
-        axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel("relative gap")
-    figure.suptitle(f"{solution.method}: {solution.status.replace('_', ' ')}", fontsize="medium")
-    _save(figure, name)
-
-
-def plot_grid(name: str, parameters: Sequence[str], points: Sequence[Point], solutions: Sequence[Solution]) -> None:
-    """Draw a grid against its last parameter into a file; `OSError` where that fails.
+def plot_grid(
+    name: str | None, parameters: Sequence[str], points: Sequence[Point], solutions: Sequence[Solution]
+) -> Any:
+    """Draw a grid against its last parameter into a file, or give the figure; `OSError` where writing fails.
 
     Of one parameter: objective and coefficients. Of several: objective and nonzero entries, a curve for each value of the others.
     """
-    from matplotlib.figure import Figure
+    from .points import numbers_of, support
 
-    from .points import support
-
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    figure = new_figure(figsize=(8, 3.2))
     objective, other = figure.subplots(1, 2)
     _curves(objective, parameters, points, [s.objective for s in solutions])
     objective.set_ylabel("objective")
@@ -83,30 +44,28 @@ def plot_grid(name: str, parameters: Sequence[str], points: Sequence[Point], sol
         _legend(figure)
     else:
         for variable in solutions[0].variables:
-            entries = _padded([_numbers(s[variable])[:LARGEST_PLOTTED] for s in solutions])
+            entries = _padded([numbers_of(s[variable])[:LARGEST_PLOTTED] for s in solutions])
             other.plot([value for (value,) in points], entries, linewidth=0.8)
         other.set_ylabel("variables")
     for axes in (objective, other):
         _finish(axes, parameters, points)
-    _save(figure, name)
+    return finished(figure, name)
 
 
 def plot_folds(
-    name: str,
+    name: str | None,
     parameters: Sequence[str],
     points: Sequence[Point],
     mean: Any,
     standard_error: Any,
     chosen: Sequence[int | None],
     score: str,
-) -> None:
-    """Draw the mean scores of a cross-validation with their standard errors against its last parameter; `OSError` where that fails.
+) -> Any:
+    """Draw the mean scores of a cross-validation with their standard errors against its last parameter; `OSError` where writing fails.
 
     `chosen` are the positions of the best point and of the one within a standard error of it; `score` labels the axis.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    figure = new_figure(figsize=(6, 3.6))
     axes = figure.subplots()
     _curves(axes, parameters, points, mean, standard_error)
     for i, label, style in zip(chosen, ("best", "one standard error"), ("--", ":"), strict=True):
@@ -115,7 +74,7 @@ def plot_folds(
     axes.set_ylabel(score)
     _finish(axes, parameters, points)
     _legend(figure)
-    _save(figure, name)
+    return finished(figure, name)
 
 
 def _curves(axes: Any, parameters: Sequence[str], points: Sequence[Point], heights: Any, errors: Any = None) -> None:
@@ -156,15 +115,13 @@ def _legend(figure: Any) -> None:
         figure.legend(*zip(*named, strict=True), loc="outside right upper", fontsize="small")
 
 
-def plot_race(name: str, entrants: Sequence[Entrant]) -> None:
-    """Draw the certified gaps of a race against time and data passes, on logarithmic scales, into a file; `OSError` where that fails."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+def plot_race(name: str | None, entrants: Sequence[Entrant]) -> Any:
+    """Draw the certified gaps of a race against time and data passes, into a file, or give the figure; `OSError` where writing fails."""
+    figure = new_figure(figsize=(9, 3.6))
     draw_race(figure.subplots(1, 2, sharey=True), entrants)
     figure.axes[1].set_ylabel("")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize="small")
-    _save(figure, name)
+    return finished(figure, name)
 
 
 def draw_race(
@@ -200,22 +157,8 @@ def draw_race(
         panel.grid(alpha=0.3)
 
 
-def _save(figure: Any, name: str) -> None:
-    suffix = Path(name).suffix.lower().removeprefix(".")
-    write_atomically(name, lambda stream: figure.savefig(stream, format=suffix))
-
-
 def _height(moment: Moment, distance: Callable[[Moment], float] | None) -> float:
-    return max(moment.relative_gap if distance is None else distance(moment), SMALLEST_PLOTTED)
-
-
-def _numbers(value: Any) -> Any:
-    """The entries of a variable; of one kept as factors, its singular values."""
-    import numpy as np
-
-    from ..atoms.low_rank import LowRank
-
-    return value.singular_values if isinstance(value, LowRank) else np.ravel(value)
+    return max(moment.relative_gap if distance is None else distance(moment), SMALLEST_DRAWN)
 
 
 def _padded(rows: list[Any]) -> Any:

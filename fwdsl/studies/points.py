@@ -25,3 +25,8 @@ def support(solution: Solution) -> Mapping[str, int]:
         name: value.rank if isinstance(value, LowRank) else int(np.count_nonzero(value))
         for name, value in solution.variables.items()
     }
+
+
+def numbers_of(value: Any) -> Any:
+    """The entries of a variable in a row; of one kept as factors, its singular values."""
+    return value.singular_values if isinstance(value, LowRank) else np.ravel(value)

@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..certify.certificate import relative
 from ..errors import FwError
+from ..html.shown import ShownInNotebooks
 from ..model.options import Options
 from ..results.solution import Progress, Solution
 from ..results.status import Status
@@ -41,12 +42,14 @@ OnProgress = Callable[[str, Progress], bool | None]
 
 
 @dataclass(frozen=True, repr=False)
-class Race:
+class Race(ShownInNotebooks):
     """The results of methods on one problem. Entrants are in order, fastest first. A race prints as a table.
 
     `levels` are the gaps that the table shows; `race["apg"]` is an entrant by its name. Of an interrupted race `waiting` are those whose turn had
     not come.
     """
+
+    _html_from = "fwdsl.studies.html_form:race_html"
 
     entrants: tuple[Entrant, ...]
     options: Options
@@ -127,12 +130,13 @@ class Race:
             "methods": [_entrant_json(e, self.levels) for e in self.entrants],
         }
 
-    def plot(self, name: str) -> None:
-        """Draw gap against time and passes into a file whose suffix tells the format (extra `plot`)."""
-        from .plot import plot_race, require_plot
+    def plot(self, name: str | None = None) -> Any:
+        """Draw gap against time and passes into a file whose suffix tells the format; without a name the figure is given (extra `plot`)."""
+        from ..results.plot import require_plot
+        from .plot import plot_race
 
         require_plot(name)
-        plot_race(name, self.entrants)
+        return plot_race(name, self.entrants)
 
 
 def _entrant_json(e: Entrant, levels: Sequence[float]) -> dict[str, object]:

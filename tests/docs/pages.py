@@ -5,7 +5,8 @@
     ```fw part         statements of a program: they parse and are canonically formatted
     ```sh              commands `fwdsl ...`; a comment `# exit code 2` says how one ends when that is not 0
     ```python          run in order in one namespace for each page
-    ```text            what the `sh` or `python` block before it printed, a line `...` standing for any lines
+    ```ipython         cells of a notebook, a block each, run by IPython in one session for each page; skipped where IPython is not installed
+    ```text            what the `sh`, `python` or `ipython` block before it printed, a line `...` standing for any lines
 
 A block of any language with `title="NAME"` is written to a file of that name first. Blocks without a language are prose.
 
@@ -27,6 +28,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import fwdsl as fw
 from fwdsl.check import compile_text
@@ -70,6 +73,7 @@ class Page:
         self.name = name
         self.namespace: dict[str, Any] = {"__name__": name}
         self.printed: str | None = None
+        self._shell: Any = None
 
     def follow(self, markdown: str) -> None:
         """Do what each block asks for; an assertion fails where the page and the program part."""
@@ -92,6 +96,9 @@ class Page:
         elif block.kind == "python":
             self._nothing_more()
             self.printed = self.run_python(block)
+        elif block.kind == "ipython":
+            self._nothing_more()
+            self.printed = self.run_cell(block)
         elif block.kind == "text" and block.title is None:
             assert self.printed is not None, "no command printed this"
             compare(self.printed, block.text)
@@ -101,6 +108,18 @@ class Page:
         """The output of a block of Python."""
         code = compile("\n" * (block.line - 1) + block.text, self.name, "exec", dont_inherit=True)
         return _captured(lambda: exec(code, self.namespace))[1]  # noqa: S102
+
+    def run_cell(self, block: Block) -> str:
+        """The output of a notebook's cell, as IPython prints it."""
+        pytest.importorskip("IPython", reason="IPython is not installed")
+        if self._shell is None:
+            from IPython.core.interactiveshell import InteractiveShell
+            from traitlets.config import Config
+
+            config = Config(HistoryManager={"enabled": False})
+            self._shell = InteractiveShell(config=config, ipython_dir=str(Path("ipython").resolve()), colors="nocolor")
+            self._shell.user_ns["__name__"] = self.name
+        return _captured(lambda: self._shell.run_cell(block.text, store_history=True))[1].rstrip("\n")
 
     def _nothing_more(self) -> None:
         assert not self.printed, f"the page does not show what was printed:\n{self.printed}"

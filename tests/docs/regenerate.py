@@ -43,6 +43,8 @@ def regenerated(markdown: str, name: str) -> str:
             printed = "".join(run(line, argv) for line, argv in commands(block.text))
         elif block.kind == "python":
             printed = page.run_python(block)
+        elif block.kind == "ipython":
+            printed = page.run_cell(block)
         elif block.kind == "text" and block.title is None and printed is not None:
             if not re.search(r"^\.\.\.$", block.text, re.MULTILINE):
                 parts += [markdown[done : match.start("body")], printed.rstrip("\n") + "\n"]

@@ -98,7 +98,7 @@ def _save(name: str, values: Mapping[str, object]) -> None:
 
 def _tell(evaluated: Evaluated, output: Output) -> None:
     from ...results.json_form import value_json
-    from ..report import number_text, value_text
+    from ...results.wording import number_text, value_text
 
     rows = {name: value_text(value) for name, value in evaluated.values.items()}
     rows |= {f"error rate of {name}": number_text(rate) for name, rate in evaluated.error_rates.items()}

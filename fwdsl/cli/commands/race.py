@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ...errors import FwError
 from ...grammar.diagnostic import Diagnostic
-from ...studies.plot import plot_race, require_plot
-from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
+from ...results.plot import require_plot
+from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
@@ -16,6 +18,7 @@ from ..outputs import keep_apart, require_outputs, written
 from ..racing import show_table, watching
 
 if TYPE_CHECKING:
+    from ...session import Session
     from ...studies.race import Race
 
 
@@ -30,6 +33,7 @@ def parser() -> Parser:
     add_bindings(made)
     add_solve(made, several=True)
     made.add_argument("--plot", metavar="FILE", help="draw gap against time and passes; the suffix tells the format")
+    add_html(made)
     add_json(made)
     add_strict(made)
     return made
@@ -42,7 +46,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = arguments.files(known)
     bindings = bindings_of(known)
-    outputs = {"--plot": known.plot}
+    outputs = {"--plot": known.plot, "--html": known.html}
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
@@ -58,12 +62,13 @@ def run(argv: Sequence[str], output: Output) -> int:
     entered = lanes(session, known.methods)
     with watching(output, session.options, len([lane for lane in entered if lane.plan])) as (on_progress, on_entrant):
         race = run_race(session, entered, on_progress, on_entrant)
-    return _tell(race, known, output)
+    return _tell(race, session, known, argv, output)
 
 
-def _tell(race: Race, known: argparse.Namespace, output: Output) -> int:
-    """Print the table and draw the plot. The table is printed even if the plot cannot be written."""
-    _, wrong = written({known.plot: lambda: plot_race(known.plot, race.entrants)})
+def _tell(race: Race, session: Session, known: argparse.Namespace, argv: Sequence[str], output: Output) -> int:
+    """Print the table, draw the plot and write the page. The table is printed even if a file cannot be written."""
+    plot, html = (lambda: race.plot(known.plot)), (lambda: _report(known.html, race, session, argv))
+    _, wrong = written({known.plot: plot, known.html: html})
     unsaved = bool(wrong)
     if race.contradiction:
         hint = "please report it, with the program and what it ran on"
@@ -72,3 +77,15 @@ def _tell(race: Race, known: argparse.Namespace, output: Output) -> int:
     output.report(wrong)
     output.finish(race.to_json())
     return BUG if race.contradiction else USAGE if unsaved else OF_STATUS[race.status]
+
+
+def _report(file: str, race: Race, session: Session, argv: Sequence[str]) -> None:
+    from ...reports.parts import of_race
+    from ...reports.report import Report
+    from ...session import Raising
+
+    plan = None
+    with suppress(FwError):  # where every method that applies has to be named
+        plan = session.solved_with(session.options, Raising()).plan()
+    parts = of_race(race, plan)
+    Report("a race of methods", session.name, parts, session, ("race", *argv), session.bind()).write(file)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...studies.plot import plot_gap, require_plot
-from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict
+from ...results.plot import require_plot
+from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
 from ..exits import OF_STATUS, USAGE
 from ..opening import bindings_of, opened_to_solve, solve
 from ..output import Mode, Output
@@ -15,6 +15,7 @@ from ..outputs import keep_apart, require_outputs, written
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
+    from ...session import Session
 
 
 def parser() -> Parser:
@@ -32,6 +33,7 @@ def parser() -> Parser:
     )
     made.add_argument("--resume", metavar="FILE", help="go on from a state that --checkpoint saved")
     made.add_argument("--plot", metavar="FILE", help="draw how the gap closed; the suffix tells the format")
+    add_html(made)
     add_strict(made)
     made.add_argument("--quiet", action="store_true", help="print one line; no progress, no warnings")
     return made
@@ -45,7 +47,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode=mode, quiet=known.quiet, strict=known.strict)
     (name,) = arguments.files(known)
     bindings = bindings_of(known)
-    outputs = {"--out": known.out, "--plot": known.plot, "--checkpoint": known.checkpoint}
+    outputs = {"--out": known.out, "--plot": known.plot, "--checkpoint": known.checkpoint, "--html": known.html}
     require_outputs(outputs)
     if known.plot is not None:
         require_plot(known.plot)
@@ -74,11 +76,19 @@ def run(argv: Sequence[str], output: Output) -> int:
         # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
         unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
         save = partial(save_solution, known.out, solution, form, session.options)
-        saved, more = written({known.out: save, known.plot: lambda: plot_gap(known.plot, solution)})
+        plot, html = (lambda: solution.plot(known.plot)), (lambda: _report(known.html, solution, session, argv))
+        saved, more = written({known.out: save, known.plot: plot, known.html: html})
         unsaved += more
         output.report(unsaved)
         tell(solution, output, saved)
     return USAGE if unsaved else OF_STATUS[solution.status]
+
+
+def _report(file: str, solution: Solution, session: Session, argv: Sequence[str]) -> None:
+    from ...reports.parts import of_solution
+    from ...reports.report import Report
+
+    Report("a run", session.name, of_solution(solution), session, ("run", *argv), session.bind()).write(file)
 
 
 def tell(solution: Solution, output: Output, saved: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ function _shtab_fwdsl_using
 end
 
 set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp
-set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --max-iter --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
+set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
 
 complete -c fwdsl -e
 complete -c fwdsl -f
@@ -121,6 +121,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run' -l out -xka "(_shtab_glob_compgen_
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'save the state of the run after 5 s, each minute, and at its end or SIGTERM'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l resume -xka "(__fish_complete_path (commandline -ct))" -d 'go on from a state that --checkpoint saved'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw how the gap closed; the suffix tells the format'
+complete -c fwdsl -n '_shtab_fwdsl_using run' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l quiet -d 'print one line; no progress, no warnings'
 complete -c fwdsl -n '_shtab_fwdsl_using run; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -147,6 +148,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using plan' -l max-iter -x -d 'iterations at 
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l analyze -d 'also run it, and set predicted beside actual'
+complete -c fwdsl -n '_shtab_fwdsl_using plan' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using plan; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -223,6 +225,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using race' -l max-iter -x -d 'iterations at 
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw gap against time and passes; the suffix tells the format'
+complete -c fwdsl -n '_shtab_fwdsl_using race' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using race; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -243,6 +246,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using path' -l folds -x -d 'score each point 
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw objective and variables, or scores; the suffix tells the format'
+complete -c fwdsl -n '_shtab_fwdsl_using path' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using path; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -263,6 +267,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using grid' -l folds -x -d 'score each point 
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw objective and variables, or scores; the suffix tells the format'
+complete -c fwdsl -n '_shtab_fwdsl_using grid' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using grid; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
