@@ -12,18 +12,29 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from .recipes import RECIPES
+
 GENERIC = ("FwClassifier", "FwRegressor", "FwTransformer")
 
-__all__ = list(GENERIC)
+READY = tuple(recipe.name for recipe in RECIPES)
+CROSS_VALIDATED = tuple(f"{recipe.name}CV" for recipe in RECIPES if recipe.scale)
+
+__all__ = [*GENERIC, *READY, *CROSS_VALIDATED]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _require_sklearn()
-    found = getattr(import_module(".generic", __name__), name)
-    globals()[name] = found
-    return found
+    if name in GENERIC:
+        globals()[name] = getattr(import_module(".generic", __name__), name)
+    else:
+        globals().update(import_module(".ready", __name__).make_classes())
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _require_sklearn() -> None:

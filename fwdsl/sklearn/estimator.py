@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from warnings import warn
 
@@ -15,7 +16,6 @@ from ..errors import FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
 from ..results.solution import Solution
-from ..studies.folds import CrossValidation
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
 from .program import Names, Roles, coefficients, roles_of
@@ -130,6 +130,13 @@ class ProgramEstimator(BaseEstimator):
     def _intercept(self, b: Any) -> Any:
         return b
 
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the constructor's own parameters. To inspect a signature is slow, and scikit-learn asks often."""
+        names: list[str] = super()._get_param_names()
+        return names
+
     def __sklearn_is_fitted__(self) -> bool:
         return "solution_" in vars(self)
 
@@ -138,17 +145,21 @@ class ProgramEstimator(BaseEstimator):
     def _along(self, problem: Problem, values: object) -> SolutionGrid:
         """The solutions along values of a parameter, or over those of several by name."""
         if not isinstance(values, Mapping):
-            names = [p.name for p in problem.model.params]
-            if len(names) != 1:
-                raise estimator_error(
-                    "FW0220",
-                    "the values of a path have no name",
-                    rule=f"A path goes along a parameter of the program, which has {listed(names)}.",
-                    hint=f'write path(X, y, {{"{names[0] if names else "mu"}": [0.1, 1, 10]}})',
-                )
-            values = {names[0]: values}
+            values = {self._swept(problem): values}
         found: SolutionGrid = problem.grid(values, **self._options())
         return found
+
+    def _swept(self, problem: Problem) -> str:
+        """The parameter that values without a name are of."""
+        names = [p.name for p in problem.model.params]
+        if len(names) == 1:
+            return names[0]
+        raise estimator_error(
+            "FW0220",
+            "the values of a path have no name",
+            rule=f"A path goes along a parameter of the program, which has {listed(names)}.",
+            hint=f'write path(X, y, {{"{names[0] if names else "mu"}": [0.1, 1, 10]}})',
+        )
 
     # --- new rows -----------------------------------------------------------------------------------------------------
 
@@ -190,7 +201,3 @@ def _no_weights(roles: Roles, names: Names) -> FwError:
         f"`{weighed.replace('W', names.weights, 1)}`",
     )
 
-
-def as_mapping(found: CrossValidation) -> dict[str, Iterable[float]]:
-    """The scores of folds as `cv_results_` has them."""
-    return {"mean": found.mean, "standard_error": found.standard_error, "by_fold": found.by_fold}

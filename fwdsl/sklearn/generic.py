@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 from ..errors import FwError
@@ -82,13 +81,6 @@ class ProgramParameters(ProgramEstimator):
             super().__setattr__(name, value)
         else:
             self._beside = {**beside, name: value}
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        """The names of the constructor's own parameters. To inspect a signature is slow, and scikit-learn asks often."""
-        names: list[str] = super()._get_param_names()
-        return names
 
     def _program(self, weighted: bool) -> Problem:
         problem = compiled(self.program)

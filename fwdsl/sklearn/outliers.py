@@ -1,0 +1,56 @@
+"""Detection of outliers by a one-class machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import validate_data
+
+from ..bind.values import is_sparse
+from ..problem import Problem
+from ..studies.grid import SolutionGrid
+from .estimator import NUMBERS, ProgramEstimator
+
+
+class Outliers(OutlierMixin, ProgramEstimator):
+    """Samples on the far side of a threshold are outliers. `offset_` is the threshold."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Solve with the samples X, (n, p). `y` is not used."""
+        self._solve(self._given(X, sample_weight))
+        self.offset_ = float(self.solution_["rho"])
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """The distance to the threshold, on the scale of the kernel: negative for outliers, (n,)."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> Any:
+        """`decision_function` without the threshold taken off."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> Any:
+        """1 for samples like those of the fit, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def path(self, X: Any, values: Any, sample_weight: Any = None) -> SolutionGrid:
+        """The certified solutions along values of `nu`, each from the nearest. The estimator keeps the fit that it has."""
+        from sklearn.base import clone
+
+        other = clone(self)
+        return other._along(other._given(X, sample_weight), values)
+
+    def _given(self, X: Any, sample_weight: Any) -> Problem:
+        rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
+        self._width = self._default_width(rows)
+        return self._bound(rows, None, sample_weight)
+
+    def _default_width(self, X: Any) -> float:
+        """1 / (p times the variance of all entries), as scikit-learn's machines have it."""
+        if is_sparse(X):
+            variance = float(X.multiply(X).mean() - X.mean() ** 2)
+        else:
+            variance = float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
