@@ -51,6 +51,10 @@ class ProgramEstimator(BaseEstimator):
         """Parameters, sizes and other data that are bound beside the samples."""
         raise NotImplementedError
 
+    def _is_restricted(self) -> bool:
+        """True if it cannot be expected to fit every data set well."""
+        return False
+
     # --- fitting ------------------------------------------------------------------------------------------------------
 
     def _bound(self, X: object, y: object, sample_weight: object) -> Problem:
@@ -79,8 +83,7 @@ class ProgramEstimator(BaseEstimator):
             raise ValueError("Negative values in data passed to `sample_weight`.")
         if weights.max() == 0.0:
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        averaged = roles.loss is not None and roles.loss.reduce == "mean"
-        return weights * (weights.size / weights.sum()) if averaged else weights
+        return weights * (weights.size / weights.sum()) if roles.averaged else weights
 
     def _solve(self, problem: Problem) -> None:
         """Solve, and keep what the solution says."""
@@ -178,7 +181,8 @@ class ProgramEstimator(BaseEstimator):
 
     def _scores(self, X: object) -> Any:
         """The value of what the program predicts, a row for each row of X."""
-        return self._predictor(**{self._names().X: self._rows(X)})
+        rows = self._rows(X)
+        return self._predictor(**{self._names().X: rows})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

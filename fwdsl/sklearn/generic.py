@@ -22,8 +22,8 @@ class ProgramParameters(ProgramEstimator):
     """The parameters of a program as parameters of its estimator.
 
     `get_params` has, beside the constructor's own, every parameter of the program (its default where that is a number, else None, which is the
-    program's default) and the data that it needs beside the samples; dimensions are there once they are given. `set_params` sets them, and they
-    are attributes, but for `predict` and `transform`.
+    program's default), and the data and dimensions that were given. `set_params` sets them, and they are attributes, but for `predict` and
+    `transform`, which are methods.
     """
 
     program: Any
@@ -43,7 +43,7 @@ class ProgramParameters(ProgramEstimator):
     def set_params(self, **params: Any) -> Any:
         """Set parameters of the constructor or of the program. Raises `ValueError` for a name that is neither."""
         known = self.get_params(deep=False)
-        wrong = [n for n in params if n not in known]
+        wrong = [n for n in params if n not in known and not self._is_of_program(n)]
         if wrong:
             close = get_close_matches(wrong[0], known, n=1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
@@ -55,18 +55,23 @@ class ProgramParameters(ProgramEstimator):
         return self
 
     def _of_program(self) -> dict[str, Any]:
-        """The values of the program's parameters, and of its other data that have no value of their own."""
+        """The values of the program's parameters, and of what else was given."""
         given = {n: v for n, v in self._beside.items() if n not in METHODS}
         try:
             model = compiled(self.program).model
         except (FwError, OSError):
-            return given
-        samples = {self.X, self.y, self.weights}
-        needed = [d.name for d in model.data if d.source is None and d.literal is None and d.name not in samples]
-        return {**{p.name: _number(p.default) for p in model.params}, **dict.fromkeys(needed), **given}
+            return {**vars(self).get("_earlier", {}), **given}
+        return {**{p.name: _number(p.default) for p in model.params}, **given}
 
     def _is_of_program(self, name: str) -> bool:
-        return not name.startswith("_") and not name.endswith("_") and name in self._of_program()
+        """True for parameters, data and dimensions of the program."""
+        if name.startswith("_") or name.endswith("_"):
+            return False
+        try:
+            model = compiled(self.program).model
+        except (FwError, OSError):
+            return False
+        return name in {*(p.name for p in model.params), *(d.name for d in model.data), *map(str, model.dims)}
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and not name.endswith("_") and name not in METHODS and "_beside" in vars(self):
@@ -77,6 +82,9 @@ class ProgramParameters(ProgramEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         beside = vars(self).get("_beside")
+        if name == "program" and beside is not None:
+            # so that a program that is not accepted, which `fit` tells, takes no names away
+            super().__setattr__("_earlier", dict.fromkeys(self._of_program()))
         if beside is None or name in vars(self) or not (name in beside or self._is_of_program(name)):
             super().__setattr__(name, value)
         else:

@@ -17,7 +17,7 @@ from ..readers.frames import column_names
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
 from .estimator import NUMBERS, ProgramEstimator
-from .program import Names, Roles, roles_of
+from .program import Roles, roles_of
 
 
 class Supervised(ProgramEstimator):
@@ -89,6 +89,11 @@ class Regression(RegressorMixin, Supervised):
         self._is_flat = y.ndim == 1
         return X, y.reshape(-1, 1) if wide and self._is_flat else y
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._is_restricted()
+        return tags
+
     def _coefficients(self, w: Any) -> Any:
         return w.reshape(-1) if self._is_flat else w.T
 
@@ -153,10 +158,6 @@ class Classification(ClassifierMixin, Supervised):
             )
         return X, np.where(codes == 1, 1.0, -1.0)
 
-    def _weights(self, roles: Roles, sample_weight: Any, X: Any) -> Any:
-        weights = super()._weights(roles, sample_weight, X)
-        return weights
-
     def _coefficients(self, w: Any) -> Any:
         return np.atleast_2d(w.T)
 
@@ -201,5 +202,3 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         """The number of columns of what `transform` gives."""
         return int(self.transform(np.zeros((1, self.n_features_in_))).shape[1])
 
-
-__all__ = ["Classification", "Embedding", "Names", "Regression", "Supervised"]

@@ -14,6 +14,10 @@ from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
 
 
+ON_THE_EDGE = 1e-8
+"""The distance to the threshold, relative to it, within which a sample is on it: some samples of every fit are."""
+
+
 class Outliers(OutlierMixin, ProgramEstimator):
     """Samples on the far side of a threshold are outliers. `offset_` is the threshold."""
 
@@ -24,8 +28,9 @@ class Outliers(OutlierMixin, ProgramEstimator):
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """The distance to the threshold, on the scale of the kernel: negative for outliers, (n,)."""
-        return self._scores(X)
+        """The distance to the threshold, on the scale of the kernel: negative for outliers, (n,). Rounding of the threshold is 0."""
+        z = self._scores(X)
+        return np.where(np.abs(z) <= ON_THE_EDGE * abs(self.offset_), 0.0, z)
 
     def score_samples(self, X: Any) -> Any:
         """`decision_function` without the threshold taken off."""
@@ -44,13 +49,20 @@ class Outliers(OutlierMixin, ProgramEstimator):
 
     def _given(self, X: Any, sample_weight: Any) -> Problem:
         rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
-        self._width = self._default_width(rows)
-        return self._bound(rows, None, sample_weight)
+        problem = self._bound(rows, None, sample_weight)
+        weights = problem.instance.values.get(self._names().weights)
+        return problem.bind(gamma=_width(rows, weights)) if self._needs_width else problem
 
-    def _default_width(self, X: Any) -> float:
-        """1 / (p times the variance of all entries), as scikit-learn's machines have it."""
-        if is_sparse(X):
-            variance = float(X.multiply(X).mean() - X.mean() ** 2)
-        else:
-            variance = float(X.var())
-        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    @property
+    def _needs_width(self) -> bool:
+        return vars(self).get("gamma", 0.0) is None and "gamma" in {p.name for p in self._program(False).model.params}
+
+
+def _width(X: Any, weights: Any) -> float:
+    """1 / (p times the variance of all entries), as scikit-learn's machines have it, each row with its weight."""
+    n, p = X.shape
+    weights = np.ones(n) if weights is None else weights
+    total = p * weights.sum()
+    squares = X.multiply(X) if is_sparse(X) else X * X
+    variance = float((squares.T @ weights).sum() / total - ((X.T @ weights).sum() / total) ** 2)
+    return 1.0 / (p * variance) if variance > 0.0 else 1.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..files.program import read_program
 from ..model import DataDecl, Expr, Model, Term, once_per_model
 from ..problem import Problem
+from ..results.evaluation import data_of
 from ..results.prediction import prediction_of
 from ..session import Raising, Session
 from ..words import LOSSES, LossWord
@@ -62,6 +63,8 @@ class Roles:
     weights: DataDecl | None
     prediction: Expr
     loss: Term | None
+    averaged: bool
+    """True if the program takes the mean of what it weighs."""
 
     @property
     def word(self) -> LossWord | None:
@@ -78,12 +81,14 @@ def roles_of(model: Model, names: Names) -> Roles:
             raise no_such_data(model, role, name, names.call)
     prediction = prediction_of(model, names.predict)
     losses = [t for t in model.terms if t.kind == "loss" and t.argument == prediction]
+    weighed = [t for t in model.terms if t.weights is not None and names.weights in data_of([t.weights])]
     return Roles(
         data[names.X],
         None if names.y is None else data[names.y],
         data.get(names.weights),
         prediction,
         losses[0] if len(losses) == 1 else None,
+        bool(weighed) and all(t.reduce == "mean" for t in weighed),
     )
 
 

@@ -69,10 +69,7 @@ class ReadyEstimator(ProgramEstimator):
 
     def _other_data(self, named: set[str]) -> dict[str, object]:
         """Data that are not parameters as they are given."""
-        found: dict[str, object] = {"groups": self._groups()} if "groups" in named else {}
-        if "gamma" in named and vars(self)["gamma"] is None:
-            found["gamma"] = self._width
-        return found
+        return {"groups": self._groups()} if "groups" in named else {}
 
     # --- the places of a text -----------------------------------------------------------------------------------------
 
@@ -160,14 +157,11 @@ class ReadyEstimator(ProgramEstimator):
         groups = self.groups  # type: ignore[attr-defined]
         return np.arange(self.n_features_in_) if groups is None else groups
 
+    def _is_restricted(self) -> bool:
+        return self.recipe.poor
+
     def _swept(self, problem: Problem) -> str:
         return self.recipe.along
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if tags.regressor_tags is not None:
-            tags.regressor_tags.poor_score = self.recipe.poor
-        return tags
 
 
 def _are_lists(groups: Any) -> bool:
