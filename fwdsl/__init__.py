@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .errors import BuildError, DataError, FwError, PlanError, RejectedError, RunError
     from .extend import register
     from .problem import Problem, load, maximize, minimize, parse
+    from .results.loading import load_solution
     from .results.solution import Solution
 
 __version__ = "0.1.0"
@@ -55,6 +56,7 @@ _HOMES = {
     ),
     "BuildError": ".errors",
     "Solution": ".results.solution",
+    "load_solution": ".results.loading",
     "operator": ".bind.data_operator",
     "register": ".extend",
 }
@@ -79,6 +81,7 @@ __all__ = [
     "labels_type",
     "let",
     "load",
+    "load_solution",
     "matrix",
     "matrix_type",
     "maximize",

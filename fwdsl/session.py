@@ -133,7 +133,7 @@ class Session:
         solution = solve(form, plan, self.options, on_progress, start, control, resume, on_state, watch)
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
         times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
-        return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance)
+        return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance, options=self.options)
 
     def compile(self) -> Model:
         """The checked model of the text."""

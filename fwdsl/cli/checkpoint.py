@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..backends.registry import METHODS
+from ..files.target import unwritable
 from ..grammar.diagnostic import Diagnostic
 from ..solve.state import Checkpoint, load_state, save_state
 from .exits import CommandStop
 from .output import Output
-from .outputs import unwritable
 
 if TYPE_CHECKING:
     from ..canon import Form

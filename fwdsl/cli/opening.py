@@ -77,6 +77,17 @@ def opened(name: str, output: Output, bindings: Bindings | None = None, named: b
     return session
 
 
+def opened_answer(name: str, bindings: Bindings, output: Output) -> Session:
+    """The session of the program in a saved answer, with its parameters and label maps; paths in it are relative to the folder of the answer."""
+    from ..results.loading import saved_problem
+
+    text, own = saved_problem(name)
+    output.program = text.encode()
+    session = Session(text, f"the program in {name}", Path(name).parent, Printing(output), own.merge(bindings))
+    session.compile()
+    return session
+
+
 def opened_to_solve(
     name: str,
     known: argparse.Namespace,

@@ -8,8 +8,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ..files.target import target_of
-from ..grammar.diagnostic import Diagnostic, Place
+from ..files.arrays import wrong_suffix
+from ..files.target import target_of, unwritable
+from ..grammar.diagnostic import Diagnostic
 from .exits import CommandStop
 
 #: The option that names a file to write -> the name, or None where it is not given.
@@ -18,8 +19,6 @@ Outputs = Mapping[str, str | None]
 #: The files that are read, by what they are in words.
 Inputs = Iterable[tuple[str, str | Path]]
 
-_SUFFIX = ".npz"
-
 
 def require_outputs(outputs: Outputs) -> None:
     """Stop before solving unless each of the files can be written. The file of `--out` must be named as an npz file."""
@@ -27,10 +26,9 @@ def require_outputs(outputs: Outputs) -> None:
         if name is None:
             continue
         require_writable(name)
-        if option == "--out" and Path(name).suffix.lower() != _SUFFIX:
-            rule = f"`--out` writes arrays by name, in a file that ends in `{_SUFFIX}`."
-            hint = f"write `--out {Path(name).with_suffix(_SUFFIX) if Path(name).name else 'fit.npz'}`"
-            raise CommandStop([Diagnostic("FW0028", f"`{name}` does not end in `{_SUFFIX}`", rule=rule, hint=hint)])
+        wrong = wrong_suffix(name, option) if option == "--out" else None
+        if wrong is not None:
+            raise CommandStop([wrong])
 
 
 def require_writable(name: str) -> None:
@@ -86,16 +84,6 @@ def written(writers: Mapping[str | None, Callable[[], object]]) -> tuple[list[st
             except OSError as error:
                 unsaved.append(unwritable(name, error))
     return saved, unsaved
-
-
-def unwritable(name: str, reason: str | OSError) -> Diagnostic:
-    """The diagnostic for a file that cannot be written."""
-    if isinstance(reason, OSError):
-        text = reason.strerror or "writing failed"
-        reason = text[0].lower() + text[1:]
-    return Diagnostic(
-        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
-    )
 
 
 def _overwrites(what: str, over: str) -> Diagnostic:

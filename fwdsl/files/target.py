@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ..grammar.diagnostic import Diagnostic, Place
+
 
 def target_of(name: str | Path) -> Path:
     """The file that writing under this name makes or replaces, through links; `OSError` where something stands there that is no regular file.
@@ -28,6 +30,16 @@ def target_of(name: str | Path) -> Path:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, f"it is {_kind(mode)}, not a file", str(name))
     return Path(os.path.realpath(name))
+
+
+def unwritable(name: str, reason: str | OSError) -> Diagnostic:
+    """The diagnostic for a file that cannot be written."""
+    if isinstance(reason, OSError):
+        text = reason.strerror or "writing failed"
+        reason = text[0].lower() + text[1:]
+    return Diagnostic(
+        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
+    )
 
 
 def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:

@@ -174,6 +174,7 @@ def _is_data(part: Part) -> bool:
 
 
 def unknown_name(name: str, every: Mapping[str, Part]) -> Diagnostic:
+    """The diagnostic for a name that none of these has."""
     close = get_close_matches(name, every, n=1)
     return Diagnostic(
         "FW0204",
@@ -211,6 +212,9 @@ def _with_new_data(
     new = set(new_bindings.data) | {n for names, _ in new_bindings.sources for n in names}
     kept = [d for d in model.data if d.name in needed - new and d.name in fit.values]
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
+    absent = [d for d in read if d.name not in new and d.source is None and d.literal is None]
+    if absent:
+        raise DataError([missing(d.name) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
     unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
     params = {p.name for p in model.params}
@@ -231,6 +235,16 @@ def _with_new_data(
     features = Features(dims, values, fitted=fit.features)
     instance = replace(instance, model=replace(model, data=(*read, *kept)), dims=dims, values=values, features=features)
     return instance, tuple(d for d in found if d.code == "FW4530")
+
+
+def missing(name: str) -> Diagnostic:
+    """The diagnostic for data that neither the fit has nor the caller gives."""
+    return Diagnostic(
+        "FW4501",
+        f"`{name}` has no value",
+        rule="Data that are not at hand with the fit are given anew.",
+        hint=f"give `{name}=...`, on the command line `--data {name}=PATH`",
+    )
 
 
 def _without(values: Mapping[str, object], names: set[str]) -> dict[str, object]:

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from .answer import Answer
 
 LARGEST_IN_JSON = 10_000
 """Numbers up to which an array is written out."""
 
 
-def solution_json(solution: Solution) -> dict[str, object]:
+def solution_json(solution: Answer) -> dict[str, object]:
     """The keys and values that docs/command-line.md lists."""
     c, times = solution.certificate, solution.times
     plan = solution.plan

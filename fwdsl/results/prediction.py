@@ -25,7 +25,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Expr, Model, Term
 from ..readers.scan import find_nonfinite
 from ..words import LOSSES
-from .evaluation import Fit, FittedPoint, data_of, unknown_name, value_of, with_free_rows
+from .evaluation import Fit, FittedPoint, data_of, missing, unknown_name, value_of, with_free_rows
 
 
 def prediction_of(model: Model, what: str | None) -> Expr:
@@ -137,20 +137,12 @@ class Predictor:
             found = self._quickly(data)
             if found is not None:
                 return found
-        missing = [n for n in self.inputs if n not in data]
-        if missing:
-            raise DataError([self._missing(name) for name in missing])
+        absent = [n for n in self.inputs if n not in data]
+        if absent:
+            raise DataError([missing(name) for name in absent])
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
-
-    def _missing(self, name: str) -> Diagnostic:
-        return Diagnostic(
-            "FW4501",
-            f"`{name}` has no value",
-            rule=f"What is predicted is computed from {', '.join(f'`{n}`' for n in self.inputs)}.",
-            hint=f"give it by name: `predict({name}=...)`",
-        )
 
     def _quickly(self, data: Mapping[str, object]) -> Any:
         """The value on data that are as they should be; None for all others, and `evaluate` then says what is wrong."""
@@ -278,8 +270,8 @@ def without_sources(model: Model) -> Model:
 
 def predict(fit: Fit, predictor: Predictor, data: Mapping[str, object]) -> Any:
     """The prediction on new rows; of a fit whose data are at hand on those that are not given."""
-    missing = [n for n in predictor.inputs if n not in data]
-    if not missing or not all(n in fit.values for n in missing):
+    absent = [n for n in predictor.inputs if n not in data]
+    if not absent or not all(n in fit.values for n in absent):
         return predictor(**data)
     needed = {n: v for n, v in data.items() if n not in predictor._unneeded}
     value, _ = value_of(fit, lambda model: prediction_of(model, predictor.what), Bindings(data=needed), Path())

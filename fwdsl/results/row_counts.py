@@ -37,6 +37,13 @@ def with_row_names(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
     return renamed, {name: size for size, name in names.items()}
 
 
+def data_without_rows(model: Model) -> tuple[str, ...]:
+    """The data that have no row for each sample: none of their dimensions is one that a loss counts. Without a loss all data may be rows."""
+    counted = {d for t in model.terms if t.kind == "loss" for d in t.argument.type.array_shape[:1]}
+    plain = [d for d in model.data if not d.type.is_entries and not d.type.is_index]
+    return tuple(d.name for d in plain if counted and not counted & _dims(d.type))
+
+
 class FeaturesByCount:
     """The feature maps of a fit, for expressions whose numbers of samples have names."""
 

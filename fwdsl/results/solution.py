@@ -1,105 +1,35 @@
-"""The solution that a solve returns: primal, dual, certificate, history, record."""
+"""The solution that a solve returns, and what can be asked of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..backends.speed import told_seconds
-from ..certify.certificate import Certificate
-from .status import Status
+from .answer import Answer, Change, Progress, Times
 
 if TYPE_CHECKING:
     from ..backends.method import Estimate
+
+__all__ = ["Change", "Progress", "Solution", "Times", "analysis"]
 
 MOST_PHASES = 8
 """Phases that are told; those that took less are taken together."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """One report of a running solve; numbers in the user's sense, from the method's own bookkeeping (not yet verified)."""
-
-    phase: str
-    method: str
-    iteration: int
-    passes: float
-    elapsed: float
-    objective: float
-    dual_bound: float
-    relative_gap: float
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change of the method within a run: who goes on, after how many iterations, data passes and seconds of all before it, and why."""
-
-    method: str
-    iteration: int
-    passes: float
-    elapsed: float
-    reason: str
-
-
-@dataclass(frozen=True)
-class Times:
-    """Seconds: compiling the program, loading data, planning, solving, verifying (within solve), compiling kernels (within solve; none where the
-    cache has them). The limit of time does not count the last."""
-
-    compile: float = 0.0
-    load: float = 0.0
-    plan: float = 0.0
-    solve: float = 0.0
-    verify: float = 0.0
-    kernels: float = 0.0
-
-
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(Answer):
     """A certified answer. `solution["beta"]` is a variable's value; nothing is lost when a limit was reached.
 
     `dual[name]` is the derivative of the optimal value in the right-hand side of that constraint; `terms[name]` the value of a named term;
     `support` counts nonzeros per variable; `passes` are data passes (one touch of every nonzero) of the method, `verify_passes` those of the
     verifier; `reason` says why it stopped; `changes` are those of the method on the way; `start` what it started from;
-    `instance` is the program with the data it was solved on. Of a run that was resumed `iterations` and passes are those of the
-    whole run, `times` and `history` of its last part.
+    `instance` is the program with the data it was solved on, `options` are those of the solve. What `fw.load_solution` gives has neither:
+    `fit` stands in the place of the instance, `origin` says where it was loaded from. Of a run that was resumed `iterations` and passes are
+    those of the whole run, `times` and `history` of its last part.
     """
-
-    status: Status
-    certificate: Certificate
-    variables: Mapping[str, Any]
-    dual: Mapping[str, Any]
-    terms: Mapping[str, float]
-    method: str
-    iterations: int
-    passes: float
-    verify_passes: float
-    reason: str
-    times: Times
-    history: tuple[Progress, ...] = ()
-    changes: tuple[Change, ...] = ()
-    plan: Any = None
-    start: str = "the method's own starting point"
-    warnings: tuple[str, ...] = ()
-    record: Mapping[str, Any] = field(default_factory=dict)
-    state: Any = field(default=None, repr=False)
-    instance: Any = field(default=None, repr=False)
-
-    def __repr__(self) -> str:
-        c = self.certificate
-        reason = f" ({self.reason})" if self.status != "optimal" and self.reason else ""
-        return (
-            f"<Solution {self.status}{reason}: objective {c.objective:.10g}, dual bound {c.dual_bound:.10g}, "
-            f"relative gap {c.relative_gap:.1e} ({c.kind}), by {self.method} in {self.iterations} iterations; "
-            f"variables {', '.join(self.variables)}>"
-        )
-
-    def __getitem__(self, name: str) -> Any:
-        return self.variables[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.variables)
 
     def evaluate(self, name: str, /, **values: object) -> Any:
         """A `let` or a term of the program (or "objective") at this solution, on data given by name.
@@ -142,7 +72,26 @@ class Solution:
 
     def analysis(self) -> Mapping[str, Any]:
         """Passes and seconds that the plan predicted beside the actual ones, and those of each phase: see `fwdsl.results.solution.analysis`."""
-        return analysis(self.plan.chosen.estimate, self)
+        return analysis(None if self.plan is None else self.plan.chosen.estimate, self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the answer into an `.npz` file, as `fwdsl run --out` does, whole or not at all. `fw.load_solution` reads it.
+
+        The file has the variables by name, `dual:NAME`, statistics of feature maps, and a record: program, parameters, label maps, certificate,
+        fingerprints of the data. Raises `RunError`: FW0028 for a name that does not end in `.npz`, FW0013 where it cannot be written.
+        """
+        from ..errors import RunError
+        from ..files.arrays import wrong_suffix
+        from ..files.target import unwritable
+        from .saved import save
+
+        name = os.fspath(path)
+        if (wrong := wrong_suffix(name, "save")) is not None:
+            raise RunError([wrong])
+        try:
+            save(name, self)
+        except OSError as error:
+            raise RunError([unwritable(name, error)]) from None
 
     def _on(self, values: Mapping[str, object], *names: str) -> Any:
         from pathlib import Path
@@ -160,32 +109,7 @@ class Solution:
     def _fit(self) -> Any:
         from .evaluation import fit_of
 
-        return fit_of(self.instance, self.variables)
-
-    @property
-    def objective(self) -> float:
-        """The verified objective value, in the user's sense."""
-        return self.certificate.objective
-
-    @property
-    def dual_bound(self) -> float:
-        """The verified bound on the optimal value: below for `minimize`, above for `maximize`."""
-        return self.certificate.dual_bound
-
-    @property
-    def gap(self) -> float:
-        """|objective - dual_bound|, and what infeasibility may hide."""
-        return self.certificate.gap
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to max(|P|, |D|, 1e-6 S)."""
-        return self.certificate.relative_gap
-
-    @property
-    def infeasibility(self) -> float:
-        """The largest relative violation of a constraint."""
-        return self.certificate.infeasibility
+        return self.fit if self.fit is not None else fit_of(self.instance, self.variables)
 
 
 def analysis(estimate: Estimate | None, solution: Solution) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "lark", "rich", "threadpoolctl", "cvxpy")
@@ -10,9 +11,9 @@ PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "lark", "rich", "threadpoolct
 
 def versions() -> dict[str, str]:
     """Versions of fwdsl, Python and the packages that matter, as installed."""
-    from .. import __version__
-
-    found = {"fwdsl": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    # the package itself is loaded by now, and offers what is in this folder: to import it would be a circle
+    own = sys.modules[__name__.partition(".")[0]].__version__
+    found = {"fwdsl": own, "python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
         try:
             found[package] = version(package)

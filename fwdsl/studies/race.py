@@ -236,7 +236,7 @@ def _run(
         tuple(watch.moments),
         solution.iterations,
         solution.times.verify,
-        replace(solution, state=None, plan=lane.plan, instance=form.instance),
+        replace(solution, state=None, plan=lane.plan, instance=form.instance, options=options),
     )
 
 

@@ -187,3 +187,47 @@ def test_an_interruption_of_the_oracle_keeps_the_rest(
     assert main(["verify", "fit.fw"]) == 130
     out, _ = capsys.readouterr()
     assert "certificate: agrees" in out and "interrupted before cvxpy answered" in out
+
+
+def test_an_answer_by_itself_is_verified_from_its_program_and_data(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 3))
+    np.save("A.npy", A)
+    np.save("b.npy", A[:, 0])
+    header, shuffled = "u,v,w", A[:, [2, 0, 1]]
+    np.savetxt("A.csv", A, delimiter=",", header=header, comments="", fmt="%.17g")
+    np.savetxt("B.csv", shuffled, delimiter=",", header="w,u,v", comments="", fmt="%.17g")
+    Path("fit.fw").write_text(
+        "data A: matrix[m, n], b: vector[m]\nparam mu: nonnegative = 1\nvar x: vector[n]\n"
+        "minimize mean(squared(A @ x, b)) + mu * norm1(x)"
+    )
+    given = ["--data", "A=A.csv", "--data", "b=b.npy"]
+    assert main(["run", "fit.fw", *given, "--set", "mu=0.1", "--out", "fit.npz", "--quiet"]) == 0
+    Path("fit.fw").unlink()
+    capsys.readouterr()
+    for data in ("A.csv", "B.csv", "A.npy"):
+        assert main(["verify", "fit.npz", "--data", f"A={data}", "--data", "b=b.npy"]) == 0
+        out = capsys.readouterr().out
+        assert "certificate: agrees" in out and "cvxpy: agrees" in out
+    for argv, code in (
+        (["--data", "A=b.npy", "--data", "b=b.npy"], "FW4505"),
+        ([], "FW4501"),
+        ([*given, "--set", "mu=0.2"], "FW0017"),
+        ([*given, "--solution", "fit.npz"], "FW0007"),
+    ):
+        assert main(["verify", "fit.npz", *argv]) == 1
+        assert f"error[{code}]" in capsys.readouterr().err
+    np.save("b.npy", A[:, 1])
+    assert main(["verify", "fit.npz", *given]) == 1
+    assert "error[FW0017]" in capsys.readouterr().err
+
+    def move(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        arrays["x"] = arrays["x"] * 0.9
+
+    np.save("b.npy", A[:, 0])
+    changed(Path("fit.npz"), move)
+    assert main(["verify", "fit.npz", *given]) == 1
+    assert "certificate: DISAGREES" in capsys.readouterr().out

@@ -45,6 +45,12 @@ def solution() -> fw.Solution:
     return fw.parse(TEXT).bind(X=X, y=Y, s=np.ones(60)).solve(threads=1)
 
 
+def copied(predictor: Predictor) -> Predictor:
+    """The predictor as another process has it."""
+    found: Predictor = pickle.loads(pickle.dumps(predictor))  # noqa: S301
+    return found
+
+
 def anywhere(problem: fw.Problem) -> Fit:
     """A fit whose variables have random values: predictions ask for no optimum."""
     instance = problem.instance
@@ -72,7 +78,7 @@ def some(fit: Fit, name: str, at: Any) -> Any:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_predictions_are_the_numbers_of_evaluate(path: Path) -> None:
     fit = anywhere(fw.load(path))
-    predictor = pickle.loads(pickle.dumps(Predictor(fit)))
+    predictor = copied(Predictor(fit))
     assert not set(predictor._fit.values) & set(predictor.inputs)
     for at in (slice(0, 1), slice(3, 10), slice(None)):
         data = {name: some(fit, name, at) for name in predictor.inputs}
@@ -135,7 +141,7 @@ def test_what_does_not_fit(
 def test_a_predictor_needs_its_inputs(solution: fw.Solution) -> None:
     with pytest.raises(fw.DataError) as error:
         solution.predictor()(y=Y)
-    assert error.value.code == "FW4501" and error.value.hint == "give it by name: `predict(X=...)`"
+    assert error.value.code == "FW4501" and error.value.hint.startswith("give `X=...`")
 
 
 def test_columns_are_matched_by_name() -> None:
@@ -157,7 +163,7 @@ def test_data_without_rows_are_those_of_the_fit() -> None:
         "data X: matrix[n, p], B: matrix[p, q], t: vector[n]\nvar w: vector[q]\nminimize mean(squared(X @ (B @ w), t))"
     )
     fit = anywhere(fw.parse(text).bind(X=X, B=B, t=X[:, 0]))
-    predictor = pickle.loads(pickle.dumps(Predictor(fit)))
+    predictor = copied(Predictor(fit))
     assert predictor.inputs == ("X",)
     np.testing.assert_allclose(predictor(X=NEW), NEW @ B @ fit.variables["w"])
     np.testing.assert_allclose(predictor(X=NEW, B=2 * B), 2 * NEW @ B @ fit.variables["w"])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...files.target import write_atomically
+from ...files.target import unwritable, write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_json
 from ..exits import OK, CommandStop
 from ..opening import bindings_of, inputs_of, opened
 from ..output import Output
-from ..outputs import keep_apart, require_outputs, unwritable
+from ..outputs import keep_apart, require_outputs
 
 if TYPE_CHECKING:
     from ...results.evaluation import Evaluated
@@ -44,7 +44,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     session = opened(name, output, bindings)
     keep_apart(outputs, [*inputs_of(session, name), ("the solution", known.solution)])
     from ...results.evaluation import evaluate
-    from ...results.saved import load_fit
+    from ...results.loading import load_fit
 
     evaluated = evaluate(load_fit(known.solution, session.compile()), names, bindings, session.base)
     output.report(evaluated.warnings)

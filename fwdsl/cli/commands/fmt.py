@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import IO
 
 from ...collector import still_collector
-from ...files.target import write_atomically
+from ...files.target import unwritable, write_atomically
 from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
 from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, CommandStop, code_for
 from ..files import STDIN, display_name, program_text
 from ..output import Output
-from ..outputs import unwritable
 
 
 def run(argv: Sequence[str], output: Output) -> int:

@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ...files.target import write_atomically
+from ...files.target import unwritable, write_atomically
 from ...grammar.diagnostic import Diagnostic
 from ...readers.sources import parse_data_argument, parse_dim_argument
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, CommandStop
 from ..opening import inputs_of, opened
 from ..output import Output
-from ..outputs import Inputs, keep_apart, unwritable
+from ..outputs import Inputs, keep_apart
 
 if TYPE_CHECKING:
     from ...bind import Bindings

@@ -1,25 +1,33 @@
-"""`fwdsl verify FILE [--solution S.npz]`."""
+"""`fwdsl verify FILE [--solution S.npz]`, `fwdsl verify S.npz`."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...grammar.diagnostic import Diagnostic
 from ..arguments import Parser, add_bindings, add_file, add_json, add_solve, add_strict, seconds
-from ..exits import INTERRUPTED, LIMIT, OF_STATUS, USAGE
-from ..opening import bindings_of, opened_to_solve, solve
+from ..exits import INTERRUPTED, LIMIT, OF_STATUS, USAGE, CommandStop
+from ..opening import bindings_of, opened_answer, opened_to_solve, solve
 from ..output import Output
 
 if TYPE_CHECKING:
+    from ...bind import Bindings
     from ...bind.instance import Instance
     from ...oracle import Verdict
     from ...results.solution import Solution
+    from ...session import Session
 
 ORACLE_SECONDS = 60.0
 
 
 def _parser() -> Parser:
-    parser = Parser("verify", "Solve, then check the certificate independently and compare with cvxpy.")
+    parser = Parser(
+        "verify",
+        "Solve, then check the certificate independently and compare with cvxpy. "
+        "Where FILE is a saved answer (.npz), what it claims is checked, from the program in it and the data.",
+    )
     add_file(parser)
     add_bindings(parser)
     add_solve(parser)
@@ -49,15 +57,15 @@ def run(argv: Sequence[str], output: Output) -> int:
     bindings = bindings_of(known)
     from ...oracle.require import quiet, require_cvxpy
 
-    session = opened_to_solve(name, known, bindings, output)
+    answer, session = _opened(name, known, bindings, output)
     instance, form = session.bind(), session.canonicalise()
     require_cvxpy()
-    if known.solution is None:
+    if answer is None:
         solution = solve(session, output)
     else:
-        from ...results.saved import load_solution
+        from ...results.loading import solution_of
 
-        solution = load_solution(known.solution, form)
+        solution = solution_of(answer, form)
     from ...oracle import check_certificate
     from ...results.json_form import solution_json
     from ..report import one_line
@@ -82,6 +90,16 @@ def run(argv: Sequence[str], output: Output) -> int:
     if agrees is None:
         return unanswered
     return OF_STATUS[solution.status] if agrees else USAGE
+
+
+def _opened(name: str, known: argparse.Namespace, bindings: Bindings, output: Output) -> tuple[str | None, Session]:
+    """The file of the answer to check, None where the program is to be solved, and the session of its program."""
+    if not name.endswith(".npz"):
+        return known.solution, opened_to_solve(name, known, bindings, output)
+    if known.solution is not None:
+        hint = f"write `fwdsl verify {name}`, or name the program: `fwdsl verify FILE.fw --solution {name}`"
+        raise CommandStop([Diagnostic("FW0007", f"`{name}` and `--solution` both name an answer", hint=hint)])
+    return name, opened_answer(name, bindings, output)
 
 
 def _ask(instance: Instance, solution: Solution, limit: float) -> tuple[Verdict, int]:

@@ -1,0 +1,259 @@
+"""`tools/check_certificate.py`: proven bounds of saved answers, false claims found, other forms refused in a line."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from tools import check_certificate as tool
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(40, 5))
+SCORE = X @ [1.0, -2.0, 0.0, 0.0, 0.5]
+SIGNS = np.where(SCORE + 0.5 * RNG.normal(size=40) > 0, 1.0, -1.0)
+VALUES = SCORE + 0.1 * RNG.normal(size=40)
+LOSSES = {"squared": "vector", "logistic": "signs", "hinge": "signs", "squared_hinge": "signs", "huber": "vector"}
+PENALTIES = {
+    "l1": ("0.05 * norm1(w)", ""),
+    "ridge": ("mu / 2 * sum_squares(w)", ""),
+    "elastic net": ("mu * norm1(w) + mu/2*sum_squares(w)", ""),
+    "length": ("0.1*norm2(w)", ""),
+    "l1 ball": ("", "subject to norm1(w) <= 1"),
+    "l2 ball": ("", "subject to ball: w in l2_ball(1)"),
+    "box": ("", "subject to\n    w >= -0.2  # both ends\n    w <= 0.5"),
+    "cube": ("0.02*norm1(w)", "subject to norm_inf(w) <= 0.3"),
+    "nonnegative": ("", "subject to w >= 0"),
+    "nonnegative l1": ("0.05*norm1(w)", "subject to w in nonnegative"),
+    "simplex": ("", "subject to w in simplex(1)"),
+    "solid simplex": ("", "subject to w in solid_simplex(0.3)"),
+    "simplex and ridge": ("0.1*sum_squares(w)", "subject to sum(w) == 1, w >= 0"),
+    "ball and ridge": ("0.02*sum_squares(w)", "subject to norm1(w) <= 1"),
+}  # fmt: skip
+
+
+def program(loss: str, penalty: str, intercept: bool) -> str:
+    more, constraint = PENALTIES[penalty]
+    score = "X @ w + b" if intercept else "X @ w"
+    return (
+        f"data X: matrix[n, p], y: {LOSSES[loss]}[n]\nparam mu: nonnegative = 0.03\n"
+        f"var w: vector[p]{', b: real' if intercept else ''}\nlet score = {score}\n"
+        f"minimize 1/2 * mean({loss}(score, y)){f' + {more}' if more else ''}\n{constraint}\n"
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", X)
+    np.save("signs.npy", SIGNS)
+    np.save("vector.npy", VALUES)
+    return tmp_path
+
+
+def saved(text: str, kind: str, **options: Any) -> fw.Solution:
+    y = SIGNS if kind == "signs" else VALUES
+    found = fw.parse(text).bind(X=X, y=y).solve(threads=1, **{"tol": 1e-8, **options})
+    found.save("a.npz")
+    return found
+
+
+def checked(kind: str, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = tool.main(["a.npz", "--data", "X=X.npy", "--data", f"y={kind}.npy", *more])
+    return code, capsys.readouterr().out
+
+
+CASES = [
+    (loss, penalty, bool((i + j) % 2))
+    for (i, loss), (j, penalty) in itertools.product(enumerate(LOSSES), enumerate(PENALTIES))
+]
+
+
+@pytest.mark.parametrize(("loss", "penalty", "intercept"), CASES[::3])
+def test_answers_are_verified(
+    loss: str, penalty: str, intercept: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = saved(program(loss, penalty, intercept), LOSSES[loss])
+    code, out = checked(LOSSES[loss], capsys)
+    assert code == 0 and "\nverified: the optimal value lies between the bounds" in out, out
+    upper, lower = (float(line.split()[2]) for line in out.splitlines()[:2])
+    assert lower <= upper <= lower + (found.relative_gap + 1e-9) * abs(upper)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "penalty", "intercept"), [(a, b, c) for a, b, _ in CASES for c in (False, True)])
+def test_answers_of_every_form_are_verified(
+    loss: str, penalty: str, intercept: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(program(loss, penalty, intercept), LOSSES[loss])
+    assert checked(LOSSES[loss], capsys)[0] == 0
+
+
+def test_an_answer_far_from_the_optimum_has_its_gap(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = saved(program("logistic", "l1 ball", False), "signs", method="frank_wolfe", max_iter=5)
+    code, out = checked("signs", capsys)
+    upper, lower = (float(line.split()[2]) for line in out.splitlines()[:2])
+    assert code == 0 and upper - lower == pytest.approx(found.gap, rel=1e-6) and found.relative_gap > 1e-4
+
+
+def changed(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    with np.load("a.npz", allow_pickle=False) as old:
+        arrays = {name: old[name] for name in old.files}
+    record = json.loads(str(arrays.pop("record")))
+    change(arrays, record)
+    np.savez("a.npz", record=np.array(json.dumps(record)), **arrays)
+
+
+def of(part: str, key: str, value: Callable[[Any], Any]) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    def change(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        held = arrays if part == "arrays" else record
+        held[key] = value(held[key])
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        of("arrays", "w", lambda w: w + 1e-3),
+        of("arrays", "w", lambda w: 0 * w),
+        of("arrays", "b", lambda b: b + 0.1),
+        of("arrays", "dual:term1", lambda y: 0.99 * y),
+        of("arrays", "dual:term1", lambda y: -y),
+        of("arrays", "dual:term1", lambda y: y[::-1]),
+        of("record", "objective", lambda p: p - 1e-4),
+        of("record", "objective", lambda p: p + 1e-4),
+        of("record", "objective", lambda p: None),
+        of("record", "dual_bound", lambda d: d + 1e-4),
+        of("record", "parameters", lambda _: {"mu": 0.031}),
+        of("record", "program", lambda text: text.replace("1/2 * mean", "0.49 * mean")),
+        of("record", "maps", lambda maps: {**maps, "y": [1.0, -1.0]}),
+    ],
+)
+def test_false_claims_are_found(change: Callable[..., None], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(program("logistic", "elastic net", True), "signs")
+    assert checked("signs", capsys)[0] == 0
+    changed(change)
+    code, out = checked("signs", capsys)
+    assert code == 1 and "NOT VERIFIED" in out
+
+
+def test_other_data_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(program("squared", "l1", False), "vector")
+    np.save("X.npy", X + 1e-6)
+    assert checked("vector", capsys)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("minimize mean(absolute(X @ w, y)) + norm1(w)", "the term `mean(absolute(X @ w, y))`"),
+        ("minimize mean(squared(X @ w, y)) + norm_inf(w)", "the term `norm_inf(w)`"),
+        ("minimize mean(squared(standardize(X) @ w, y)) + norm1(w)", "the prediction `standardize(X) @ w`"),
+        ("minimize mean(squared(X @ w, y))", "coefficients that neither a norm nor a set bounds"),
+        ("minimize mean(squared(X @ w, y)) + norm1(w)\nsubject to w[0] <= 1", "the constraint `w[0] <= 1`"),
+        ("minimize sum_squares(w)\nsubject to w in l1_ball(1)", "an objective without one of the losses"),
+    ],
+)
+def test_other_forms_are_refused_in_a_line(
+    text: str, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\n" if "X" in text else "var w: vector[5]\n"
+    values = {"X": X, "y": VALUES} if "X" in text else {}
+    fw.parse(head + text).bind(**values).solve(threads=1).save("a.npz")
+    code, out = checked("vector", capsys)
+    assert code == 2 and out.count("\n") == 1 and words in out
+
+
+def test_files_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("X.npy", "absent.npz"):
+        assert tool.main([name]) == 2
+    saved(program("squared", "l1", False), "vector")
+    for argv in (
+        [],
+        ["--data", "X=absent.npy", "--data", "y=vector.npy"],
+        ["--data", "X=vector.npy", "--data", "y=vector.npy"],
+    ):
+        assert tool.main(["a.npz", *argv]) == 2
+    changed(of("record", "v", lambda v: 2))
+    assert checked("vector", capsys) == (2, "refused: this check does not know a record of version 2\n")
+    assert all(line.startswith("refused: ") for line in capsys.readouterr().out.splitlines())
+
+
+def test_it_runs_alone(folder: Path) -> None:
+    saved("data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize sum_squares(X @ w - y) + norm1(w)", "vector")
+    argv = ["a.npz", "--data", "X=X.npy", "--data", "y=vector.npy"]
+    found = subprocess.run([sys.executable, "-I", tool.__file__, *argv], capture_output=True, text=True, check=False)
+    assert found.returncode == 0 and found.stdout.splitlines()[-1].startswith("verified"), found.stderr
+    assert not {"fwdsl", "scipy"} & {
+        line.split()[1].split(".")[0]
+        for line in Path(tool.__file__).read_text().splitlines()
+        if line.startswith(("import ", "from "))
+    }
+
+
+# --- the arithmetic ----------------------------------------------------------------------------------------------------
+
+
+def problem(text: str) -> Any:
+    return tool.Reader(text, {"mu": 0.03}, {}).checked()
+
+
+@pytest.mark.parametrize(("loss", "penalty", "intercept"), CASES[1::4])
+def test_any_dual_vector_gives_a_bound_and_any_point_one_above(
+    loss: str, penalty: str, intercept: bool, folder: Path
+) -> None:
+    found = saved(program(loss, penalty, intercept), LOSSES[loss])
+    p, t = problem(program(loss, penalty, intercept)), SIGNS if LOSSES[loss] == "signs" else VALUES
+    c = tuple(float(v) for v in tool.div(p.c, (40.0, 40.0)))
+    rng = np.random.default_rng(7)
+    for scale in (1e-3, 1e-2, 1.0):
+        with np.errstate(all="ignore"):
+            lower = tool.lower_bound(p, X, t, scale * rng.normal(size=40), c)
+            w = tool.feasible(p, 0.05 * np.abs(rng.normal(size=5)) if penalty != "simplex" else np.full(5, 0.2))
+            upper = tool.upper_bound(p, X, t, w, 0.1 if intercept else None, c)
+        assert lower <= found.objective * (1 + 1e-12) and upper >= found.dual_bound * (1 - 1e-12)
+
+
+def test_products_and_sums_contain_the_exact_ones() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1e-8, 1.0, 1e8):
+        A, x = size * rng.normal(size=(6, 50)), rng.normal(size=50)
+        x[:25] = -x[25:]
+        A[:, :25] = A[:, 25:]  # sums that cancel
+        A[:, 0] += 1e-9
+        low, high = tool.dots(A, x)
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(row, x, strict=True)) for row in A]
+        assert all(Fraction(a) <= e <= Fraction(b) for a, e, b in zip(low, exact, high, strict=True))
+        assert np.all(high - low <= 4e-16 * np.abs(low) + 1e-290)
+    for op, real in ((tool.add, Fraction.__add__), (tool.mul, Fraction.__mul__), (tool.div, Fraction.__truediv__)):
+        for a, b in rng.normal(size=(200, 2)):
+            low, high = op((a, a), (b, b))
+            assert Fraction(float(low)) <= real(Fraction(a), Fraction(b)) <= Fraction(float(high))
+
+
+def test_conjugates_are_bounds_by_the_definition() -> None:
+    rng = np.random.default_rng(2)
+    z = np.linspace(-30, 30, 20_001)
+    for loss, kind in LOSSES.items():
+        value, conjugate, rule = tool.LOSSES[loss]
+        for _ in range(20):
+            t = float(rng.choice([-1.0, 1.0])) if kind == "signs" else float(rng.normal())
+            c = float(rng.uniform(0.1, 2.0))
+            y = float(-t * c * rng.uniform(0, 1)) if rule in ("signs", "half") else float(0.9 * c * rng.uniform(-1, 1))
+            ones = np.full(z.shape, t)
+            values = value((z, z), ones, (1.0, 1.0))
+            best = np.max(y * z - c * values)
+            with np.errstate(all="ignore"):
+                bound = float(conjugate(np.array([y]), np.array([t]), (c, c), (1.0, 1.0))[0])
+            assert best - 1e-12 <= bound <= best + 1e-3 * (1 + abs(best))
