@@ -172,7 +172,9 @@ class Problem:
         for which no values of the variables meet the constraints is `infeasible` there.
 
         With `folds` the points are compared by cross-validation: by `score`, the mean "loss" or the "error" rate of samples left out. Rows are
-        shuffled with `seed`, or `folds` is a list of pairs: rows that are fitted to, and rows left out. Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the
+        shuffled with `seed`, or `folds` is a list of pairs: rows that are fitted to, and rows left out.
+
+        Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the
         samples do not allow, FW0207 for error rates of a program that classifies nothing, FW0208 for a loss
         that changes along the grid.
         """

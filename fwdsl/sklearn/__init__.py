@@ -19,7 +19,7 @@ GENERIC = ("FwClassifier", "FwRegressor", "FwTransformer")
 READY = tuple(recipe.name for recipe in RECIPES)
 CROSS_VALIDATED = tuple(f"{recipe.name}CV" for recipe in RECIPES if recipe.scale)
 
-__all__ = [*GENERIC, *READY, *CROSS_VALIDATED]  # noqa: PLE0604
+__all__ = [*GENERIC, *READY, *CROSS_VALIDATED]
 
 
 def __getattr__(name: str) -> Any:
@@ -38,7 +38,7 @@ def __dir__() -> list[str]:
 
 
 def _require_sklearn() -> None:
-    """Raise `RunError` FW0018 if scikit-learn is absent."""
+    """Raise `RunError` FW0224 if scikit-learn is absent."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -46,5 +46,5 @@ def _require_sklearn() -> None:
         from ..grammar.diagnostic import Diagnostic
 
         rule = "Estimators need the extra `sklearn`."
-        found = Diagnostic("FW0018", "scikit-learn is not installed", rule=rule, hint="pip install 'fwdsl[sklearn]'")
+        found = Diagnostic("FW0224", "scikit-learn is not installed", rule=rule, hint="pip install 'fwdsl[sklearn]'")
         raise RunError([found]) from None

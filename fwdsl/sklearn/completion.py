@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..atoms.low_rank import LowRank
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
+from .program import Names
 
 RANK_TOLERANCE = 1e-9
 """Singular values below this share of the largest are rounding."""
@@ -40,7 +41,9 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
     def transform(self, X: Any) -> Any:
         """The rows of X with what is missing filled in."""
         check_is_fitted(self)
-        rows = validate_data(self, self._in_order(X), reset=False, dtype=NUMBERS, ensure_all_finite="allow-nan", copy=True)
+        rows = validate_data(
+            self, self._in_order(X), reset=False, dtype=NUMBERS, ensure_all_finite="allow-nan", copy=True
+        )
         observed = ~np.isnan(rows)
         alpha = self._alpha
         for i in np.flatnonzero(~observed.all(axis=1)):
@@ -52,10 +55,9 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
 
     def path(self, X: Any, values: Any) -> SolutionGrid:
         """The certified solutions along values of `alpha`, each from the nearest. The estimator keeps the fit that it has."""
-        from sklearn.base import clone
-
-        other = clone(self)
-        return other._along(other._given(X), values)
+        other: Any = clone(self)
+        found: SolutionGrid = other._along(other._given(X), values)
+        return found
 
     def _given(self, X: Any) -> Problem:
         rows = validate_data(self, X, dtype=NUMBERS, ensure_all_finite="allow-nan")
@@ -63,16 +65,14 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
         if not observed.any():
             raise ValueError("every entry of X is missing: a completion needs some that are observed")
         counts = np.maximum(observed.sum(axis=0), 1)
-        center = self.center  # type: ignore[attr-defined]
+        center = self.center
         self.means_ = np.where(observed, rows, 0.0).sum(axis=0) / counts if center else np.zeros(rows.shape[1])
         at = np.nonzero(observed)
         n, p = rows.shape
         triplets = (at[0], at[1], (rows - self.means_)[at])
         return self._program(False).bind(**self._settings(), X=triplets, n=n, p=p)
 
-    def _names(self) -> Any:
-        from .program import Names
-
+    def _names(self) -> Names:
         return Names(type(self).__name__, "X", None, "sample_weight", None)
 
     def __sklearn_tags__(self) -> Any:

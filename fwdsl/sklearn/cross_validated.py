@@ -39,7 +39,7 @@ class CrossValidated(ProgramEstimator):
         given = getattr(self, f"{along}s")
         values = self._values(problem) if given is None else np.sort(np.asarray(given, dtype=np.float64))[::-1]
         folds = self._folds(problem.instance)
-        criterion = self.criterion  # type: ignore[attr-defined]
+        criterion = self.criterion
         found = problem.grid({along: tuple(values)}, folds=folds, score=criterion, **self._options())
         self._keep_choice(found, along, values)
 
@@ -61,7 +61,7 @@ class CrossValidated(ProgramEstimator):
     def _folds(self, instance: Instance) -> Any:
         """The splits by scikit-learn's rules, with the classes in each where there are some."""
         names = self._names()
-        cv = self.cv  # type: ignore[attr-defined]
+        cv = self.cv
         if names.y is None:
             return 5 if cv is None else cv
         y = instance.values[names.y]
@@ -97,13 +97,12 @@ def _slopes(roles: Roles, instance: Instance) -> Any:
     X, y = instance.values[roles.X.name], instance.values[roles.y.name]
     n = X.shape[0]
     coefficient = float(instance.evaluate(roles.loss.coefficient))
+    weights = np.ones(n) if roles.weights is None else instance.values[roles.weights.name]
+    share = weights / weights.sum()
     if roles.loss.atom in LOSSES:
         p = np.array([float(instance.evaluate(e)) for _, e in roles.loss.options])
-        z = np.zeros(y.shape) if roles.y.type.is_signs else np.broadcast_to(y.mean(axis=0), y.shape)
+        z = np.zeros(y.shape) if roles.y.type.is_signs else np.broadcast_to(share @ y, y.shape)
         slope = LOSSES[roles.loss.atom].gradient_naive(z, y, p)
     else:
         slope = VECTOR_LOSSES[roles.loss.atom].gradient_naive(np.zeros((n, instance.dims["k"])), y)
-    if roles.weights is not None:
-        weights = instance.values[roles.weights.name]
-        slope = slope * (weights if slope.ndim == 1 else weights[:, None])
-    return coefficient / n * (X.T @ (slope - slope.mean(axis=0)))
+    return coefficient * (X.T @ ((slope - share @ slope).T * share).T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from warnings import warn
@@ -119,7 +120,7 @@ class ProgramEstimator(BaseEstimator):
 
     def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
         for name in ("coef_", "intercept_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         found = coefficients(roles)
         if found is not None:
             w, b = found
@@ -140,17 +141,24 @@ class ProgramEstimator(BaseEstimator):
         names: list[str] = super()._get_param_names()
         return names
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator without the training data: `solution_` then has what `fw.load_solution` gives of a saved one."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "solution_" in state:
+            fit = self._predictor._fit
+            state["solution_"] = replace(self.solution_, instance=None, state=None, plan=None, fit=fit)
+        return state
+
     def __sklearn_is_fitted__(self) -> bool:
         return "solution_" in vars(self)
 
     # --- paths --------------------------------------------------------------------------------------------------------
 
-    def _along(self, problem: Problem, values: object) -> SolutionGrid:
+    def _along(self, problem: Problem, values: Any) -> SolutionGrid:
         """The solutions along values of a parameter, or over those of several by name."""
         if not isinstance(values, Mapping):
             values = {self._swept(problem): values}
-        found: SolutionGrid = problem.grid(values, **self._options())
-        return found
+        return problem.grid(dict(values), **self._options())
 
     def _swept(self, problem: Problem) -> str:
         """The parameter that values without a name are of."""
@@ -204,4 +212,3 @@ def _no_weights(roles: Roles, names: Names) -> FwError:
         hint=f"declare `data {names.weights}: vector[{rows}] in nonnegative`, and weigh the loss with them, as in "
         f"`{weighed.replace('W', names.weights, 1)}`",
     )
-

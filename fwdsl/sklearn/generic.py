@@ -112,7 +112,7 @@ class ProgramParameters(ProgramEstimator):
         other = type(self)(**copied)
         for name in ("_metadata_request", "_sklearn_output_config"):
             if name in vars(self):
-                vars(other)[name] = clone(vars(self)[name], safe=False)
+                other.__dict__[name] = clone(vars(self)[name], safe=False)
         return other
 
 
@@ -157,41 +157,44 @@ class Predicting(ProgramParameters):
         self._take("predict", predict, parameters)
 
 
-_SHARED = """
+_SHARED = f"""
     program: a text, the path of a `.fw` file, or a `fw.Problem`. Each text is compiled once in a process.
     X, y, weights: how the program calls the samples, the targets, and the weights of samples, which it need not have.
     tol, method, time, threads, seed: options of `Problem.solve`.
     parameters: values of the program's parameters, of its dimensions, and of its other data, by name.
 
-    {attributes}
+    {(ProgramEstimator.__doc__ or "").partition("certified solution of a program.")[2].strip()}
     """
 
 
-class FwRegressor(Regression, Predicting):
-    __doc__ = """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
+class FwRegressor(Regression, Predicting):  # noqa: D101
+    __doc__ = (
+        """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
 
-    predict: the `let` that is predicted; None for the argument of the program's losses.""" + _SHARED.format(
-        attributes=(ProgramEstimator.__doc__ or "").split("\n\n", 1)[1].strip()
+    predict: the `let` that is predicted; None for the argument of the program's losses."""
+        + _SHARED
     )
 
 
-class FwClassifier(Classification, Predicting):
-    __doc__ = """A classifier that is the certified solution of a program: `FwClassifier("svm.fw", C=0.5)`.
+class FwClassifier(Classification, Predicting):  # noqa: D101
+    __doc__ = (
+        """A classifier that is the certified solution of a program: `FwClassifier("svm.fw", C=0.5)`.
 
     The targets are declared `signs[n]` (two classes) or `labels[n, k]`; `classes_` has the labels. `predict_proba` is there where the program's
     loss is a likelihood of classes: `logistic`, `softmax`.
 
-    predict: the `let` that has the scores; None for the argument of the program's losses.""" + _SHARED.format(
-        attributes=(ProgramEstimator.__doc__ or "").split("\n\n", 1)[1].strip()
+    predict: the `let` that has the scores; None for the argument of the program's losses."""
+        + _SHARED
     )
 
 
-class FwTransformer(Embedding, ProgramParameters):
-    __doc__ = """A transformer that is the certified solution of a program: `FwTransformer("factors.fw", transform="Z")`.
+class FwTransformer(Embedding, ProgramParameters):  # noqa: D101
+    __doc__ = (
+        """A transformer that is the certified solution of a program: `FwTransformer("factors.fw", transform="Z")`.
 
     transform: the `let` whose rows are the new features, such as `let Z = X @ V`; None for the argument of the program's losses.
-    y: None where the program has no targets.""" + _SHARED.format(
-        attributes=(ProgramEstimator.__doc__ or "").split("\n\n", 1)[1].strip()
+    y: None where the program has no targets."""
+        + _SHARED
     )
 
     def __init__(

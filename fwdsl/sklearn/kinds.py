@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
@@ -38,10 +38,9 @@ class Supervised(ProgramEstimator):
         The name may be left out where the program has one parameter. With several names every combination is solved. The estimator keeps the fit
         that it has.
         """
-        from sklearn.base import clone
-
-        other = clone(self)
-        return other._along(other._given(X, y, sample_weight), values)
+        other: Any = clone(self)
+        found: SolutionGrid = other._along(other._given(X, y, sample_weight), values)
+        return found
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Any:
         names = self._names()
@@ -122,12 +121,12 @@ class Classification(ClassifierMixin, Supervised):
         z = self.decision_function(X)
         return self.classes_[np.argmax(z, axis=1) if z.ndim == 2 else (z > 0.0).astype(int)]
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, (n, k), in the order of `classes_`. There is one where exp(-loss) is one."""
         return np.exp(self.predict_log_proba(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of `predict_proba`: -l(z; y) for each class y."""
         z = self._scores(X)
@@ -139,7 +138,7 @@ class Classification(ClassifierMixin, Supervised):
         check_classification_targets(y)
         self.classes_, codes = np.unique(column_or_1d(y), return_inverse=True)
         if self.classes_.size < 2:
-            told = f"the data contains only one class: {self.classes_[0]!r}"
+            told = f"the data contains only one class: {self.classes_.tolist()[0]!r}"
             raise ValueError(f"This solver needs samples of at least 2 classes in the data, but {told}")
         if decl.type.is_labels:
             return X, codes
@@ -201,4 +200,3 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
     def _n_features_out(self) -> int:
         """The number of columns of what `transform` gives."""
         return int(self.transform(np.zeros((1, self.n_features_in_))).shape[1])
-

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from ..bind.values import is_sparse
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
-
 
 ON_THE_EDGE = 1e-8
 """The distance to the threshold, relative to it, within which a sample is on it: some samples of every fit are."""
@@ -42,10 +41,9 @@ class Outliers(OutlierMixin, ProgramEstimator):
 
     def path(self, X: Any, values: Any, sample_weight: Any = None) -> SolutionGrid:
         """The certified solutions along values of `nu`, each from the nearest. The estimator keeps the fit that it has."""
-        from sklearn.base import clone
-
-        other = clone(self)
-        return other._along(other._given(X, sample_weight), values)
+        other: Any = clone(self)
+        found: SolutionGrid = other._along(other._given(X, sample_weight), values)
+        return found
 
     def _given(self, X: Any, sample_weight: Any) -> Problem:
         rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import Parameter, Signature
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,7 +97,8 @@ class ReadyEstimator(ProgramEstimator):
         """The terms of the penalty that weigh something."""
         name = self._choice("penalty", self.recipe.penalty, OPEN_PENALTIES)
         terms = [] if name is None else PENALTIES[name].split(" + ")
-        nothing = {0.0: "l1_ratio", 1.0: "rest"}.get(vars(self).get("l1_ratio"))
+        shares: dict[Any, str] = {0.0: "l1_ratio", 1.0: "rest"}
+        nothing = shares.get(vars(self).get("l1_ratio"))
         left_out = [word for word in (nothing, NEIGHBOURS if self._is_alone else None) if word]
         return "".join(f" + {term}" for term in terms if not any(word in term for word in left_out))
 
@@ -129,7 +131,7 @@ class ReadyEstimator(ProgramEstimator):
         found = [] if name is None else [CONSTRAINTS[name]]
         found = [line for line in found if not (self._is_alone and NEIGHBOURS in line)]
         if "lower" in chosen:
-            found.append(f"w in box({_bound(chosen['lower'], 'lower')}, {_bound(chosen['upper'], 'upper')})")
+            found += _boxes(chosen["lower"], chosen["upper"])
         for matrix, relation, right in (("A_ub", "<=", "b_ub"), ("A_eq", "==", "b_eq")):
             if chosen.get(matrix) is not None:
                 found.append(f"{matrix} @ w {relation} {right}")
@@ -154,7 +156,7 @@ class ReadyEstimator(ProgramEstimator):
         return f"{listed}, weights=group_weights" if vars(self).get("group_weights") is not None else listed
 
     def _groups(self) -> Any:
-        groups = self.groups  # type: ignore[attr-defined]
+        groups = vars(self)["groups"]
         return np.arange(self.n_features_in_) if groups is None else groups
 
     def _is_restricted(self) -> bool:
@@ -168,11 +170,22 @@ def _are_lists(groups: Any) -> bool:
     return groups is not None and len(groups) > 0 and np.ndim(groups[0]) == 1
 
 
-def _bound(value: Any, name: str) -> str:
-    """A bound as it is written in a program: a number, or a list of numbers."""
+def _boxes(lower: Any, upper: Any) -> list[str]:
+    """The bounds of coefficients as constraints: one, or one for each run of entries that are bounded on the same sides."""
+    if np.ndim(lower) == np.ndim(upper) == 0:
+        return [f"w in box({_bound(lower)}, {_bound(upper)})"]
+    low, high = np.broadcast_arrays(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64))
+    sides = np.isfinite(low) * 2 + np.isfinite(high)
+    starts = [0, *(np.flatnonzero(np.diff(sides)) + 1).tolist(), low.size]
+    runs = [slice(a, b) for a, b in pairwise(starts) if sides[a]]
+    return [f"w[{run.start}:{run.stop}] in box({_bound(low[run])}, {_bound(high[run])})" for run in runs]
+
+
+def _bound(value: Any) -> str:
+    """A bound as it is written in a program: a number, a list of numbers, or no bound."""
     if np.ndim(value) == 0:
         return "inf" if value == np.inf else "-inf" if value == -np.inf else repr(float(value))
-    return "[" + ", ".join(_bound(v, name) for v in value) + "]"
+    return f"[{', '.join(_bound(v) for v in value)}]" if np.isfinite(value[0]) else _bound(value[0])
 
 
 def make_classes() -> dict[str, type]:

@@ -1,8 +1,8 @@
 """The estimators that are ready, as data: for each its program, with what its parameters stand for.
 
-A program's text has places in braces, which `ready.py` fills in: `{target}`, `{loss}`, `{penalty}` and `{limits}` from the recipe or from the parameters
-`penalty` and `constraint`; `{weights}` and `{each}` where samples have weights; `{b}` and `{plus_b}` where there is an intercept; `{beside}`
-declares the other data that are given; `{groups}` are groups by name or as a list.
+A program's text has places in braces, which `ready.py` fills in: `{target}`, `{loss}`, `{penalty}` and `{limits}` from the recipe or from the
+parameters `penalty` and `constraint`; `{weights}` and `{each}` where samples have weights; `{b}` and `{plus_b}` where there is an intercept;
+`{beside}` declares the other data that are given; `{groups}` are groups by name or as a list.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ SMALL: Parameter = ("alpha", 0.01, "the weight of the penalty")
 RIDGE: Parameter = ("alpha", 0.0, "the weight of a ridge, alpha/2 times the sum of squares")
 RATIO: Parameter = ("l1_ratio", 0.5, "the share of the penalty that is on single coefficients, from 0 to 1")
 GROUPS: tuple[Parameter, ...] = (
-    ("groups", None, "the group of each feature, p whole numbers; or lists of positions, which may overlap; None for each alone"),
+    (
+        "groups",
+        None,
+        "the group of each feature, p whole numbers; or lists of positions, which may overlap; None for each alone",
+    ),
     ("group_weights", None, "a factor for each group's norm, at least 0; None for ones"),
 )
 
