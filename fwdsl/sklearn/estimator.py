@@ -158,7 +158,8 @@ class ProgramEstimator(BaseEstimator):
         """The solutions along values of a parameter, or over those of several by name."""
         if not isinstance(values, Mapping):
             values = {self._swept(problem): values}
-        return problem.grid(dict(values), **self._options())
+        found: SolutionGrid = problem.grid(dict(values), **self._options())
+        return found
 
     def _swept(self, problem: Problem) -> str:
         """The parameter that values without a name are of."""
