@@ -37,9 +37,11 @@ class CrossValidated(ProgramEstimator):
     def _solve(self, problem: Problem) -> None:
         along = self.recipe.along
         given = getattr(self, f"{along}s")
-        values = self._values(problem) if given is None else np.sort(np.asarray(given, dtype=np.float64))[::-1]
+        values = self._values(problem) if given is None else np.sort(np.atleast_1d(given).astype(np.float64))[::-1]
         folds = self._folds(problem.instance)
         criterion = self.criterion
+        if criterion not in ("loss", "error"):
+            raise ValueError(f"criterion={criterion!r} is none of 'loss', 'error'")
         found = problem.grid({along: tuple(values)}, folds=folds, score=criterion, **self._options())
         self._keep_choice(found, along, values)
 

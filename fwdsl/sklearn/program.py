@@ -17,18 +17,18 @@ from ..words import LOSSES, LossWord
 from .errors import estimator_error, no_such_data
 
 
-def compiled(program: object) -> Problem:
-    """The problem of a program: a `Problem`, a text (of several lines), or the path of a file.
+def compiled(program: object, name: str = "<text>") -> Problem:
+    """The problem of a program: a `Problem`, a text (of several lines), which messages call `name`, or the path of a file.
 
     Raises `FwError` for a file that cannot be read, FW0220 for anything else.
     """
     if isinstance(program, Problem):
         return program
     if isinstance(program, str) and "\n" in program:
-        return _parsed(program, "<text>", Path())
+        return _parsed(program, name, Path())
     if isinstance(program, str | os.PathLike):
-        name = str(os.fspath(program))
-        return _parsed(read_program(name), name, Path(name).parent)
+        path = str(os.fspath(program))
+        return _parsed(read_program(path), path, Path(path).parent)
     raise estimator_error(
         "FW0220",
         f"`program` is of the type `{type(program).__name__}`, which is no program",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from inspect import Parameter, Signature
 from itertools import pairwise
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from .estimator import ProgramEstimator
 from .kinds import Classification, Regression
 from .outliers import Outliers
 from .program import Names, compiled
-from .recipes import CONSTRAINTS, OPEN_CONSTRAINTS, OPEN_PENALTIES, PENALTIES, RECIPES, Recipe
+from .recipes import CONSTRAINTS, OPEN_CONSTRAINTS, OPEN_PENALTIES, PENALTIES, RANGES, RECIPES, Recipe
 
 COMMON = (
     ("tol", None, "the relative gap to certify; None for 1e-6"),
@@ -47,7 +48,7 @@ class ReadyEstimator(ProgramEstimator):
     recipe: ClassVar[Recipe]
 
     def _program(self, weighted: bool) -> Problem:
-        return compiled(self.program_text(weighted))
+        return compiled(self.program_text(weighted), f"<{type(self).__name__}>")
 
     def program_text(self, weighted: bool = False) -> str:
         """The program that is solved with the parameters as they are; `weighted` where samples have weights."""
@@ -61,6 +62,7 @@ class ReadyEstimator(ProgramEstimator):
         return Names(type(self).__name__, "X", target, "sample_weight", "f")
 
     def _settings(self) -> Mapping[str, object]:
+        self._check_parameters()
         known: dict[str, Any] = {n: v for n, v in vars(self).items() if n in self._get_param_names() and v is not None}
         if "l1_ratio" in known:
             known["rest"] = 1.0 - known["l1_ratio"]
@@ -156,8 +158,24 @@ class ReadyEstimator(ProgramEstimator):
         return f"{listed}, weights=group_weights" if vars(self).get("group_weights") is not None else listed
 
     def _groups(self) -> Any:
+        """The group of each feature as a number; names of groups are taken in sorted order."""
         groups = vars(self)["groups"]
-        return np.arange(self.n_features_in_) if groups is None else groups
+        if groups is None:
+            return np.arange(self.n_features_in_)
+        named = np.asarray(groups)
+        return groups if named.dtype.kind in "biuf" else np.unique(named, return_inverse=True)[1]
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` for parameters that the program would tell of by other names, or not at all."""
+        given = vars(self)
+        for name, (low, high, words) in RANGES.items():
+            value = given.get(name)
+            if isinstance(value, Real) and not low <= value <= high:
+                raise ValueError(f"{name}={value!r} is not {words}")
+        for matrix, right in (("A_ub", "b_ub"), ("A_eq", "b_eq")):
+            missing = [n for n in (matrix, right) if n in given and given[n] is None]
+            if len(missing) == 1:
+                raise ValueError(f"{matrix} and {right} are given together: {missing[0]} is None")
 
     def _is_restricted(self) -> bool:
         return self.recipe.poor

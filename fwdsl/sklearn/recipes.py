@@ -51,10 +51,18 @@ GROUPS: tuple[Parameter, ...] = (
     (
         "groups",
         None,
-        "the group of each feature, p whole numbers; or lists of positions, which may overlap; None for each alone",
+        "the group of each feature, p whole numbers; or names; or lists of positions, which may overlap; None for each alone",
     ),
     ("group_weights", None, "a factor for each group's norm, at least 0; None for ones"),
 )
+
+
+RANGES: dict[str, tuple[float, float, str]] = {
+    "l1_ratio": (0.0, 1.0, "from 0 to 1"),
+    "tau": (1e-9, 1.0 - 1e-9, "between 0 and 1"),
+    "nu": (1e-9, 1.0, "above 0 and at most 1"),
+}
+"""Parameters that lie in a range which the program does not tell: its ends, and in words."""
 
 
 @dataclass(frozen=True, kw_only=True)

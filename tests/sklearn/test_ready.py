@@ -98,6 +98,25 @@ def test_neighbours_are_fused():
     assert np.abs(np.diff(w)).max() < 1e-4
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("SparseGroupLasso", {"l1_ratio": 2.0}, "l1_ratio=2.0 is not from 0 to 1"),
+        ("QuantileRegression", {"tau": 1.0}, "tau=1.0 is not between 0 and 1"),
+        ("ConstrainedRegression", {"A_ub": np.eye(6)}, "A_ub and b_ub are given together: b_ub is None"),
+        ("GroupLassoCV", {"criterion": "auc", "alphas": 0.1}, "criterion='auc' is none of"),
+    ],
+)
+def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):
+    with pytest.raises(ValueError, match=words):
+        made(name, **parameters).fit(X, Y)
+
+
+def test_groups_may_have_names():
+    by_name = made("GroupLasso", groups=list("vvvuuu")).fit(X, Y).coef_
+    assert np.array_equal(by_name, made("GroupLasso", groups=[1, 1, 1, 0, 0, 0]).fit(X, Y).coef_)
+
+
 @pytest.mark.parametrize("parameter", ["penalty", "constraint"])
 def test_names_that_are_none(parameter: str):
     with pytest.raises(ValueError, match=f"{parameter}='l0' is none of '"):
