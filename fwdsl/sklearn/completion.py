@@ -12,6 +12,7 @@ from ..atoms.low_rank import LowRank
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
+from .kinds import observed
 from .program import Names
 
 RANK_TOLERANCE = 1e-9
@@ -44,13 +45,13 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
         rows = validate_data(
             self, self._in_order(X), reset=False, dtype=NUMBERS, ensure_all_finite="allow-nan", copy=True
         )
-        observed = ~np.isnan(rows)
+        seen = ~np.isnan(rows)
         alpha = self._alpha
-        for i in np.flatnonzero(~observed.all(axis=1)):
-            B = self.components_[:, observed[i]]
-            right = B @ (rows[i, observed[i]] - self.means_[observed[i]])
+        for i in np.flatnonzero(~seen.all(axis=1)):
+            B = self.components_[:, seen[i]]
+            right = B @ (rows[i, seen[i]] - self.means_[seen[i]])
             a = np.linalg.lstsq(B @ B.T + alpha * np.eye(len(B)), right, rcond=None)[0]
-            rows[i, ~observed[i]] = a @ self.components_[:, ~observed[i]] + self.means_[~observed[i]]
+            rows[i, ~seen[i]] = a @ self.components_[:, ~seen[i]] + self.means_[~seen[i]]
         return rows
 
     def path(self, X: Any, values: Any) -> SolutionGrid:
@@ -61,15 +62,12 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
 
     def _given(self, X: Any) -> Problem:
         rows = validate_data(self, X, dtype=NUMBERS, ensure_all_finite="allow-nan")
-        observed = ~np.isnan(rows)
-        if not observed.any():
-            raise ValueError("every entry of X is missing: a completion needs some that are observed")
-        counts = np.maximum(observed.sum(axis=0), 1)
+        at = observed(rows)
+        counts = np.maximum(np.bincount(at[1], minlength=rows.shape[1]), 1)
         center = self.center
-        self.means_ = np.where(observed, rows, 0.0).sum(axis=0) / counts if center else np.zeros(rows.shape[1])
-        at = np.nonzero(observed)
+        self.means_ = np.bincount(at[1], at[2], minlength=rows.shape[1]) / counts if center else np.zeros(rows.shape[1])
         n, p = rows.shape
-        triplets = (at[0], at[1], (rows - self.means_)[at])
+        triplets = (*at[:2], at[2] - self.means_[at[1]])
         return self._program(False).bind(**self._settings(), X=triplets, n=n, p=p)
 
     def _names(self) -> Names:

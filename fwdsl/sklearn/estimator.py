@@ -56,6 +56,13 @@ class ProgramEstimator(BaseEstimator):
         """True if it cannot be expected to fit every data set well."""
         return False
 
+    def _roles(self) -> Roles | None:
+        """The roles of the program's names; None where the program is not accepted, which `fit` tells."""
+        try:
+            return roles_of(self._program(False).model, self._names())
+        except (FwError, OSError):
+            return None
+
     # --- fitting ------------------------------------------------------------------------------------------------------
 
     def _bound(self, X: object, y: object, sample_weight: object) -> Problem:

@@ -8,16 +8,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
-from ..errors import FwError
 from ..model import DataDecl, Term
 from ..readers.frames import column_names
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
 from .estimator import NUMBERS, ProgramEstimator
-from .program import Roles, roles_of
+from .program import roles_of
 
 
 class Supervised(ProgramEstimator):
@@ -52,13 +51,6 @@ class Supervised(ProgramEstimator):
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         """Samples and targets that scikit-learn accepts, the targets as the program takes them."""
         raise NotImplementedError
-
-    def _roles(self) -> Roles | None:
-        """The roles of the program's names; None where the program is not accepted, which `fit` tells."""
-        try:
-            return roles_of(self._program(False).model, self._names())
-        except (FwError, OSError):
-            return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -180,23 +172,64 @@ def _loss_of_each(loss: Term, z: Any) -> Any:
 
 
 class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstimator):
-    """A transformer: an expression of the program without targets, a row for each sample."""
+    """A transformer: an expression of the program without targets, a row for each sample; or the missing entries (nan) of a matrix that the program
+    declares `entries[n, p]`."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Solve the program with the samples X, (n, p), and the targets y where the program has some."""
         names = self._names()
-        rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
+        roles = roles_of(self._program(sample_weight is not None).model, names)
         if names.y is not None and y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: `{names.y}` of the program")
-        self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))
+        rows = self._validated(X, roles.X)
+        if not roles.X.type.is_entries:
+            self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))
+            return self
+        sizes = {str(d): size for d, size in zip(roles.X.type.shape, rows.shape, strict=True) if isinstance(d, str)}
+        self._solve(self._bound(observed(rows), y, sample_weight).bind(**sizes))
+        self._shape = rows.shape
         return self
 
     def transform(self, X: Any) -> Any:
-        """The value of the expression at the rows of X, (n, k)."""
-        z = np.asarray(self._scores(X))
-        return z.reshape(z.shape[0], -1)
+        """The value of the expression at the rows of X, (n, k). Of a completion X is that of the fit: its missing entries are filled in."""
+        check_is_fitted(self)
+        decl = roles_of(self._program(False).model, self._names()).X
+        rows = self._validated(self._in_order(X), decl, reset=False)
+        if not decl.type.is_entries:
+            z = np.asarray(self._predictor(**{decl.name: rows}))
+            return z.reshape(z.shape[0], -1)
+        if rows.shape != self._shape:
+            raise ValueError(
+                f"X has {rows.shape[0]} rows, and the fit {self._shape[0]}: the program completes the rows that it was fitted to"
+            )
+        missing = np.nonzero(np.isnan(rows))
+        filled = rows.copy()
+        if missing[0].size:
+            filled[missing] = self._predictor(**{decl.name: missing})
+        return filled
+
+    def _validated(self, X: Any, decl: DataDecl, reset: bool = True) -> Any:
+        sparse, finite = (False, "allow-nan") if decl.type.is_entries else ("csr", True)
+        return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=NUMBERS, ensure_all_finite=finite)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        roles = self._roles()
+        if roles is not None and roles.X.type.is_entries:
+            tags.input_tags.sparse, tags.input_tags.allow_nan = False, True
+        return tags
 
     @property
     def _n_features_out(self) -> int:
         """The number of columns of what `transform` gives."""
+        if "_shape" in vars(self):
+            return int(self.n_features_in_)
         return int(self.transform(np.zeros((1, self.n_features_in_))).shape[1])
+
+
+def observed(rows: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of the entries that are not nan."""
+    at = np.nonzero(~np.isnan(rows))
+    if not at[0].size:
+        raise ValueError("every entry of X is missing: a completion needs some that are observed")
+    return at[0], at[1], rows[at]

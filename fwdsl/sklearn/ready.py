@@ -169,7 +169,7 @@ class ReadyEstimator(ProgramEstimator):
         """Raise `ValueError` for parameters that the program would tell of by other names, or not at all."""
         given = vars(self)
         for name, (low, high, words) in RANGES.items():
-            value = given.get(name)
+            value: Any = given.get(name)
             if isinstance(value, Real) and not low <= value <= high:
                 raise ValueError(f"{name}={value!r} is not {words}")
         for matrix, right in (("A_ub", "b_ub"), ("A_eq", "b_eq")):

@@ -107,6 +107,27 @@ def test_a_transformer_gives_the_rows_of_a_let():
     assert list(fitted.get_feature_names_out()) == ["fwtransformer0", "fwtransformer1"]
 
 
+def test_a_transformer_completes_what_it_was_fitted_to():
+    text = """
+    data M: entries[n, p]
+    var Z: matrix[n, p], typical: real
+    minimize sum(huber(typical + Z[M], M)) + 0.1 * norm_nuc(Z)
+    """
+    whole = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 3.0])
+    holes = np.where((np.arange(24).reshape(8, 3) % 5) == 0, np.nan, whole)
+    fitted = FwTransformer(text, X="M").fit(holes)
+    filled = fitted.transform(holes)
+    seen = ~np.isnan(holes)
+    assert np.array_equal(filled[seen], whole[seen])
+    expected = fitted.solution_["typical"] + np.asarray(fitted.solution_["Z"])
+    assert filled[~seen] == pytest.approx(expected[~seen])
+    assert np.array_equal(clone(fitted).fit_transform(holes), filled)
+    with pytest.raises(ValueError, match="X has 2 rows, and the fit 8"):
+        fitted.transform(holes[:2])
+    with pytest.raises(ValueError, match="every entry of X is missing"):
+        clone(fitted).fit(np.full((2, 2), np.nan))
+
+
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
 def test_sparse_samples(form: Any):
     dense = FwRegressor(RIDGE).fit(X, Y)
