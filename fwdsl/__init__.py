@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from .build.expression import Constraint, Expression, SetExpression
     from .errors import BuildError, DataError, FwError, PlanError, RejectedError, RunError
+    from .exports.onnx import export_onnx
     from .extend import register
     from .problem import Problem, load, maximize, minimize, parse
     from .results.loading import load_solution
@@ -56,6 +57,7 @@ _HOMES = {
     ),
     "BuildError": ".errors",
     "Solution": ".results.solution",
+    "export_onnx": ".exports.onnx",
     "load_solution": ".results.loading",
     "operator": ".bind.data_operator",
     "register": ".extend",
@@ -76,6 +78,7 @@ __all__ = [
     "data",
     "dim",
     "entries_type",
+    "export_onnx",
     "family",
     "index_type",
     "labels_type",

@@ -63,6 +63,16 @@ def div(a, b):
     return down(np.minimum.reduce(every)), up(np.maximum.reduce(every))
 
 
+def times(a, b):
+    """The product of two numbers, exactly 0 where one of them is."""
+    return (0.0, 0.0) if a == (0.0, 0.0) or b == (0.0, 0.0) else tuple(float(e) for e in mul(a, b))
+
+
+def ratio(a, b):
+    """The quotient of two numbers."""
+    return (0.0, 0.0) if a == (0.0, 0.0) and b[0] * b[1] > 0.0 else tuple(float(e) for e in div(a, b))
+
+
 def total(a):
     """The sum of the entries: exact sums of both ends, rounded once."""
     return float(down(math.fsum(a[0]))), float(up(math.fsum(a[1])))
@@ -117,8 +127,8 @@ class Reader:
     """Reads the text of a program into a `Problem`."""
 
     def __init__(self, text, params, dims):
-        self.numbers = {**dims, **params}
-        self.lets, self.vars, self.types, self.literals = {}, {}, {}, {}
+        self.dims, self.numbers = dims, {**dims, **params}
+        self.lets, self.vars, self.types, self.shapes, self.literals = {}, {}, {}, {}, {}
         self.problem, self.terms = Problem(), 0
         constraints = []
         for word, rest in statements(text):
@@ -141,6 +151,10 @@ class Reader:
         for constraint in constraints:
             self.constraint(parsed(re.sub(r"^\s*\w+\s*:", "", constraint)))
 
+    def fits(self, name, shape):
+        """True if an array has the declared axes, of the sizes that the record states for their names."""
+        return list(shape) == [int(dim) if dim.isdigit() else self.dims.get(dim) for dim in self.shapes[name]]
+
     def checked(self):
         """The problem, where a bound of it can hold with rounding."""
         p = self.problem
@@ -158,6 +172,7 @@ class Reader:
             name, _, kind = part.partition(":")
             kind, _, literal = kind.partition("=")
             self.types[name.strip()] = kind.split("[")[0].strip()
+            self.shapes[name.strip()] = re.findall(r"\w+", kind.partition("[")[2].partition("]")[0])
             if literal.strip():
                 self.literals[name.strip()] = np.array(ast.literal_eval(literal.strip()), dtype=np.float64)
 
@@ -185,9 +200,11 @@ class Reader:
             return -b, -a
         if isinstance(node, ast.BinOp):
             a, b = self.number(node.left), self.number(node.right)
-            exact = {ast.Add: add, ast.Mult: mul, ast.Div: div, ast.Sub: lambda a, b: add(a, (-b[1], -b[0]))}
-            if type(node.op) in exact:
-                return tuple(float(v) for v in exact[type(node.op)](a, b))
+            known = {ast.Add: add, ast.Mult: times, ast.Div: ratio, ast.Sub: lambda a, b: add(a, (-b[1], -b[0]))}
+            if type(node.op) in known:
+                found = tuple(float(v) for v in known[type(node.op)](a, b))
+                if all(map(math.isfinite, found)):
+                    return found
         raise Refused(f"`{ast.unparse(node)}` as a number")
 
     def is_number(self, node):
@@ -201,9 +218,9 @@ class Reader:
             self.objective_term(node.left, factor, name)
             self.objective_term(node.right, factor, name)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self.is_number(node.left):
-            self.objective_term(node.right, mul(factor, self.number(node.left)), name)
+            self.objective_term(node.right, times(factor, self.number(node.left)), name)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div) and self.is_number(node.right):
-            by = mul if isinstance(node.op, ast.Mult) else div
+            by = times if isinstance(node.op, ast.Mult) else ratio
             self.objective_term(node.left, by(factor, self.number(node.right)), name)
         elif isinstance(node, ast.Name) and node.id in self.lets:
             self.objective_term(self.lets[node.id], factor, node.id)
@@ -219,7 +236,8 @@ class Reader:
         penalty = {"norm1": "l1", "sum_squares": "l2", "norm2": "length"}.get(call)
         if penalty and isinstance(argument, ast.Name):
             self.is_weights(argument)
-            setattr(p, penalty, add(getattr(p, penalty), factor))
+            before = getattr(p, penalty)
+            setattr(p, penalty, factor if before == (0.0, 0.0) else add(before, factor))
             return
         if call == "sum_squares" and isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub):
             # |X w - t|^2, the loss `squared`
@@ -325,6 +343,8 @@ class Reader:
     def couple(self, kind, r):
         if self.problem.coupling is not None:
             raise Refused("several balls and sums at once")
+        if r[0] <= 0.0:
+            raise Refused("a radius that is not positive")
         if kind == "sum" and r[0] != r[1]:
             raise Refused("a sum that is no floating-point number")
         self.problem.coupling = (kind, r)
@@ -453,6 +473,8 @@ def feasible(p, w):
     }
     while kind and (found := size[kind](w)) > r[0]:
         w = w * (r[0] / found * (1.0 - 2.0**-50))
+    if np.any(w < p.low[1]) or np.any(w > p.high[0]):
+        raise Refused("an answer at the edge of a ball and of bounds that do not contain 0")
     return w
 
 
@@ -601,14 +623,14 @@ def real(name, array, shape):
     return np.asarray(array, dtype=np.float64)
 
 
-def target(name, kind, values, labels):
-    """Targets as numbers; of `signs` the first of the record's two labels is -1 and the second 1."""
+def target(name, kind, values):
+    """Targets as numbers; of `signs` the smaller of the two labels is -1 and the larger 1."""
     if kind != "signs":
         return real(name, values, values.shape)
-    known = [np.asarray(values.astype(str) if isinstance(label, str) else values) == label for label in labels]
-    if len(known) != 2 or not np.all(known[0] ^ known[1]):
-        raise Refused(f"`{name}`, which has other labels than {labels}")
-    return np.where(known[1], 1.0, -1.0)
+    labels = np.unique(values)
+    if labels.size != 2:
+        raise Refused(f"`{name}`, which has not two labels")
+    return np.where(values == labels[1], 1.0, -1.0)
 
 
 def check(path, data):
@@ -622,23 +644,38 @@ def check(path, data):
         raise Refused(f"no data for `{absent[0]}`: give `--data {absent[0]}=PATH`")
     if record["status"] not in ("optimal", "tolerance_not_reached", "interrupted"):
         raise Refused(f"an answer that says `{record['status']}`")
+    if given[p.y].ndim == 2 and given[p.y].shape[1] == 1:
+        given[p.y] = given[p.y][:, 0]
+    for name, value in given.items():
+        if not reader.fits(name, value.shape):
+            raise Refused(f"`{name}` of the shape {value.shape}: the answer was found on another")
     X = real(p.X, given[p.X], given[p.X].shape)
-    if X.ndim != 2:
-        raise Refused(f"`{p.X}`, which is no matrix")
     n, d = X.shape
-    t = target(p.y, reader.types[p.y], given[p.y].reshape(-1), record["maps"].get(p.y, []))
+    t = target(p.y, reader.types[p.y], given[p.y])
     key = next((name for name in p.dual if name in arrays), "")
-    if t.size != n or not key:
-        raise Refused(f"{t.size} targets of {n} rows" if key else "no dual vector of the loss in the file")
+    if not key:
+        raise Refused("an answer without the dual vector of its loss")
     y, w = real(key, arrays[key].reshape(-1), (n,)), real(p.w, arrays[p.w], (d,))
     b = float(real(p.b, arrays[p.b], ())) if p.b else None
     c = div(p.c, (float(n), float(n))) if p.mean else p.c
     c = float(c[0]), float(c[1])
     inside = feasible(p, w)
     bounds = lower_bound(p, X, t, y, c), upper_bound(p, X, t, inside, b, c)
-    return verdict(
-        record, *bounds, float(np.abs(inside - w).max(initial=0.0)) / max(float(np.abs(w).max(initial=0.0)), 1e-300)
-    )
+    moved = float(np.abs(inside - w).max(initial=0.0)) / max(float(np.abs(w).max(initial=0.0)), 1e-300)
+    text, holds = verdict(record, *bounds, moved)
+    return f"{told(p)}\n{text}", holds
+
+
+def told(p):
+    """The problem in a line: what the bounds are bounds of."""
+    more = (f" + {p.b}" if p.b else "", f", delta={p.delta[1]:.6g}" if p.loss == "huber" else "")
+    parts = [f"{p.c[1]:.6g} * {'mean' if p.mean else 'sum'}({p.loss}({p.X} @ {p.w}{more[0]}, {p.y}{more[1]}))"]
+    named = (("norm1", p.l1), ("sum_squares", p.l2), ("norm2", p.length))
+    parts += [f"{size[1]:.6g} * {name}({p.w})" for name, size in named if size[1]]
+    bounds = [f"{p.low[0]:.6g} <= {p.w}"] * (p.low[0] > -np.inf) + [f"{p.w} <= {p.high[1]:.6g}"] * (p.high[1] < np.inf)
+    words = {"l1": "norm1({}) <=", "l2": "norm2({}) <=", "sum": "sum({}) ==", "most": "sum({}) <="}
+    bounds += [f"{words[p.coupling[0]].format(p.w)} {p.coupling[1][1]:.6g}"] if p.coupling else []
+    return f"minimize     {' + '.join(parts)}" + (f" subject to {', '.join(bounds)}" if bounds else "")
 
 
 def verdict(record, lower, upper, moved):

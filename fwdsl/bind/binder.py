@@ -69,7 +69,7 @@ def bind(
     findings = Findings(model.source)
     names = dimension_names(model)
     check_names(model, bindings, names, findings)
-    sizes = StatedSizes(_supplied_dims(model, bindings, names, findings))
+    sizes = StatedSizes(_supplied_dims(model, bindings, names, findings), bindings.of_fit)
     bound = _Bound()
     fixed = {n: s for n in names if (s := sizes.bound(n)) is not None}
     later: list[RawDatum] = []

@@ -26,7 +26,7 @@ class Bindings:
 
     data: Python values by the name of a datum, parameter or dimension; sources: the names and the source of each `--data`;
     params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
-    New data may have no other labels, and need not have all of them.
+    New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Bindings:
     params: Mapping[str, object] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    of_fit: bool = False
 
     def merge(self, other: Bindings) -> Bindings:
         """Join both bindings. A name in both gets the value of `other`."""
@@ -45,6 +46,7 @@ class Bindings:
             {**_without(self.params, again), **other.params},
             {**_without(self.dims, again), **other.dims},
             {**self.labels, **other.labels},
+            self.of_fit or other.of_fit,
         )
 
 

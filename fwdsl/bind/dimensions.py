@@ -56,8 +56,9 @@ def _declared(model: Model) -> list[tuple[Span, Type]]:
 class StatedSizes:
     """The sizes stated for each dimension. They are collected first and compared at the end, so that all clashes are found."""
 
-    def __init__(self, fixed: Mapping[str, int]) -> None:
-        self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, "", None)] for n, s in fixed.items()}
+    def __init__(self, fixed: Mapping[str, int], of_fit: bool = False) -> None:
+        how = "{} in the fit" if of_fit else "given as {}"
+        self._claims: dict[str, list[_Claim]] = {n: [_Claim(s, how, None)] for n, s in fixed.items()}
 
     def claim(
         self, datum: RawDatum, dim: Dim, size: int, what: str, findings: Findings, place: Place | None = None
@@ -114,7 +115,9 @@ class StatedSizes:
             return
         decl = other.datum.decl
         if first.datum is None:
-            message = f"`{name}` is given as {first.size}, but `{decl.name}` has {count(other.size, other.what)}"
+            message = (
+                f"`{name}` is {first.what.format(first.size)}, but `{decl.name}` has {count(other.size, other.what)}"
+            )
             labels: tuple[Label, ...] = ()
         elif first.datum is other.datum:
             message = f"`{name}` is both {_side(first)} and {_side(other)} of `{decl.name}`"

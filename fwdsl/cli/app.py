@@ -28,6 +28,7 @@ COMMANDS = {
     "fmt": ("fmt", "format programs, comments kept"),
     "verify": ("verify", "solve, then compare with cvxpy and check the certificate independently"),
     "eval": ("evaluate", "values of a saved solution on new data: terms, `let`s, error rates"),
+    "export": ("export", "write the scores of a saved answer as an ONNX model"),
     "race": ("race", "run methods under one clock: table and plot of gap against time and passes"),
     "path": ("path", "solve along values of a parameter, each from the answer before"),
     "grid": ("grid", "solve over values of several parameters, each from the nearest answer"),

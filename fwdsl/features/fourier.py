@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +18,23 @@ if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
 _WEIGHTS = 1 << 20  # frequencies held at a time: 8 MB, which each block of rows runs over
+
+_KEPT = 1 << 18  # frequencies up to which they are kept for the next rows, 2 MB
+
+
+def _drawn(columns: int, p: int, gamma: float, seed: int) -> Iterator[tuple[slice, Array, Array]]:
+    """The features of a block, their phases and their frequencies (p, features)."""
+    generator = np.random.default_rng(seed)
+    phases = generator.uniform(0.0, 2.0 * math.pi, columns)
+    spread = math.sqrt(2.0 * gamma)
+    for some in blocks(columns, p, _WEIGHTS):
+        yield some, phases[some], spread * generator.standard_normal((some.stop - some.start, p)).T
+
+
+@lru_cache(maxsize=4)
+def _kept(columns: int, p: int, gamma: float, seed: int) -> tuple[tuple[slice, Array, Array], ...]:
+    """The same, drawn once: rows that come one after the other are not to wait for it."""
+    return tuple(_drawn(columns, p, gamma, seed))
 
 
 @dataclass(frozen=True)
@@ -35,11 +54,9 @@ class FittedFourier(Fitted):
         """Dense features (n, m), computed in float64 by blocks of rows; float32 for float32 data."""
         n, p = X.shape
         out = np.empty((n, self.columns), dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        generator = np.random.default_rng(self.seed)
-        phases = generator.uniform(0.0, 2.0 * math.pi, self.columns)
-        spread, height = math.sqrt(2.0 * self.gamma), math.sqrt(2.0 / self.columns)
-        for some in blocks(self.columns, p, _WEIGHTS):
-            frequencies = spread * generator.standard_normal((some.stop - some.start, p)).T
+        height = math.sqrt(2.0 / self.columns)
+        few = self.columns * p <= _KEPT
+        for some, phases, frequencies in (_kept if few else _drawn)(self.columns, p, self.gamma, self.seed):
             if is_sparse(X):
                 # SciPy copies another order with each product
                 frequencies = np.ascontiguousarray(frequencies)
@@ -47,7 +64,7 @@ class FittedFourier(Fitted):
                 part = X[rows]
                 with np.errstate(over="ignore", invalid="ignore"):
                     angles = np.asarray((part.astype(np.float64) if part.dtype != np.float64 else part) @ frequencies)
-                    values = height * np.cos(angles + phases[some])
+                    values = height * np.cos(angles + phases)
                 if not np.isfinite(values).all():
                     raise ValueError("the data times the frequencies overflow")
                 out[rows, some] = values

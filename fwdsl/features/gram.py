@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -70,7 +71,22 @@ class FittedKernel(Fitted):
 
     def transform(self, X: MatrixLike) -> GramOperator | CrossGram:
         """K(X, samples), computed by block, which maps expansion coefficients to predictions at the rows of X."""
-        return GramOperator(X, self.kernel) if X is self.samples else CrossGram(X, self.samples, self.kernel)
+        if X is self.samples:
+            return GramOperator(X, self.kernel)
+        return CrossGram(X, self.samples, self.kernel, self._centred if isinstance(X, np.ndarray) else self._plain)
+
+    @cached_property
+    def _centred(self) -> _Samples:
+        """The samples with what of them does not depend on new rows, for dense rows."""
+        return _Samples(self.samples, self.kernel, _centre(self.samples, self.kernel))
+
+    @cached_property
+    def _plain(self) -> _Samples:
+        """The same for rows that are not dense."""
+        return _Samples(self.samples, self.kernel, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "samples": self.samples}
 
 
 @dataclass(frozen=True)
@@ -324,12 +340,13 @@ class CrossGram:
     dtype = np.dtype(np.float64)
     __array_ufunc__ = None
 
-    def __init__(self, X: MatrixLike, samples: MatrixLike, kernel: Kernel) -> None:
+    def __init__(self, X: MatrixLike, samples: MatrixLike, kernel: Kernel, there: _Samples | None = None) -> None:
         if X.shape[1] != samples.shape[1]:
             raise ValueError(f"{X.shape[1]} columns, and the samples have {samples.shape[1]}")
-        centre = None if not isinstance(X, np.ndarray) else _centre(samples, kernel)
-        self._here = _Samples(X, kernel, centre)
-        self._there = _Samples(samples, kernel, centre)
+        if there is None:
+            there = _Samples(samples, kernel, None if not isinstance(X, np.ndarray) else _centre(samples, kernel))
+        self._here = _Samples(X, kernel, there.centre)
+        self._there = there
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
 _FLOAT = np.finfo(np.float64)
+_KEPT = 1 << 16  # columns of grids up to which they are kept for the next rows, 2 MB
 _GROUP = 1 << 22  # numbers of grids and of hashes held at a time
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(32), np.uint64(29), np.uint64(32))
@@ -110,10 +113,16 @@ def _grids(p: int, gamma: float, seed: int) -> Iterator[_Grid]:
         yield _Grid(pitches, shifts, keys, _mixed(np.floor(-shifts / pitches), keys))
 
 
+@lru_cache(maxsize=4)
+def _kept(p: int, gamma: float, seed: int, grids: int) -> tuple[_Grid, ...]:
+    """The grids, drawn once: rows that come one after the other are not to wait for it."""
+    return tuple(islice(_grids(p, gamma, seed), grids))
+
+
 def _hashes(X: MatrixLike, grids: int, gamma: float, seed: int) -> Iterator[Array]:
     """The bin of each row, for one grid after the other. A pass over the data serves a group of grids."""
     n, p = X.shape
-    source = _grids(p, gamma, seed)
+    source = iter(_kept(p, gamma, seed, grids)) if grids * p <= _KEPT else _grids(p, gamma, seed)
     for group in blocks(grids, max(n, 4 * p), _GROUP):
         some = [next(source) for _ in range(group.start, group.stop)]
         out = np.empty((len(some), n), dtype=np.uint64)

@@ -50,7 +50,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a `Solution` holds, which describes the fields."""
+    """The data of a `Solution`, which describes the fields."""
 
     status: Status
     certificate: Certificate

@@ -24,7 +24,7 @@ from ..canon.on_factors import value_on_factors
 from ..canon.parts import Block
 from ..canon.terms import value_at
 from ..check.shapes import format_type
-from ..errors import DataError, PlanError, RunError
+from ..errors import DataError, PlanError, RunError, misuse
 from ..features.gram import FittedKernel, GramOperator
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, sizes_of
@@ -158,6 +158,8 @@ def _chosen(model: Model, names: Sequence[str]) -> dict[str, Part]:
     every: dict[str, Part] = {OBJECTIVE: model.terms, **terms, **{n: p for n, p in model.lets if _has_value(p)}}
     if not names:
         return {n: p for n, p in every.items() if n == OBJECTIVE or (n in dict(model.lets) and not _is_data(p))}
+    for name in names:
+        require_name("evaluate", name)
     wrong = [n for n in names if n not in every]
     if wrong:
         raise RunError([unknown_name(n, every) for n in wrong])
@@ -171,6 +173,13 @@ def _has_value(part: Part) -> bool:
 def _is_data(part: Part) -> bool:
     """True if it is an array that no variable is in."""
     return isinstance(part, Expr) and part.is_constant and bool(part.type.array_shape)
+
+
+def require_name(method: str, name: object) -> None:
+    """Raise `BuildError` FW0309 where something else than a text is given as the name of a part."""
+    if name is not None and not isinstance(name, str):
+        message = f"`{method}` takes the name of a part of the program first, not a {type(name).__name__}"
+        raise misuse("FW0309", message, hint="give data by name: `X=rows`")
 
 
 def unknown_name(name: str, every: Mapping[str, Part]) -> Diagnostic:
@@ -216,7 +225,7 @@ def _with_new_data(
     if absent:
         raise DataError([missing(d.name) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
-    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps)
+    unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps, of_fit=True)
     params = {p.name for p in model.params}
     settings = {n: v for n, v in new_bindings.data.items() if n in params}
     bindings = unread.merge(

@@ -112,7 +112,7 @@ def saved_problem(name: str) -> tuple[str, Bindings]:
         dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items() if "(" not in n}
         params = {str(n): _finite(value) for n, value in _mapping(written["parameters"]).items()}
         maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
-        return str(written["program"]), Bindings(params=params, dims=dims, labels=maps)
+        return str(written["program"]), Bindings(params=params, dims=dims, labels=maps, of_fit=True)
     except (ValueError, KeyError, TypeError) as error:
         raise RunError([_no_solution(name, error)]) from None
 
@@ -204,7 +204,7 @@ def _solution(written: Mapping[str, Any], variables: Mapping[str, Any], dual: Ma
         status=written["status"],
         certificate=Certificate(
             how["kind"],
-            **{key: _number(written[key]) for key in keys},
+            **{key: _number(written[key], math.inf if "gap" in key else math.nan) for key in keys},
             scale=_number(how["scale"]),
             statement=str(how["statement"]),
             radius=None if how["radius"] is None else _finite(how["radius"]),
@@ -226,9 +226,9 @@ def _solution(written: Mapping[str, Any], variables: Mapping[str, Any], dual: Ma
     )
 
 
-def _number(value: object) -> float:
-    """A number, or nan for the null that stands for an unknown bound or gap: JSON has no other numbers."""
-    return math.nan if value is None else _finite(value)
+def _number(value: object, unknown: float = math.nan) -> float:
+    """A number, or what a null stands for: JSON has no numbers that are not finite."""
+    return unknown if value is None else _finite(value)
 
 
 def _finite(value: object) -> float:

@@ -20,12 +20,12 @@ from ..bind.instance import Instance
 from ..bind.observations import AXES, observe, place
 from ..bind.values import is_sparse
 from ..canon.affine import Unsupported
-from ..errors import DataError, RunError
+from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
-from ..model import DataDecl, Expr, Model, Term
+from ..model import DataDecl, Expr, Model, Term, sizes_of
 from ..readers.scan import find_nonfinite
-from ..words import LOSSES
-from .evaluation import Fit, FittedPoint, data_of, missing, unknown_name, value_of, with_free_rows
+from ..words import FEATURE_MAPS, LOSSES, MapWord
+from .evaluation import Fit, FittedPoint, data_of, missing, require_name, unknown_name, value_of, with_free_rows
 
 
 def prediction_of(model: Model, what: str | None) -> Expr:
@@ -35,6 +35,7 @@ def prediction_of(model: Model, what: str | None) -> Expr:
     `let` is none.
     """
     lets = dict(model.lets)
+    require_name("predict", what)
     if what is not None and what not in lets:
         raise RunError([unknown_name(what, lets)])
     part = model.terms if what is None else lets[what]
@@ -72,8 +73,8 @@ class Predictor:
     the columns of inputs that had names in the fit, and `classes` the label values of the loss that is predicted for, in the order of its
     scores (of two, the second is the one of positive scores); None where it does not classify.
 
-    It keeps the fitted variables, label maps and statistics, not the training data (of a kernel the samples, which are part of it), and can be
-    pickled.
+    `sizes` has the shapes that inputs had in the fit. It keeps the fitted variables, label maps and statistics, not the training data (of a kernel
+    the samples, which are part of it), and can be pickled.
     """
 
     def __init__(self, fit: Fit, what: str | None = None) -> None:
@@ -90,6 +91,7 @@ class Predictor:
             if f"{n}.columns" in fit.maps and not decls[n].type.is_entries
         }
         self.classes = _classes(fit, expr)
+        self.sizes = {n: sizes_of(decls[n].type, fit.dims) for n in self.inputs}
         values = {n: fit.values[n] for n in needed - set(self.inputs) if n in fit.values}
         self._fit = replace(fit, model=without_sources(fit.model), values=values, features=_known(fit, [expr]))
         self._unneeded = set(decls) - needed
@@ -108,7 +110,7 @@ class Predictor:
         self._kept = {**self._fit.values, **self._fit.params}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What `_prepare` makes is made again."""
+        """The attributes without those that `_prepare` makes again."""
         made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_rows", "_kept"}
         return {name: value for name, value in vars(self).items() if name not in made}
 
@@ -120,13 +122,20 @@ class Predictor:
         of = "the scores" if self.what is None else f"`{self.what}`"
         return f"<Predictor of {of} from {', '.join(f'`{n}`' for n in self.inputs) or 'no data'}>"
 
-    def __call__(self, /, **data: object) -> Any:
-        """The prediction for each row of the data, given by name: an array, or a number where it has no rows.
+    def __call__(self, rows: object = None, /, **data: object) -> Any:
+        """The prediction for each row of the data, given by name: an array, or a number where it has no rows. Of one input the rows may stand alone.
 
         Data may be arrays, sparse matrices and frames, whose columns are matched by name with the fit's; observed entries are `(rows, columns)`,
         or any form with values. Of entries in rows or columns that the fit has not seen the prediction is nan, with a Python warning. Other data
         of the program (targets, weights) are not looked at. Raises `DataError` where data are missing or do not fit, as `evaluate` does.
         """
+        if rows is not None:
+            if len(self.inputs) != 1 or data:
+                names = ", ".join(f"{n}=..." for n in self.inputs)
+                raise misuse(
+                    "FW0309", "data without a name, where a name is needed", hint=f"give data by name: `{names}`"
+                )
+            data = {self.inputs[0]: rows}
         for decl in self._decls:
             if decl.type.is_entries and decl.name in data:
                 data[decl.name] = _with_values(data[decl.name])
@@ -138,11 +147,16 @@ class Predictor:
             if found is not None:
                 return found
         absent = [n for n in self.inputs if n not in data]
-        if absent:
+        if absent and data.keys() <= {d.name for d in self._model.data}:  # a name that is none is told first
             raise DataError([missing(name) for name in absent])
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
+
+    @property
+    def maps(self) -> tuple[MapWord, ...]:
+        """The feature maps that the prediction goes through."""
+        return tuple(FEATURE_MAPS[node.name] for node in feature_nodes([self._expr]))
 
     def _quickly(self, data: Mapping[str, object]) -> Any:
         """The value on data that are as they should be; None for all others, and `evaluate` then says what is wrong."""
@@ -201,7 +215,7 @@ class Predictor:
         return placed[0][1]
 
     def _seen(self, decl: DataDecl, given: object) -> Any:
-        """Which entries lie in rows and columns of the fit; None where all do, none does, or the fit has no ids."""
+        """The entries in rows and columns of the fit, as a mask, and all triplets; None where all are, none is, or the fit has no ids."""
         known = [self._fit.maps.get(f"{decl.name}.{axis}") for axis in AXES]
         if known == [None, None]:
             return None

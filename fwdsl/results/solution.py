@@ -60,8 +60,10 @@ class Solution(Answer):
 
         Raises `RunError`: FW0204 for a name that is no `let`, FW0211 where what to predict cannot be told.
         """
+        from .evaluation import require_name
         from .prediction import Predictor
 
+        require_name("predict", what)
         known: dict[str | None, Any] = self.__dict__.setdefault("_predictors", {})
         if what not in known:
             known[what] = Predictor(self._fit(), what)

@@ -170,7 +170,7 @@ class ReadyEstimator(ProgramEstimator):
         given = vars(self)
         for name, (low, high, words) in RANGES.items():
             value: Any = given.get(name)
-            if isinstance(value, Real) and not low <= value <= high:
+            if isinstance(value, Real) and not low <= float(value) <= high:
                 raise ValueError(f"{name}={value!r} is not {words}")
         for matrix, right in (("A_ub", "b_ub"), ("A_eq", "b_eq")):
             missing = [n for n in (matrix, right) if n in given and given[n] is None]

@@ -114,7 +114,7 @@ CONSTRAINTS: dict[str, str] = {
     "nonnegative": "w in nonnegative",
     "increasing": "w[1:] >= w[:-1]",
     "decreasing": "w[1:] <= w[:-1]",
-    "simplex": "w in simplex(total)",
+    "shares": "w in simplex(total)",
 }
 """What a constraint is called, and its text."""
 
@@ -183,7 +183,7 @@ _LEAST_SQUARES = (
         parameters=(RIDGE, ("total", 1.0, "the sum of the coefficients")),
         params=", total: positive = 1",
         penalty="l2",
-        constraint="simplex",
+        constraint="shares",
         scale="squares",
         poor=True,
     ),

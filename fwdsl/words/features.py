@@ -12,11 +12,13 @@ from .base import Parameter, Word
 class MapWord(Word):
     """A feature map over a data matrix. Of an implicit one only the Gram matrix is ever used.
 
-    `columns` says how many it has: as many as the data ("same"), one more ("more"), its option `features`, or a number of its own.
+    `columns` says how many it has: as many as the data ("same"), one more ("more"), its option `features`, or a number of its own. Features of an
+    `affine` map are an affine function of the row, given the statistics of the fit.
     """
 
     implicit: bool = False
     columns: Literal["same", "more", "features", "own"] = "own"
+    affine: bool = False
 
     @property
     def options(self) -> tuple[Parameter, ...]:
@@ -47,6 +49,7 @@ FEATURE_MAPS: dict[str, MapWord] = {
             formula="The rows themselves, used through their Gram matrix (implicit).",
             parameters=(_X,),
             implicit=True,
+            affine=True,
         ),
         MapWord(
             name="fourier",
@@ -64,6 +67,7 @@ FEATURE_MAPS: dict[str, MapWord] = {
             formula="Columns brought to mean 0 and population standard deviation 1.",
             parameters=(_X, Parameter("center", "boolean", True)),
             columns="same",
+            affine=True,
         ),
         MapWord(
             name="normalize",
@@ -71,6 +75,6 @@ FEATURE_MAPS: dict[str, MapWord] = {
             parameters=(_X,),
             columns="same",
         ),
-        MapWord(name="intercept", formula="A column of ones appended.", parameters=(_X,), columns="more"),
+        MapWord(name="intercept", formula="A column of ones appended.", parameters=(_X,), columns="more", affine=True),
     )
 }

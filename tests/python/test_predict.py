@@ -122,7 +122,7 @@ def test_rows_of_every_kind(solution: fw.Solution) -> None:
     [
         ("zz", {"X": NEW}, "FW0204", "did you mean `z`?"),
         ("size", {}, "FW0211", "`size` has no loss"),
-        (None, {"X": NEW[:, :2]}, "FW4506", "2 columns"),
+        (None, {"X": NEW[:, :2]}, "FW4506", "`p` is 4 in the fit, but `X` has 2 columns"),
         (None, {"X": NEW[0]}, "FW4505", "(4,)"),
         (None, {"X": np.where(NEW > 1, np.nan, NEW)}, "FW4021", "is `nan`"),
         (None, {"X": NEW[:0]}, "FW4505", "empty"),
@@ -198,3 +198,18 @@ def test_factors_are_not_written_out() -> None:
     U, V = RNG.normal(size=(n, 2)), RNG.normal(size=(n, 2))
     predictor = Predictor(fit_of(problem.instance, {"B": LowRank(U, V)}))
     assert predictor(M=([7, n - 1], [3, 4])) == pytest.approx([U[7] @ V[3], U[n - 1] @ V[4]])
+
+
+def test_data_without_a_name(solution: fw.Solution) -> None:
+    np.testing.assert_array_equal(solution.predictor()(NEW), solution.predict(X=NEW))
+    for ask in (
+        lambda: solution.predict(NEW),
+        lambda: solution.evaluate(NEW),
+        lambda: solution.predictor()(NEW, X=NEW),
+    ):
+        with pytest.raises(fw.BuildError) as error:
+            ask()
+        assert error.value.code == "FW0309" and "give data by name: `X=" in error.value.hint
+    with pytest.raises(fw.DataError) as unknown:
+        solution.predictor()(Z=NEW)
+    assert unknown.value.code == "FW4500"

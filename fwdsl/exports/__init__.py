@@ -1,0 +1,1 @@
+"""Fitted programs in the formats of others."""
