@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from inspect import Parameter, Signature
 from itertools import pairwise
 from numbers import Real
@@ -55,7 +56,7 @@ class ReadyEstimator(ProgramEstimator):
         text = self.recipe.text
         for place, filling in self._fillings(weighted).items():
             text = text.replace("{" + place + "}", filling)
-        return f"fw 1\n{text.rstrip()}\n"
+        return "\n".join(["fw 1", *_used(text.strip().splitlines())]) + "\n"
 
     def _names(self) -> Names:
         target = "y" if self.recipe.kind in SUPERVISED else None
@@ -182,6 +183,19 @@ class ReadyEstimator(ProgramEstimator):
 
     def _swept(self, problem: Problem) -> str:
         return self.recipe.along
+
+
+def _used(lines: list[str]) -> Iterator[str]:
+    """The lines of a program without the declarations that nothing else names."""
+    for line in lines:
+        word, _, items = line.partition(" ")
+        if word not in ("data", "param"):
+            yield line
+            continue
+        others = "\n".join(other for other in lines if other is not line)
+        kept = [i for i in re.split(r", (?=\w+: )", items) if re.search(rf"\b{i.partition(':')[0]}\b", others)]
+        if kept:
+            yield f"{word} {', '.join(kept)}"
 
 
 def _are_lists(groups: Any) -> bool:
