@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -36,9 +37,8 @@ def ready(name: str) -> Any:
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    """The checks that fail, and why."""
-    name = type(estimator).__name__
-    if name in ITERATIVE:
+    """The checks that may fail, and why."""
+    if type(estimator).__name__.removesuffix("CV") in ITERATIVE:
         return dict.fromkeys(WEIGHTS, "two fits agree to the tolerance of the certificate, not to 1e-7")
     return {}
 
@@ -52,7 +52,11 @@ def test_checks(estimator: Any, check: Any):
     check(estimator)
 
 
+#: How far two fits are apart depends on rounding, where scikit-learn lets a check that may fail pass.
+LENIENT = {"xfail_strict": False} if "xfail_strict" in signature(parametrize_with_checks).parameters else {}
+
+
 @pytest.mark.slow
-@parametrize_with_checks(EVERY, expected_failed_checks=expected_failures)
+@parametrize_with_checks(EVERY, expected_failed_checks=expected_failures, **LENIENT)
 def test_checks_of_every_class(estimator: Any, check: Any):
     check(estimator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ def test_classes_say_what_their_parameters_are(name: str):
     cls = getattr(estimators, name)
     assert all(f"    {p}: " in cls.__doc__ for p in cls().get_params())
     assert pickle.loads(pickle.dumps(cls)) is cls  # noqa: S301
+
+
+def test_the_page_has_every_class(root: Path):
+    page = (root / "docs" / "scikit-learn.md").read_text(encoding="utf-8")
+    assert [name for name in READY if f"`{name}`" not in page] == []
 
 
 # --- what they are -------------------------------------------------------------------------------------------------------
