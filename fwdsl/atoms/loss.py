@@ -113,7 +113,7 @@ class Loss(ABC):
 
     @staticmethod
     def target_naive(z: Array) -> Array:
-        """What the predictions z say of the targets, on the scale of these: z itself for most losses."""
+        """The predictions z on the scale of the targets: z itself for most losses."""
         return z
 
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives

@@ -26,7 +26,7 @@ RANGE = 1e-3
 
 
 class CrossValidated(ProgramEstimator):
-    """What the CV class of a recipe has beside the plain one: the values `<parameter>s`, `cv` and `criterion`.
+    """A recipe's estimator that chooses its parameter: it has the values `<parameter>s`, `cv` and `criterion`.
 
     After `fit` the chosen value is `<parameter>_`, all are in `<parameter>s_`, and `cross_validation_` is the `CrossValidation` of the program, with
     scores by fold, standard errors and `one_se`; `solution_` is the fit to all samples with the chosen value.

@@ -1,4 +1,4 @@
-"""What an estimator cannot do: errors that scikit-learn takes for its own, with the codes of ours."""
+"""Errors of estimators, which scikit-learn takes for its own, with the codes of ours."""
 
 from __future__ import annotations
 

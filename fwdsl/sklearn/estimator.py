@@ -1,4 +1,4 @@
-"""What all estimators have in common: data in, a certified solution, predictions on new rows."""
+"""The base of all estimators: data in, a certified solution, predictions on new rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProgramEstimator(BaseEstimator):
     # --- what a kind of estimator says of its program -----------------------------------------------------------------
 
     def _names(self) -> Names:
-        """How the program calls what is given to `fit`."""
+        """The program's names for what is given to `fit`."""
         raise NotImplementedError
 
     def _program(self, weighted: bool) -> Problem:

@@ -44,7 +44,7 @@ def _parsed(text: str | bytes, name: str, folder: Path) -> Problem:
 
 @dataclass(frozen=True)
 class Names:
-    """How a program calls what an estimator is given: samples, targets (None where there are none), weights; and the `let` that is predicted,
+    """A program's names for what an estimator is given: samples, targets (None where there are none), weights; and the `let` that is predicted,
     or None for the argument of the program's losses. `call` is the estimator's class, for messages."""
 
     call: str
@@ -56,7 +56,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Roles:
-    """What a program's names are to an estimator: declarations, the prediction, and the loss of that prediction where there is one."""
+    """The parts of a program that an estimator names: declarations, the prediction, and the loss of that prediction where there is one."""
 
     X: DataDecl
     y: DataDecl | None

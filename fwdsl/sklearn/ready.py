@@ -30,7 +30,7 @@ COMMON = (
 """The parameters of every class: options of `Problem.solve`."""
 
 NEIGHBOURS = "w[1:]"
-"""What a text has that compares neighbours."""
+"""The part of a text that compares neighbours."""
 
 KERNELS = {"rbf": "rbf(X, gamma=gamma)", "linear": "linear(X)"}
 """The feature maps of a kernel machine."""
@@ -111,7 +111,7 @@ class ReadyEstimator(ProgramEstimator):
         return vars(self).get("n_features_in_") == 1
 
     def _choice(self, parameter: str, fixed: str | None, open_: tuple[str, ...]) -> str | None:
-        """What the recipe says, or the user's parameter."""
+        """The user's parameter where there is one, else the recipe's."""
         if parameter not in vars(self):
             return fixed
         chosen: str | None = getattr(self, parameter)

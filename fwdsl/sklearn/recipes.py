@@ -108,7 +108,7 @@ PENALTIES: dict[str, str] = {
     "features": "alpha * rest * norm21(W) + alpha * l1_ratio * norm1(W)",
     "trace": "alpha * norm_nuc(W)",
 }
-"""What a penalty is called, and its text."""
+"""The texts of penalties by name."""
 
 CONSTRAINTS: dict[str, str] = {
     "nonnegative": "w in nonnegative",
@@ -116,11 +116,11 @@ CONSTRAINTS: dict[str, str] = {
     "decreasing": "w[1:] <= w[:-1]",
     "shares": "w in simplex(total)",
 }
-"""What a constraint is called, and its text."""
+"""The texts of constraints by name."""
 
 OPEN_PENALTIES = ("l1", "l2", "elastic_net", "group", "sparse_group", "fused", "largest")
 OPEN_CONSTRAINTS = ("nonnegative", "increasing", "decreasing")
-"""Those that a user may choose."""
+"""The names that a user may choose."""
 
 _OPEN: tuple[Parameter, ...] = (
     ("penalty", "l1", f"{', '.join(repr(n) for n in OPEN_PENALTIES)}, or None"),

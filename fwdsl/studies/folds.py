@@ -30,7 +30,7 @@ from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
 ScoreName = Literal["loss", "error"]
 
 Splits = Sequence[tuple[Any, Any]]
-"""For each fold the rows that are fitted to, and those that are left out."""
+"""The rows of each fold that are fitted to, and those that are left out."""
 
 Solve = Callable[[Session, Any], Solution]
 """Solves a session from a start."""
