@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from types import MethodType
 from typing import Any
 
 from ..errors import FwError
@@ -11,7 +12,7 @@ from ..model import Expr, Model, once_per_model
 from ..problem import Problem
 from .errors import estimator_error
 from .estimator import ProgramEstimator
-from .kinds import Classification, Embedding, Regression
+from .kinds import Classification, Embedding, Regression, Supervised
 from .program import Names, compiled
 
 METHODS = ("predict", "transform")
@@ -134,6 +135,28 @@ def _number(default: Expr | None) -> float | None:
     return default.value if default is not None and default.op == "const" else None  # type: ignore[return-value]
 
 
+class FitOfProgram:
+    """The method `fit`. Its signature has `sample_weight` where the program has data for it: scikit-learn's ensembles look for it there, and do
+    without it where it is not. What is given all the same goes to `fit`, which says what to declare."""
+
+    def __init__(self, fit: Callable[..., Any]) -> None:
+        self._fit = fit
+
+    def __get__(self, estimator: Any, owner: type) -> Callable[..., Any]:
+        if estimator is None:
+            return self._fit
+        bound: Callable[..., Any] = MethodType(self._fit, estimator)
+        roles = estimator._roles()
+        if roles is None or roles.weights is not None:
+            return bound
+
+        def fit(X: Any, y: Any = None, **weights: Any) -> Any:
+            return bound(X, y, **weights)
+
+        fit.__doc__ = self._fit.__doc__
+        return fit
+
+
 class Predicting(ProgramParameters):
     """A program's estimator with targets."""
 
@@ -167,35 +190,35 @@ _SHARED = f"""
     """
 
 
-class FwRegressor(Regression, Predicting):  # noqa: D101
-    __doc__ = (
-        """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
+class FwRegressor(Regression, Predicting):
+    """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
 
-    predict: the `let` that is predicted; None for the argument of the program's losses."""
-        + _SHARED
-    )
+    predict: the `let` that is predicted; None for the argument of the program's losses.
+    """
+
+    fit = FitOfProgram(Supervised.fit)
 
 
-class FwClassifier(Classification, Predicting):  # noqa: D101
-    __doc__ = (
-        """A classifier that is the certified solution of a program: `FwClassifier("svm.fw", C=0.5)`.
+class FwClassifier(Classification, Predicting):
+    """A classifier that is the certified solution of a program: `FwClassifier("svm.fw", C=0.5)`.
 
     The targets are declared `signs[n]` (two classes) or `labels[n, k]`; `classes_` has the labels. `predict_proba` is there where the program's
     loss is a likelihood of classes: `logistic`, `softmax`.
 
-    predict: the `let` that has the scores; None for the argument of the program's losses."""
-        + _SHARED
-    )
+    predict: the `let` that has the scores; None for the argument of the program's losses.
+    """
+
+    fit = FitOfProgram(Supervised.fit)
 
 
-class FwTransformer(Embedding, ProgramParameters):  # noqa: D101
-    __doc__ = (
-        """A transformer that is the certified solution of a program: `FwTransformer("factors.fw", transform="Z")`.
+class FwTransformer(Embedding, ProgramParameters):
+    """A transformer that is the certified solution of a program: `FwTransformer("factors.fw", transform="Z")`.
 
     transform: the `let` whose rows are the new features, such as `let Z = X @ V`; None for the argument of the program's losses.
-    y: None where the program has no targets."""
-        + _SHARED
-    )
+    y: None where the program has no targets.
+    """
+
+    fit = FitOfProgram(Embedding.fit)
 
     def __init__(
         self,
@@ -215,3 +238,7 @@ class FwTransformer(Embedding, ProgramParameters):  # noqa: D101
         self.program, self.X, self.y, self.weights = program, X, y, weights
         self.tol, self.method, self.time, self.threads, self.seed = tol, method, time, threads, seed
         self._take("transform", transform, parameters)
+
+
+for _cls in (FwRegressor, FwClassifier, FwTransformer):
+    _cls.__doc__ = f"{(_cls.__doc__ or '').rstrip()}{_SHARED}"

@@ -20,11 +20,13 @@ from .programs import BINARY, CLASSES, GROUPED, HINGE, LASSO, RIDGE, samples
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn (extra `sklearn`) is not installed")
 
 from sklearn.base import clone  # noqa: E402
+from sklearn.ensemble import BaggingRegressor  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
 from sklearn.linear_model import Lasso, LogisticRegression, PoissonRegressor  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.validation import has_fit_parameter  # noqa: E402
 
 from fwdsl.sklearn import FwClassifier, FwRegressor, FwTransformer  # noqa: E402
 
@@ -204,6 +206,14 @@ def test_weights_that_the_program_has_no_data_for():
         FwRegressor(LASSO).fit(X, Y, sample_weight=np.ones(80))
     assert "`data sample_weight: vector[n] in nonnegative`" in caught.value.hint  # type: ignore[attr-defined]
     assert "`mean(sample_weight * squared(f, y))`" in caught.value.hint  # type: ignore[attr-defined]
+
+
+def test_ensembles_do_without_weights_that_the_program_has_not():
+    assert has_fit_parameter(FwRegressor(RIDGE), "sample_weight")
+    assert not has_fit_parameter(FwRegressor(LASSO), "sample_weight")
+    assert BaggingRegressor(FwRegressor(LASSO, mu=0.01), n_estimators=3, random_state=0).fit(X, Y).score(X, Y) > 0.9
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
+        FwRegressor(LASSO).fit(X, Y, weight=1)
 
 
 def test_weights_may_have_another_name():
