@@ -20,7 +20,7 @@ from timing import COLUMNS, interleaved
 from fwdsl.sklearn import FwClassifier, FwRegressor
 
 SAMPLES, FEATURES, FOLDS, VALUES = 10_000, 50, 5, 20
-ROUNDS = 7
+ROUNDS = 15
 LIMIT = 1.2
 
 LASSO = """
@@ -87,7 +87,7 @@ def main() -> None:
         runs = search.runs(X)
         for fit in runs.values():
             fit()  # kernels and caches
-        found = interleaved(runs, ROUNDS)
+        found = interleaved(runs, ROUNDS, budget=60.0)
         scores = [found[who].result.cv_results_["mean_test_score"] for who in runs]
         report.section(
             search.name,
