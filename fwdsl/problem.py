@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from .model.options import Options
     from .plan import Plan
     from .results.solution import Progress, Solution
-    from .studies.folds import CrossValidation, ScoreName
+    from .studies.folds import CrossValidation, ScoreName, Splits
     from .studies.grid import SolutionGrid, SolutionPath
     from .studies.race import Race
 
     Start = Solution | Mapping[str, object] | None
     Values = Mapping[str, Sequence[float]]
+    Folds = int | Splits
 
 
 class Problem(ShownInNotebooks):
@@ -133,11 +134,11 @@ class Problem(ShownInNotebooks):
     ) -> SolutionPath: ...
     @overload
     def path(
-        self, *, start: Start = None, folds: int, score: ScoreName = "loss", **keywords: object
+        self, *, start: Start = None, folds: Folds, score: ScoreName = "loss", **keywords: object
     ) -> CrossValidation: ...
 
     def path(
-        self, *, start: Start = None, folds: int | None = None, score: ScoreName = "loss", **keywords: object
+        self, *, start: Start = None, folds: Folds | None = None, score: ScoreName = "loss", **keywords: object
     ) -> SolutionPath | CrossValidation:
         """Solve along values of one parameter, each from the nearest answer: `problem.path(delta=[0.1, 1, 10], tol=1e-8)`.
 
@@ -154,7 +155,7 @@ class Problem(ShownInNotebooks):
     ) -> SolutionGrid: ...
     @overload
     def grid(
-        self, values: Values, *, start: Start = None, folds: int, score: ScoreName = "loss", **options: object
+        self, values: Values, *, start: Start = None, folds: Folds, score: ScoreName = "loss", **options: object
     ) -> CrossValidation: ...
 
     def grid(
@@ -162,7 +163,7 @@ class Problem(ShownInNotebooks):
         values: Values,
         *,
         start: Start = None,
-        folds: int | None = None,
+        folds: Folds | None = None,
         score: ScoreName = "loss",
         **options: object,
     ) -> SolutionGrid | CrossValidation:
@@ -172,7 +173,9 @@ class Problem(ShownInNotebooks):
         for which no values of the variables meet the constraints is `infeasible` there.
 
         With `folds` the points are compared by cross-validation: by `score`, the mean "loss" or the "error" rate of samples left out. Rows are
-        shuffled with `seed`. Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the
+        shuffled with `seed`, or `folds` is a list of pairs: rows that are fitted to, and rows left out.
+
+        Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the
         samples do not allow, FW0207 for error rates of a program that classifies nothing, FW0208 for a loss
         that changes along the grid.
         """
@@ -182,7 +185,7 @@ class Problem(ShownInNotebooks):
         self,
         values: Mapping[str, tuple[float, ...]],
         start: Start,
-        folds: int | None,
+        folds: Folds | None,
         score: ScoreName,
         options: dict[str, Any],
     ) -> SolutionGrid | CrossValidation:

@@ -111,6 +111,11 @@ class Loss(ABC):
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
         return 0.0 - cls.conjugate_naive(np.zeros_like(b), b, p)
 
+    @staticmethod
+    def target_naive(z: Array) -> Array:
+        """The predictions z on the scale of the targets: z itself for most losses."""
+        return z
+
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
     #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it

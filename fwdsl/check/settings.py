@@ -86,11 +86,11 @@ def swept_values(model: Model, values: object, call: Literal["path", "grid"] = "
 
 
 def require_folds(folds: object, score: object) -> None:
-    """Raise `BuildError` FW0310 unless these are a number of folds and the name of a score."""
-    if isinstance(folds, bool) or not isinstance(folds, numbers.Integral):
-        raise misuse(
-            "FW0310", f"folds={folds!r} is not what the option takes", rule="`folds` takes a whole number from 2."
-        )
+    """Raise `BuildError` FW0310 unless these are folds, by their number or as pairs of rows, and the name of a score."""
+    is_number = isinstance(folds, numbers.Integral) and not isinstance(folds, bool)
+    if not is_number and not (isinstance(folds, list | tuple) and folds and all(len(pair) == 2 for pair in folds)):
+        rule = "`folds` takes a whole number from 2, or a list of pairs: rows to fit to, and rows that are left out."
+        raise misuse("FW0310", f"folds={folds!r} is not what the option takes", rule=rule)
     if score not in ("loss", "error"):
         rule = '`score` takes "loss" or "error".'
         raise misuse("FW0310", f"score={score!r} is not what the option takes", rule=rule)

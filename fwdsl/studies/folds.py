@@ -30,6 +30,9 @@ from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
 
 ScoreName = Literal["loss", "error"]
 
+Splits = Sequence[tuple[Any, Any]]
+"""The rows of each fold that are fitted to, and those that are left out."""
+
 Solve = Callable[[Session, Any], Solution]
 """Solves a session from a start."""
 
@@ -56,7 +59,7 @@ class CrossValidation(ShownInNotebooks):
     points: tuple[Point, ...]
     score: ScoreName
     samples: str
-    seed: int
+    seed: int | None
     by_fold: Any
     training_loss: Any
     solution: Solution | None
@@ -132,7 +135,8 @@ class CrossValidation(ShownInNotebooks):
     def caption(self) -> str:
         """The words for what the scores are, for a table."""
         what = "mean loss" if self.score == "loss" else "error rate"
-        return f"{what} by {self.folds} folds of the samples `{self.samples}`, shuffled with seed {self.seed}"
+        dealt = "as given" if self.seed is None else f"shuffled with seed {self.seed}"
+        return f"{what} by {self.folds} folds of the samples `{self.samples}`, {dealt}"
 
     def __repr__(self) -> str:
         fixed = len(self.parameters)
@@ -154,9 +158,14 @@ def row_cells(found: CrossValidation, i: int) -> list[str]:
 
 
 def cross_validate(
-    session: Session, parameters: Sequence[str], points: Sequence[Point], folds: int, score: ScoreName, solve: Solve
+    session: Session,
+    parameters: Sequence[str],
+    points: Sequence[Point],
+    folds: int | Splits,
+    score: ScoreName,
+    solve: Solve,
 ) -> CrossValidation:
-    """Score every point by folds, choose, and fit to all samples. Folds are shuffled with the seed of the session's options.
+    """Score every point by folds, choose, and fit to all samples. A number of folds is shuffled with the seed of the session's options.
 
     Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the samples do not allow, FW0207 for error
     rates of a program that classifies nothing, FW0208 for losses that change along the grid.
@@ -168,12 +177,10 @@ def cross_validate(
         _require_comparable(samples, parameters)
     instance, seed = session.bind(), session.options.seed
     scores = _scorer(samples, instance, score)
-    parts = deal(samples, instance, folds, seed)
-    total = sum(part.size for part in parts)
-    by_fold, training = np.full((2, len(points), folds), np.nan)
+    splits = _splits(samples, instance, folds, seed)
+    by_fold, training = np.full((2, len(points), len(splits)), np.nan)
     status: Status = "optimal"
-    for j, held in enumerate(parts):
-        rows = np.setdiff1d(np.arange(total), held)
+    for j, (rows, held) in enumerate(splits):
         fold = session.with_model(samples.model, part_of(samples, instance, rows, session.bindings), Raising())
         fold.bind()
         problems = (fold.bound_to(at_point(fold.bindings, parameters, p), same_data=True) for p in points)
@@ -185,13 +192,29 @@ def cross_validate(
             by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
             break
     found = CrossValidation(
-        tuple(parameters), tuple(points), score, samples.dim, seed, by_fold, training.mean(axis=1), None, status
+        tuple(parameters),
+        tuple(points),
+        score,
+        samples.dim,
+        seed if isinstance(folds, int) else None,
+        by_fold,
+        training.mean(axis=1),
+        None,
+        status,
     )
     if found.best is None:
         return found if status == "interrupted" else replace(found, status="infeasible")
     at = at_point(session.bindings, parameters, tuple(found.best.values()))
     solution = solve(session.bound_to(at, same_data=True), None)
     return replace(found, solution=solution, status=solution.status)
+
+
+def _splits(samples: Samples, instance: Instance, folds: int | Splits, seed: int) -> Splits:
+    """The rows that each fold is fitted to, and those left out."""
+    if not isinstance(folds, int):
+        return folds
+    every = np.arange(sample_count(samples, instance))
+    return [(np.setdiff1d(every, held), held) for held in deal(samples, instance, folds, seed)]
 
 
 def _require_classes(samples: Samples) -> None:

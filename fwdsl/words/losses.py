@@ -22,6 +22,8 @@ class LossWord(Word):
     residual: bool = False
     #: It is (z - b)^2.
     square: bool = False
+    #: exp(-l(z; b)) is the probability of b at z, but for a factor of b alone.
+    likelihood: bool = False
 
     @property
     def classifies(self) -> bool:
@@ -46,6 +48,7 @@ def loss_word(
     target: Literal["real", "signs", "labels"] = "real",
     residual: bool = False,
     square: bool = False,
+    likelihood: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -59,6 +62,7 @@ def loss_word(
         scores=target == "labels",
         residual=residual or square,
         square=square,
+        likelihood=likelihood,
     )
 
 
@@ -82,7 +86,7 @@ LOSSES: dict[str, LossWord] = Words(
         ),
         loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
         loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
-        loss_word("logistic", "log(1 + exp(-y z)).", target="signs"),
+        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True),
         loss_word("hinge", "max(0, 1 - y z).", target="signs"),
         loss_word("squared_hinge", "max(0, 1 - y z)^2.", target="signs"),
         loss_word(
@@ -90,11 +94,12 @@ LOSSES: dict[str, LossWord] = Words(
             "0 where y z >= 1, (1 - y z)^2/2 where 0 <= y z <= 1, else 1/2 - y z.",
             target="signs",
         ),
-        loss_word("poisson", "exp(z) - b z."),
+        loss_word("poisson", "exp(z) - b z.", likelihood=True),
         loss_word(
             "softmax",
             "log sum_l exp(Z_l) - Z_y.",
             target="labels",
+            likelihood=True,
             elsewhere=("cross_entropy",),
         ),
         loss_word(

@@ -60,6 +60,17 @@ def test_scores_are_those_of_fits_to_the_other_rows():
     assert found.solution.objective == pytest.approx(problem.bind(mu=best).solve(tol=1e-10).objective, rel=1e-8)
 
 
+def test_folds_may_be_given():
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
+    parts = deal(samples_of(problem.model), problem.bind(mu=1.0).instance, 4, 0)
+    splits = [(np.setdiff1d(np.arange(45), held), held) for held in parts]
+    found = problem.path(mu=VALUES, folds=splits, tol=1e-10, threads=1)
+    np.testing.assert_allclose(found.by_fold, problem.path(mu=VALUES, folds=4, tol=1e-10, threads=1).by_fold)
+    assert found.seed is None and repr(found).endswith("samples `n`, as given")
+    with pytest.raises(fw.BuildError, match="a list of pairs"):
+        problem.path(mu=VALUES, folds=[[1, 2, 3]], tol=1e-10)
+
+
 def test_error_rates_are_those_of_fits_to_the_other_rows():
     problem = fw.parse(LOGISTIC).bind(X=X, y=SIGNS)
     found = problem.path(mu=VALUES, folds=4, score="error", tol=1e-10, threads=1)

@@ -52,6 +52,12 @@ class Poisson(Loss):
             return np.exp(z) - b * z
 
     @staticmethod
+    def target_naive(z: Array) -> Array:
+        """exp(z), the mean of the counts."""
+        with np.errstate(over="ignore"):
+            return np.exp(z)
+
+    @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
         """exp(z) - b."""
         with np.errstate(over="ignore"):

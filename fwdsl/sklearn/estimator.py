@@ -1,0 +1,222 @@
+"""The base of all estimators: data in, a certified solution, predictions on new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from ..errors import FwError
+from ..problem import Problem
+from ..readers.frames import column_names, select
+from ..results.solution import Solution
+from ..studies.grid import SolutionGrid
+from .errors import estimator_error, listed
+from .program import Names, Roles, coefficients, roles_of
+
+NUMBERS = [np.float64, np.float32]
+"""The numbers that data are used in; others become the first."""
+
+OPTIONS = ("tol", "method", "time", "threads", "seed")
+"""Parameters of every estimator that are options of `Problem.solve`."""
+
+
+class ProgramEstimator(BaseEstimator):
+    """An estimator whose fit is the certified solution of a program.
+
+    After `fit` it has `solution_` (a `fw.Solution`), `objective_`, `dual_gap_` (objective less the certified bound), `n_iter_`, `n_features_in_`,
+    `feature_names_in_` where the columns have names, and `coef_` and `intercept_` where the prediction is `X @ w` or `X @ w + b`.
+
+    A limit ends in a `ConvergenceWarning` with the certified gap. Raises FW0223 where the program has no solution; Ctrl-C raises
+    `KeyboardInterrupt` and leaves the best point found as the fit.
+    """
+
+    # --- what a kind of estimator says of its program -----------------------------------------------------------------
+
+    def _names(self) -> Names:
+        """The program's names for what is given to `fit`."""
+        raise NotImplementedError
+
+    def _program(self, weighted: bool) -> Problem:
+        """The program without data; `weighted` where `fit` was given weights of samples."""
+        raise NotImplementedError
+
+    def _settings(self) -> Mapping[str, object]:
+        """Parameters, sizes and other data that are bound beside the samples."""
+        raise NotImplementedError
+
+    def _is_restricted(self) -> bool:
+        """True if it cannot be expected to fit every data set well."""
+        return False
+
+    def _roles(self) -> Roles | None:
+        """The roles of the program's names; None where the program is not accepted, which `fit` tells."""
+        try:
+            return roles_of(self._program(False).model, self._names())
+        except (FwError, OSError):
+            return None
+
+    # --- fitting ------------------------------------------------------------------------------------------------------
+
+    def _bound(self, X: object, y: object, sample_weight: object) -> Problem:
+        """The program with samples, targets and weights, all checked; `y` as the program takes it."""
+        problem, names = self._program(sample_weight is not None), self._names()
+        roles = roles_of(problem.model, names)
+        data: dict[str, object] = {names.X: X}
+        if names.y is not None:
+            data[names.y] = y
+        if roles.weights is not None:
+            data[names.weights] = self._weights(roles, sample_weight, X)
+        elif sample_weight is not None:
+            raise _no_weights(roles, names)
+        return problem.bind(**self._settings(), **data)
+
+    def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
+        """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that
+        a weight of 2 is the sample twice."""
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+        if weights.ndim != 1:
+            raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+        check_consistent_length(X, weights)
+        if weights.min() < 0.0:
+            raise ValueError("Negative values in data passed to `sample_weight`.")
+        if weights.max() == 0.0:
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        return weights * (weights.size / weights.sum()) if roles.averaged else weights
+
+    def _solve(self, problem: Problem) -> None:
+        """Solve, and keep what the solution says."""
+        self._keep(problem.solve(**self._options()))
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
+
+    def _keep(self, solution: Solution) -> None:
+        if solution.status in ("infeasible", "unbounded"):
+            raise estimator_error(
+                "FW0223",
+                f"the program is {solution.status} with these data: {solution.certificate.statement}",
+                rule="An estimator is the solution of its program, and this one has none.",
+                hint="give other parameters, or look at the program: `fwdsl run`",
+            )
+        names = self._names()
+        roles = roles_of(solution.instance.model, names)
+        self.solution_ = solution
+        self.objective_, self.dual_gap_, self.n_iter_ = solution.objective, solution.gap, solution.iterations
+        self._predictor = solution.predictor(names.predict)
+        self._loss = roles.loss
+        self._keep_coefficients(roles, solution)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        if solution.status != "optimal":
+            warn(
+                f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is at most "
+                f"{solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
+        found = coefficients(roles)
+        if found is not None:
+            w, b = found
+            self.coef_ = self._coefficients(np.asarray(solution[w]))
+            self.intercept_ = self._intercept(0.0 if b is None else solution[b])
+
+    def _coefficients(self, w: Any) -> Any:
+        """Coefficients in scikit-learn's form: those of a row of targets or classes are a row."""
+        return w.T
+
+    def _intercept(self, b: Any) -> Any:
+        return b
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the constructor's own parameters. To inspect a signature is slow, and scikit-learn asks often."""
+        names: list[str] = super()._get_param_names()
+        return names
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator without the training data: `solution_` then has what `fw.load_solution` gives of a saved one."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "solution_" in state:
+            fit = self._predictor._fit
+            state["solution_"] = replace(self.solution_, instance=None, state=None, plan=None, fit=fit)
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "solution_" in vars(self)
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+
+    def _along(self, problem: Problem, values: Any) -> SolutionGrid:
+        """The solutions along values of a parameter, or over those of several by name."""
+        if not isinstance(values, Mapping):
+            values = {self._swept(problem): values}
+        found: SolutionGrid = problem.grid(dict(values), **self._options())
+        return found
+
+    def _swept(self, problem: Problem) -> str:
+        """The parameter that values without a name are of."""
+        names = [p.name for p in problem.model.params]
+        if len(names) == 1:
+            return names[0]
+        raise estimator_error(
+            "FW0220",
+            "the values of a path have no name",
+            rule=f"A path goes along a parameter of the program, which has {listed(names)}.",
+            hint=f'write path(X, y, {{"{names[0] if names else "mu"}": [0.1, 1, 10]}})',
+        )
+
+    # --- new rows -----------------------------------------------------------------------------------------------------
+
+    def _rows(self, X: object) -> Any:
+        """New rows, checked, with the columns in the order of the fit."""
+        check_is_fitted(self)
+        return validate_data(self, self._in_order(X), reset=False, accept_sparse="csr", dtype=NUMBERS)
+
+    def _in_order(self, X: Any) -> Any:
+        """A frame that has the columns of the fit in another order, in that of the fit; all else as it is."""
+        fitted = getattr(self, "feature_names_in_", None)
+        names = column_names(X)
+        if fitted is None or names == tuple(fitted) or sorted(names) != sorted(fitted):
+            return X
+        return select(X, [names.index(name) for name in fitted])
+
+    def _scores(self, X: object) -> Any:
+        """The value of what the program predicts, a row for each row of X."""
+        rows = self._rows(X)
+        return self._predictor(**{self._names().X: rows})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _no_weights(roles: Roles, names: Names) -> FwError:
+    """The program has no data for weights (FW0221)."""
+    rows = roles.X.type.shape[0]
+    loss = roles.loss
+    weighed = (
+        "mean(W * squared(X @ w, y))" if loss is None else loss.text.replace(f"{loss.atom}(", f"W * {loss.atom}(", 1)
+    )
+    return estimator_error(
+        "FW0221",
+        f"`sample_weight` is given, and the program has no data `{names.weights}` for it",
+        rule="Weights of samples are data of the program, which say what they weigh.",
+        hint=f"declare `data {names.weights}: vector[{rows}] in nonnegative`, and weigh the loss with them, as in "
+        f"`{weighed.replace('W', names.weights, 1)}`",
+    )

@@ -1,0 +1,244 @@
+"""Estimators over a program of the user's own: its parameters are theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from types import MethodType
+from typing import Any
+
+from ..errors import FwError
+from ..model import Expr, Model, once_per_model
+from ..problem import Problem
+from .errors import estimator_error
+from .estimator import ProgramEstimator
+from .kinds import Classification, Embedding, Regression, Supervised
+from .program import Names, compiled
+
+METHODS = ("predict", "transform")
+"""Parameters that have the names of methods, and so are not attributes."""
+
+
+class ProgramParameters(ProgramEstimator):
+    """The parameters of a program as parameters of its estimator.
+
+    `get_params` has, beside the constructor's own, every parameter of the program (its default where that is a number, else None, which is the
+    program's default), and the data and dimensions that were given. `set_params` sets them, and they are attributes, but for `predict` and
+    `transform`, which are methods.
+    """
+
+    program: Any
+    X: str
+    y: str | None
+    weights: str
+
+    def _take(self, hidden: str, what: str | None, given: Mapping[str, object]) -> None:
+        """Keep what a constructor was given beside its plain parameters."""
+        self._beside = {hidden: what, **given}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name: those of the constructor, and those of the program."""
+        own = {n: self._beside[n] if n in self._beside else vars(self)[n] for n in self._get_param_names()}
+        return {**own, **{n: v for n, v in self._of_program().items() if n not in own}}
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the constructor or of the program. Raises `ValueError` for a name that is neither."""
+        known = self.get_params(deep=False)
+        wrong = [n for n in params if n not in known and not self._is_of_program(n)]
+        if wrong:
+            close = get_close_matches(wrong[0], known, n=1)
+            meant = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"Invalid parameter {wrong[0]!r} for estimator {type(self).__name__}. Valid parameters are: {sorted(known)}.{meant}"
+            )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _of_program(self) -> dict[str, Any]:
+        """The values of the program's parameters, and of what else was given."""
+        given = {n: v for n, v in self._beside.items() if n not in METHODS}
+        try:
+            model = compiled(self.program).model
+        except (FwError, OSError):
+            return {**vars(self).get("_earlier", {}), **given}
+        return {**{p.name: _number(p.default) for p in model.params}, **given}
+
+    def _is_of_program(self, name: str) -> bool:
+        """True for parameters, data and dimensions of the program."""
+        if name.startswith("_") or name.endswith("_"):
+            return False
+        try:
+            model = compiled(self.program).model
+        except (FwError, OSError):
+            return False
+        return name in {*(p.name for p in model.params), *(d.name for d in model.data), *map(str, model.dims)}
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and not name.endswith("_") and name not in METHODS and "_beside" in vars(self):
+            known = self._of_program()
+            if name in known:
+                return known[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        beside = vars(self).get("_beside")
+        if name == "program" and beside is not None:
+            # so that a program that is not accepted, which `fit` tells, takes no names away
+            super().__setattr__("_earlier", dict.fromkeys(self._of_program()))
+        if beside is None or name in vars(self) or not (name in beside or self._is_of_program(name)):
+            super().__setattr__(name, value)
+        else:
+            self._beside = {**beside, name: value}
+
+    def _program(self, weighted: bool) -> Problem:
+        problem = compiled(self.program)
+        _refuse_clashes(problem.model, type(self).__name__, tuple(self._get_param_names()))
+        return problem
+
+    def _settings(self) -> Mapping[str, object]:
+        return {n: v for n, v in self._beside.items() if n not in METHODS and v is not None}
+
+    def _names(self) -> Names:
+        what: Any = next(self._beside[n] for n in METHODS if n in self._beside)
+        return Names(type(self).__name__, self.X, self.y, self.weights, what)
+
+    def __sklearn_clone__(self) -> Any:
+        """A new estimator with the same parameters; a `Problem` never changes, and is shared."""
+        from sklearn.base import clone
+
+        shared = ("program", *(n for n in self._beside if n in METHODS))
+        params = self.get_params(deep=False)
+        copied = {n: v if n in shared else clone(v, safe=False) for n, v in params.items()}
+        other = type(self)(**copied)
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if name in vars(self):
+                other.__dict__[name] = clone(vars(self)[name], safe=False)
+        return other
+
+
+@once_per_model
+def _refuse_clashes(model: Model, call: str, own: tuple[str, ...]) -> None:
+    """Raise FW0220 where a parameter of the program has the name of one of the constructor."""
+    for param in model.params:
+        if param.name in own or param.name in METHODS:
+            raise estimator_error(
+                "FW0220",
+                f"the program's parameter `{param.name}` has the name of a parameter of {call}",
+                rule="The parameters of the program and of the estimator have different names.",
+                hint=f"call it otherwise in the program, for instance `{param.name}_`",
+            )
+
+
+def _number(default: Expr | None) -> float | None:
+    """The default of a parameter where it is a plain number."""
+    return default.value if default is not None and default.op == "const" else None  # type: ignore[return-value]
+
+
+class FitOfProgram:
+    """The method `fit`. Its signature has `sample_weight` where the program has data for it: scikit-learn's ensembles look for it there, and do
+    without it where it is not. What is given all the same goes to `fit`, which says what to declare."""
+
+    def __init__(self, fit: Callable[..., Any]) -> None:
+        self._fit = fit
+
+    def __get__(self, estimator: Any, owner: type) -> Callable[..., Any]:
+        if estimator is None:
+            return self._fit
+        bound: Callable[..., Any] = MethodType(self._fit, estimator)
+        roles = estimator._roles()
+        if roles is None or roles.weights is not None:
+            return bound
+
+        def fit(X: Any, y: Any = None, **weights: Any) -> Any:
+            return bound(X, y, **weights)
+
+        fit.__doc__ = self._fit.__doc__
+        return fit
+
+
+class Predicting(ProgramParameters):
+    """A program's estimator with targets."""
+
+    def __init__(
+        self,
+        program: Any,
+        *,
+        predict: str | None = None,
+        X: str = "X",
+        y: str = "y",
+        weights: str = "sample_weight",
+        tol: float | None = None,
+        method: Any = None,
+        time: float | None = None,
+        threads: int = 1,
+        seed: int | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.program, self.X, self.y, self.weights = program, X, y, weights
+        self.tol, self.method, self.time, self.threads, self.seed = tol, method, time, threads, seed
+        self._take("predict", predict, parameters)
+
+
+_SHARED = f"""
+    program: a text, the path of a `.fw` file, or a `fw.Problem`. Each text is compiled once in a process.
+    X, y, weights: how the program calls the samples, the targets, and the weights of samples, which it need not have.
+    tol, method, time, threads, seed: options of `Problem.solve`.
+    parameters: values of the program's parameters, of its dimensions, and of its other data, by name.
+
+    {(ProgramEstimator.__doc__ or "").partition("certified solution of a program.")[2].strip()}
+    """
+
+
+class FwRegressor(Regression, Predicting):
+    """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
+
+    predict: the `let` that is predicted; None for the argument of the program's losses.
+    """
+
+    fit = FitOfProgram(Supervised.fit)
+
+
+class FwClassifier(Classification, Predicting):
+    """A classifier that is the certified solution of a program: `FwClassifier("svm.fw", C=0.5)`.
+
+    The targets are declared `signs[n]` (two classes) or `labels[n, k]`; `classes_` has the labels. `predict_proba` is there where the program's
+    loss is a likelihood of classes: `logistic`, `softmax`.
+
+    predict: the `let` that has the scores; None for the argument of the program's losses.
+    """
+
+    fit = FitOfProgram(Supervised.fit)
+
+
+class FwTransformer(Embedding, ProgramParameters):
+    """A transformer that is the certified solution of a program: `FwTransformer("factors.fw", transform="Z")`.
+
+    transform: the `let` whose rows are the new features, such as `let Z = X @ V`; None for the argument of the program's losses.
+    y: None where the program has no targets.
+    """
+
+    fit = FitOfProgram(Embedding.fit)
+
+    def __init__(
+        self,
+        program: Any,
+        *,
+        transform: str | None = None,
+        X: str = "X",
+        y: str | None = None,
+        weights: str = "sample_weight",
+        tol: float | None = None,
+        method: Any = None,
+        time: float | None = None,
+        threads: int = 1,
+        seed: int | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.program, self.X, self.y, self.weights = program, X, y, weights
+        self.tol, self.method, self.time, self.threads, self.seed = tol, method, time, threads, seed
+        self._take("transform", transform, parameters)
+
+
+for _cls in (FwRegressor, FwClassifier, FwTransformer):
+    _cls.__doc__ = f"{(_cls.__doc__ or '').rstrip()}{_SHARED}"

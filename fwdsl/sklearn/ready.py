@@ -1,0 +1,267 @@
+"""Makes a class of each recipe, and of each that can be cross-validated a second one that chooses its parameter by folds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, Signature
+from itertools import pairwise
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..problem import Problem
+from .completion import Completion
+from .cross_validated import CrossValidated
+from .estimator import ProgramEstimator
+from .kinds import Classification, Regression
+from .outliers import Outliers
+from .program import Names, compiled
+from .recipes import CONSTRAINTS, OPEN_CONSTRAINTS, OPEN_PENALTIES, PENALTIES, RANGES, RECIPES, Recipe
+
+COMMON = (
+    ("tol", None, "the relative gap to certify; None for 1e-6"),
+    ("method", None, "a method of the language, or names to choose from; None for the planner's choice"),
+    ("time", None, "seconds of solving at most"),
+    ("threads", 1, "threads of the kernels; 0 for one a core"),
+    ("seed", None, "of methods that draw samples"),
+)
+"""The parameters of every class: options of `Problem.solve`."""
+
+NEIGHBOURS = "w[1:]"
+"""The part of a text that compares neighbours."""
+
+KERNELS = {"rbf": "rbf(X, gamma=gamma)", "linear": "linear(X)"}
+"""The feature maps of a kernel machine."""
+
+INTERCEPT = ("fit_intercept", True, "False for no intercept")
+
+
+SUPERVISED: dict[str, type] = {"regressor": Regression, "classifier": Classification}
+KINDS: dict[str, type] = {**SUPERVISED, "completion": Completion, "outliers": Outliers}
+"""The class of each kind of recipe."""
+
+
+class ReadyEstimator(ProgramEstimator):
+    """An estimator of the table of recipes, with an attribute for each parameter."""
+
+    recipe: ClassVar[Recipe]
+
+    def _program(self, weighted: bool) -> Problem:
+        return compiled(self.program_text(weighted), f"<{type(self).__name__}>")
+
+    def program_text(self, weighted: bool = False) -> str:
+        """The program that is solved with the parameters as they are; `weighted` where samples have weights."""
+        text = self.recipe.text
+        for place, filling in self._fillings(weighted).items():
+            text = text.replace("{" + place + "}", filling)
+        return "\n".join(["fw 1", *_used(text.strip().splitlines())]) + "\n"
+
+    def _names(self) -> Names:
+        target = "y" if self.recipe.kind in SUPERVISED else None
+        return Names(type(self).__name__, "X", target, "sample_weight", "f")
+
+    def _settings(self) -> Mapping[str, object]:
+        self._check_parameters()
+        known: dict[str, Any] = {n: v for n, v in vars(self).items() if n in self._get_param_names() and v is not None}
+        if "l1_ratio" in known:
+            known["rest"] = 1.0 - known["l1_ratio"]
+        model = self._program(False).model
+        named = {p.name for p in model.params} | {d.name for d in model.data}
+        return {**{n: v for n, v in known.items() if n in named}, **self._other_data(named)}
+
+    def _other_data(self, named: set[str]) -> dict[str, object]:
+        """Data that are not parameters as they are given."""
+        return {"groups": self._groups()} if "groups" in named else {}
+
+    # --- the places of a text -----------------------------------------------------------------------------------------
+
+    def _fillings(self, weighted: bool) -> dict[str, str]:
+        recipe, chosen = self.recipe, vars(self)
+        wide = "vector[k]" if "var W" in recipe.text else "real"
+        intercept = chosen.get("fit_intercept", False)
+        return {
+            "features": self._features(),
+            "target": recipe.target,
+            "params": recipe.params if chosen.get("kernel") != "rbf" else ", gamma: positive = 1",
+            "loss": recipe.loss,
+            "penalty": self._penalty(),
+            "limits": self._limits(),
+            "weights": ", sample_weight: vector[n] in nonnegative" if weighted else "",
+            "each": "sample_weight * " if weighted else "",
+            "b": f", b: {wide}" if intercept else "",
+            "plus_b": " + b" if intercept else "",
+            "beside": self._beside(),
+            "groups": self._groups_text(),
+        }
+
+    def _penalty(self) -> str:
+        """The terms of the penalty that weigh something."""
+        name = self._choice("penalty", self.recipe.penalty, OPEN_PENALTIES)
+        terms = [] if name is None else PENALTIES[name].split(" + ")
+        shares: dict[Any, str] = {0.0: "l1_ratio", 1.0: "rest"}
+        nothing = shares.get(vars(self).get("l1_ratio"))
+        left_out = [word for word in (nothing, NEIGHBOURS if self._is_alone else None) if word]
+        return "".join(f" + {term}" for term in terms if not any(word in term for word in left_out))
+
+    @property
+    def _is_alone(self) -> bool:
+        """True if there is one feature, which has no neighbour."""
+        return vars(self).get("n_features_in_") == 1
+
+    def _choice(self, parameter: str, fixed: str | None, open_: tuple[str, ...]) -> str | None:
+        """The user's parameter where there is one, else the recipe's."""
+        if parameter not in vars(self):
+            return fixed
+        chosen: str | None = getattr(self, parameter)
+        if chosen is not None and chosen not in open_:
+            told = ", ".join(repr(n) for n in open_)
+            raise ValueError(f"{parameter}={chosen!r} is none of {told}, or None")
+        return chosen
+
+    def _features(self) -> str:
+        kernel = vars(self).get("kernel", "")
+        if kernel not in ("", *KERNELS):
+            raise ValueError(f"kernel={kernel!r} is none of {', '.join(repr(n) for n in KERNELS)}")
+        return KERNELS.get(kernel, "")
+
+    def _limits(self) -> str:
+        chosen = vars(self)
+        name = self._choice("constraint", self.recipe.constraint, OPEN_CONSTRAINTS)
+        if "increasing" in chosen:
+            name = "increasing" if chosen["increasing"] else "decreasing"
+        found = [] if name is None else [CONSTRAINTS[name]]
+        found = [line for line in found if not (self._is_alone and NEIGHBOURS in line)]
+        if "lower" in chosen:
+            found += _boxes(chosen["lower"], chosen["upper"])
+        for matrix, relation, right in (("A_ub", "<=", "b_ub"), ("A_eq", "==", "b_eq")):
+            if chosen.get(matrix) is not None:
+                found.append(f"{matrix} @ w {relation} {right}")
+        return "subject to " + ", ".join(found) if found else ""
+
+    def _beside(self) -> str:
+        chosen = vars(self)
+        found = []
+        if "groups" in chosen and not _are_lists(chosen["groups"]):
+            found.append("groups: index[p] of G")
+        if chosen.get("group_weights") is not None:
+            count = len(chosen["groups"]) if _are_lists(chosen["groups"]) else "G"
+            found.append(f"group_weights: vector[{count}] in nonnegative")
+        for matrix, right, rows in (("A_ub", "b_ub", "m"), ("A_eq", "b_eq", "e")):
+            if chosen.get(matrix) is not None:
+                found += [f"{matrix}: matrix[{rows}, p]", f"{right}: vector[{rows}]"]
+        return "".join(f", {item}" for item in found)
+
+    def _groups_text(self) -> str:
+        groups = vars(self).get("groups")
+        listed = str([[int(i) for i in g] for g in groups]) if groups is not None and _are_lists(groups) else "groups"
+        return f"{listed}, weights=group_weights" if vars(self).get("group_weights") is not None else listed
+
+    def _groups(self) -> Any:
+        """The group of each feature as a number; names of groups are taken in sorted order."""
+        groups = vars(self)["groups"]
+        if groups is None:
+            return np.arange(self.n_features_in_)
+        named = np.asarray(groups)
+        return groups if named.dtype.kind in "biuf" else np.unique(named, return_inverse=True)[1]
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` for parameters that the program would tell of by other names, or not at all."""
+        given = vars(self)
+        for name, (low, high, words) in RANGES.items():
+            value: Any = given.get(name)
+            if isinstance(value, Real) and not low <= float(value) <= high:
+                raise ValueError(f"{name}={value!r} is not {words}")
+        for matrix, right in (("A_ub", "b_ub"), ("A_eq", "b_eq")):
+            missing = [n for n in (matrix, right) if n in given and given[n] is None]
+            if len(missing) == 1:
+                raise ValueError(f"{matrix} and {right} are given together: {missing[0]} is None")
+
+    def _is_restricted(self) -> bool:
+        return self.recipe.poor
+
+    def _swept(self, problem: Problem) -> str:
+        return self.recipe.along
+
+
+def _used(lines: list[str]) -> Iterator[str]:
+    """The lines of a program without the declarations that nothing else names."""
+    for line in lines:
+        word, _, items = line.partition(" ")
+        if word not in ("data", "param"):
+            yield line
+            continue
+        others = "\n".join(other for other in lines if other is not line)
+        kept = [i for i in re.split(r", (?=\w+: )", items) if re.search(rf"\b{i.partition(':')[0]}\b", others)]
+        if kept:
+            yield f"{word} {', '.join(kept)}"
+
+
+def _are_lists(groups: Any) -> bool:
+    return groups is not None and len(groups) > 0 and np.ndim(groups[0]) == 1
+
+
+def _boxes(lower: Any, upper: Any) -> list[str]:
+    """The bounds of coefficients as constraints: one, or one for each run of entries that are bounded on the same sides."""
+    if np.ndim(lower) == np.ndim(upper) == 0:
+        return [f"w in box({_bound(lower)}, {_bound(upper)})"]
+    low, high = np.broadcast_arrays(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64))
+    sides = np.isfinite(low) * 2 + np.isfinite(high)
+    starts = [0, *(np.flatnonzero(np.diff(sides)) + 1).tolist(), low.size]
+    runs = [slice(a, b) for a, b in pairwise(starts) if sides[a]]
+    return [f"w[{run.start}:{run.stop}] in box({_bound(low[run])}, {_bound(high[run])})" for run in runs]
+
+
+def _bound(value: Any) -> str:
+    """A bound as it is written in a program: a number, a list of numbers, or no bound."""
+    if np.ndim(value) == 0:
+        return "inf" if value == np.inf else "-inf" if value == -np.inf else repr(float(value))
+    return f"[{', '.join(_bound(v) for v in value)}]" if np.isfinite(value[0]) else _bound(value[0])
+
+
+def make_classes() -> dict[str, type]:
+    """The classes of all recipes by name."""
+    found = {}
+    for recipe in RECIPES:
+        found[recipe.name] = _make(recipe, recipe.name, (KINDS[recipe.kind], ReadyEstimator), recipe.parameters)
+        if recipe.scale:
+            name, along = f"{recipe.name}CV", recipe.along
+            chosen = (
+                (f"{along}s", None, f"values of `{along}` to choose from; None for 20 that the data suggest"),
+                ("cv", None, "folds: their number, a splitter of scikit-learn, or a list of splits; None for 5"),
+                ("criterion", "loss", "what the samples left out are scored by: 'loss', or for classifiers 'error'"),
+            )
+            others = tuple(p for p in recipe.parameters if p[0] != along)
+            bases = (CrossValidated, KINDS[recipe.kind], ReadyEstimator)
+            found[name] = _make(recipe, name, bases, (*chosen, *others))
+    return found
+
+
+def _make(recipe: Recipe, name: str, bases: tuple[type, ...], own: tuple[tuple[str, Any, str], ...]) -> type:
+    every = (*own, *((INTERCEPT,) if recipe.has_intercept else ()), *COMMON)
+    chosen = " Its parameter is chosen by folds." if CrossValidated in bases else ""
+    listed = "\n".join(f"    {n}: {meaning} (default {default!r})" for n, default, meaning in every)
+    members = {
+        "__init__": _constructor(every),
+        "__doc__": f"{recipe.doc}{chosen}\n\n{listed}\n\n    The program, whose places stand for what is given:\n{recipe.text}",
+        "__module__": __package__,
+        "recipe": recipe,
+    }
+    return type(name, bases, members)
+
+
+def _constructor(parameters: tuple[tuple[str, Any, str], ...]) -> Any:
+    """A constructor with these parameters, by name alone, which keeps them as attributes."""
+    own = [Parameter(n, Parameter.KEYWORD_ONLY, default=default) for n, default, _ in parameters]
+    signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
+
+    def __init__(self: Any, **given: Any) -> None:
+        bound = signature.bind(self, **given)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__

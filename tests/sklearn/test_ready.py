@@ -1,0 +1,194 @@
+"""The estimators of the table of recipes."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fwdsl.check import compile_text
+
+from .programs import samples
+
+pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn (extra `sklearn`) is not installed")
+
+from sklearn.linear_model import Lasso, LinearRegression, QuantileRegressor
+from sklearn.model_selection import GridSearchCV, KFold
+
+import fwdsl.sklearn as estimators
+from fwdsl.sklearn import CROSS_VALIDATED, READY
+from fwdsl.sklearn.recipes import OPEN_CONSTRAINTS, OPEN_PENALTIES
+
+X, Y, Z = samples()
+GROUPS = [0, 0, 0, 1, 1, 1]
+
+
+def made(name: str, **parameters: Any) -> Any:
+    return getattr(estimators, name)(**parameters)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_programs_are_accepted(name: str):
+    texts = [made(name).program_text(weighted) for weighted in (False, True)]
+    if "penalty" in made(name).get_params():
+        texts += [made(name, penalty=p).program_text() for p in (*OPEN_PENALTIES, None)]
+        texts += [made(name, constraint=c).program_text() for c in OPEN_CONSTRAINTS]
+    if "groups" in made(name).get_params():
+        texts.append(made(name, groups=[[0, 1], [1, 2]], group_weights=[1.0, 2.0]).program_text())
+    for text in texts:
+        model, found = compile_text(text, name)
+        assert model is not None and "{" not in text and not found, (text, found)
+
+
+@pytest.mark.parametrize("name", [*READY, *CROSS_VALIDATED])
+def test_classes_say_what_their_parameters_are(name: str):
+    cls = getattr(estimators, name)
+    assert all(f"    {p}: " in cls.__doc__ for p in cls().get_params())
+    assert pickle.loads(pickle.dumps(cls)) is cls  # noqa: S301
+
+
+def test_the_page_has_every_class(root: Path):
+    page = (root / "docs" / "scikit-learn.md").read_text(encoding="utf-8")
+    assert [name for name in READY if f"`{name}`" not in page] == []
+
+
+# --- what they are -------------------------------------------------------------------------------------------------------
+
+
+def test_nonnegative_least_squares_is_scikit_learns():
+    ours, theirs = made("NonnegativeRegression", tol=1e-12).fit(X, Y), LinearRegression(positive=True).fit(X, Y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-7)
+
+
+def test_groups_of_one_make_a_lasso():
+    ours, theirs = made("GroupLasso", alpha=0.1, tol=1e-10).fit(X, Y), Lasso(alpha=0.1, tol=1e-10).fit(X, Y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-6)
+
+
+def test_quantiles_are_scikit_learns():
+    ours = made("QuantileRegression", alpha=0.05, tau=0.8, tol=1e-10).fit(X, Y)
+    theirs = QuantileRegressor(alpha=0.05, quantile=0.8).fit(X, Y)
+    value = [_pinball(e.predict(X), 0.8) + 0.05 * np.abs(e.coef_).sum() for e in (ours, theirs)]
+    assert value[0] == pytest.approx(value[1], rel=1e-7) and ours.objective_ == pytest.approx(value[0])
+
+
+def _pinball(z: Any, tau: float) -> float:
+    return float(np.mean(np.maximum(tau * (Y - z), (tau - 1.0) * (Y - z))))
+
+
+def test_constraints_are_kept():
+    total = made("ConstrainedRegression", A_eq=[[1.0] * 6], b_eq=[2.0], A_ub=-np.eye(6), b_ub=np.ones(6)).fit(X, Y)
+    assert total.coef_.sum() == pytest.approx(2.0, abs=1e-6) and total.coef_.min() >= -1.0 - 1e-6
+    box = made("BoxRegression", lower=[-np.inf] + [0.0] * 5, upper=0.4).fit(X, Y)
+    assert box.coef_.max() <= 0.4 and box.coef_[1:].min() >= 0.0
+    falling = made("MonotoneRegression", increasing=False).fit(X, Y)
+    assert np.diff(falling.coef_).max() <= 1e-6
+    shares = made("SimplexRegression", total=2.0).fit(X, Y)
+    assert shares.coef_.sum() == pytest.approx(2.0) and shares.coef_.min() >= 0.0
+
+
+def test_groups_go_together():
+    w = made("GroupLasso", alpha=0.5, groups=GROUPS).fit(X, Y).coef_
+    assert w[:3].all() and not w[3:].any()
+    w = made("GroupLogisticRegression", alpha=0.05, groups=[[0, 1], [1, 2], [3, 4, 5]]).fit(X, Z > 0).coef_[0]
+    assert np.abs(w[3:]).max() < 1e-4 < np.abs(w[:2]).min()
+    heavy = made("GroupLasso", alpha=0.5, groups=GROUPS, group_weights=[10.0, 0.0]).fit(X, Y).coef_
+    assert np.abs(heavy[:3]).max() < 1e-4 and heavy[3:].all()
+
+
+def test_neighbours_are_fused():
+    w = made("FusedLasso", alpha=10.0, l1_ratio=0.0).fit(X, Y).coef_
+    assert np.abs(np.diff(w)).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("SparseGroupLasso", {"l1_ratio": 2.0}, "l1_ratio=2.0 is not from 0 to 1"),
+        ("QuantileRegression", {"tau": 1.0}, "tau=1.0 is not between 0 and 1"),
+        ("ConstrainedRegression", {"A_ub": np.eye(6)}, "A_ub and b_ub are given together: b_ub is None"),
+        ("GroupLassoCV", {"criterion": "auc", "alphas": 0.1}, "criterion='auc' is none of"),
+    ],
+)
+def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):
+    with pytest.raises(ValueError, match=words):
+        made(name, **parameters).fit(X, Y)
+
+
+def test_groups_may_have_names():
+    by_name = made("GroupLasso", groups=list("vvvuuu")).fit(X, Y).coef_
+    assert np.array_equal(by_name, made("GroupLasso", groups=[1, 1, 1, 0, 0, 0]).fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("parameter", ["penalty", "constraint"])
+def test_names_that_are_none(parameter: str):
+    with pytest.raises(ValueError, match=f"{parameter}='l0' is none of '"):
+        made("HuberRegression", **{parameter: "l0"}).fit(X, Y)
+
+
+def test_a_search_over_any_parameter():
+    search = GridSearchCV(made("HuberRegression"), {"alpha": [0.01, 1.0], "penalty": ["l1", "l2"]}, cv=3).fit(X, Y)
+    assert search.best_params_["alpha"] == 0.01
+
+
+# --- completion ------------------------------------------------------------------------------------------------------------
+
+
+def low_rank() -> tuple[Any, Any]:
+    rng = np.random.default_rng(3)
+    whole = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 8)) + 1.0
+    return whole, np.where(rng.random(whole.shape) < 0.3, np.nan, whole)
+
+
+def test_missing_entries_are_filled_in():
+    whole, seen = low_rank()
+    fitted = made("MatrixCompletion", alpha=0.1, tol=1e-10).fit(seen)
+    filled = fitted.transform(seen)
+    missing = np.isnan(seen)
+    assert np.array_equal(filled[~missing], seen[~missing])
+    assert np.abs(filled - whole)[missing].mean() < 0.2 < np.abs(np.nanmean(seen, axis=0) - whole)[missing].mean()
+    # a row's place in the row space is that of the fit
+    assert filled[missing] == pytest.approx(fitted.completion_[missing], abs=1e-3)
+    assert fitted.transform(whole[:2] * [[1.0] * 7 + [np.nan]]).shape == (2, 8)
+
+
+def test_a_whole_matrix_has_its_singular_values_thresholded():
+    whole, _ = low_rank()
+    fitted = made("MatrixCompletion", alpha=2.0, center=False, tol=1e-10).fit(whole)
+    U, s, V = np.linalg.svd(whole, full_matrices=False)
+    assert fitted.completion_ == pytest.approx((U * np.maximum(s - 2.0, 0.0)) @ V, abs=1e-4)
+
+
+# --- paths and folds ---------------------------------------------------------------------------------------------------
+
+
+def test_a_path_goes_along_alpha():
+    path = made("GroupLasso", groups=GROUPS).path(X, Y, [1.0, 0.1])
+    assert path.parameter == "alpha" and path[1]["w"] == pytest.approx(
+        made("GroupLasso", groups=GROUPS, alpha=0.1).fit(X, Y).coef_, abs=1e-4
+    )
+    assert made("MatrixCompletion").path(low_rank()[1], [1.0, 0.5]).values == (1.0, 0.5)
+    assert made("OneClassMachine").path(X, [0.5, 0.2]).parameter == "nu"
+
+
+def test_folds_choose_what_a_search_over_them_does():
+    alphas, cv = (1.0, 0.1, 0.01), KFold(4, shuffle=True, random_state=0)
+    ours = made("GroupLassoCV", alphas=alphas, cv=cv, groups=GROUPS).fit(X, Y)
+    search = GridSearchCV(
+        made("GroupLasso", groups=GROUPS), {"alpha": alphas}, cv=cv, scoring="neg_mean_squared_error"
+    ).fit(X, Y)
+    assert ours.alpha_ == search.best_params_["alpha"] == 0.01
+    scores = -search.cv_results_["mean_test_score"]
+    assert ours.cross_validation_.mean == pytest.approx(scores, rel=1e-3)
+    assert ours.coef_ == pytest.approx(search.best_estimator_.coef_, abs=1e-4)
+
+
+def test_values_are_found_where_none_are_given():
+    fitted = made("GroupLogisticRegressionCV", groups=GROUPS, cv=3).fit(X, Z > 0)
+    assert fitted.alphas_.size == 20 and fitted.alpha_ in fitted.alphas_ and fitted.score(X, Z > 0) > 0.9
+    strongest = made("GroupLogisticRegression", groups=GROUPS, alpha=2 * fitted.alphas_[0]).fit(X, Z > 0)
+    assert not strongest.coef_.any()
+    assert fitted.cross_validation_.folds == 3 and "as given" in repr(fitted.cross_validation_)
