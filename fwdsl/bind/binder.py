@@ -14,6 +14,7 @@ import numpy as np
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
+from ..readers.categories import Mixed
 from ..readers.scan import find_nonfinite
 from .bindings import Bindings, RawDatum, check_names, collect
 from .checks import check_orders, check_positions, check_uses, warn_float32, warn_scales
@@ -205,7 +206,9 @@ def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: 
         _check_promises(datum, value, measured, findings)
         stats = measured.stats
     bound.enter(datum, value, stats, classes)
-    if datum.header:
+    if isinstance(datum.raw, Mixed):
+        bound.maps.update(datum.raw.maps(decl.name))
+    elif datum.header:
         bound.maps[f"{decl.name}.columns"] = datum.header
 
 

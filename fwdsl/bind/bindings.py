@@ -13,9 +13,11 @@ from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model
+from ..readers.categories import Mixed, Selector
 from ..readers.frames import column_names, match, select
 from ..readers.sources import SourceSpec, infer_format, unknown_format
 from .findings import Findings
+from .tables import has_categories, levels_of, selector_of, table
 
 T = TypeVar("T")
 
@@ -202,9 +204,21 @@ def collect(
 
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:
     """The source that a program's `from` names; its path is relative to the program's folder."""
-    options = {k.name.name: _plain(k.value) for k in call.keywords}
+    options = _keywords(call)
     path = str(_plain(call.args[0])) if call.args else str(options.pop("path", ""))
     return SourceSpec(call.func.name, os.path.join(base, path) if base != Path(".") else path, options)
+
+
+def _keywords(call: tree.Call) -> dict[str, object]:
+    return {k.name.name: _plain(k.value) for k in call.keywords}
+
+
+def categories_of(decl: DataDecl) -> tuple[Selector, ...]:
+    """The columns of a matrix whose declared source has columns of categories; none for all other data."""
+    if decl.source is None or not (decl.type.is_matrix and len(decl.type.shape) == 2):
+        return ()
+    selectors: Any = _keywords(decl.source).get("columns") or ()
+    return tuple(selectors) if has_categories(selectors) else ()
 
 
 def _plain(value: tree.Expr) -> object:
@@ -218,6 +232,8 @@ def _plain(value: tree.Expr) -> object:
             return -(int(number.value) if number.is_integer else number.value)
         case tree.List():
             return [_plain(item) for item in value.items]
+        case tree.Call():
+            return selector_of(value, {"": tuple(map(_plain, value.args)), **_keywords(value)})
     return None
 
 
@@ -295,20 +311,29 @@ def _read(
         key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
         place = Place(job.spec.path, key)
         located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
-        data[decl.name] = RawDatum(decl, arrays[decl.name], job.spec.path, place, located, header=header)
+        raw = arrays[decl.name]
+        if isinstance(raw, Mixed):
+            raw = replace(raw, known=levels_of(decl.name, categories_of(decl), labels))
+        data[decl.name] = RawDatum(decl, raw, job.spec.path, place, located, header=header)
     return data
 
 
 def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
     """The names of a matrix's columns in an earlier fit."""
-    return tuple(labels.get(f"{decl.name}.columns", ())) if not decl.type.is_entries else ()
+    if decl.type.is_entries:
+        return ()
+    return tuple(labels.get(f"{decl.name}.inputs", labels.get(f"{decl.name}.columns", ())))
 
 
 def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
     origin = f"bind({decl.name}=...)"
+    selectors = categories_of(decl)
+    mixed = table(decl, value, selectors, labels, findings) if selectors else None
+    if mixed is not None:
+        return RawDatum(decl, mixed, origin)
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
-    fitted = _fitted_columns(decl, labels)
+    fitted = tuple(labels.get(f"{decl.name}.columns", ())) if selectors else _fitted_columns(decl, labels)
     if not names or not fitted:
         return RawDatum(decl, value, origin, header=names)
     found = match(fitted, names, named=False)

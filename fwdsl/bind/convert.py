@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
+from ..readers.categories import Mixed
 from ..readers.frames import as_array, column_names, not_numbers
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite, map_labels, map_signs
@@ -31,6 +33,8 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
         return refuse_types(datum.decl, raw), ()
     if datum.labels is not None and (type_.is_signs or type_.is_labels):
         return _as_fitted(datum, datum.labels), datum.labels
+    if isinstance(raw, Mixed):
+        return _expanded(raw), ()
     if isinstance(raw, LabelSets):
         if not type_.is_signs or len(type_.shape) != 2:
             raise InvalidDatum("FW4505", "holds sets of labels", f"declare `{datum.decl.name}: signs[n, k]`")
@@ -59,6 +63,33 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
             "FW4505", "is sparse, where a dense array is needed", "give a dense array: only matrices may be sparse"
         )
     return array, ()
+
+
+def _expanded(raw: Mixed) -> Any:
+    """The matrix of a table with columns of categories. `InvalidDatum` names the first row that has no value, or a level that the fit does not know."""
+    plain = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
+    whole = replace(raw, numbers=numbers(raw.numbers))
+    found = find_nonfinite(whole.numbers, 1)
+    if found:
+        row, j, value = found[0]
+        at = f"is `{value}` in the column `{plain[j]}`, where a finite number is needed"
+        raise InvalidDatum("FW4021", at, "remove the row, or replace the value", at=(row,))
+    wrong = whole.first_wrong()
+    if wrong is None:
+        return whole.expanded()
+    row, column, level, line = wrong
+    if level is None:
+        told = f"has no value in the column `{column}`"
+        raise InvalidDatum("FW4021", told, "fill in the value, or remove the row", at=(row,))
+    known = whole.known[column]
+    listed = ", ".join(f"`{v}`" for v in known[:8]) + (", ..." if len(known) > 8 else "")
+    where = f" (line {line})" if line is not None else ""
+    raise InvalidDatum(
+        "FW4520",
+        f"has `{column}` = `{level}`{where}, a level that the fit does not know",
+        f'the fit knows {listed}; with `onehot("{column}", unknown="ignore")` such rows have zeros there',
+        at=(row,),
+    )
 
 
 def _as_fitted(datum: RawDatum, classes: tuple[Any, ...]) -> Any:

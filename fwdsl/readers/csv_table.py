@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..grammar.diagnostic import Place
+from .categories import Category, Mixed, is_gap, level_of
 from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
@@ -122,6 +123,18 @@ class _Words:
         return column_values
 
 
+class _Levels(_Words):
+    """A column of categories."""
+
+    def category(self, column: int, what: str, findings: FileFindings) -> Category:
+        """The levels of the rows. Fields without a value are noted."""
+        words, lines = list(self._known), [line for _, line in self._known.values()]
+        for word, line in zip(words, lines, strict=True):
+            if word and is_gap(word):  # an empty field is noted where it is read
+                _note_empty(line, column, what, findings, word)
+        return Category.merged(self._codes.finish(), [level_of(word) for word in words], lines)
+
+
 class Table:
     """The chosen columns of a csv file while it is read."""
 
@@ -142,9 +155,11 @@ class Table:
         self._path = path
         self._findings = findings
         numeric = [position for role, position in choice.targets if not role.may_be_text]
-        self._wanted = (*choice.columns, *numeric)
+        self._wanted = (*choice.numbers, *numeric)
         self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
         self._words = {position: _Words() for role, position in choice.targets if role.may_be_text}
+        self._levels = {position: _Levels() for position in choice.categories}
+        self._words.update(self._levels)
         self._rows = 0
 
     def add(self, chunks: Iterator[bytes], line: int) -> None:
@@ -186,6 +201,8 @@ class Table:
             return False
         if values is None or any("" in column for column in words.values()):
             return False
+        if self._form.drops and any(map(is_gap, {w for position in self._levels for w in words[position]})):
+            return False
         self._add(values.reshape(len(begin), len(wanted)), words, range(line, line + len(begin)))
         return True
 
@@ -212,7 +229,9 @@ class Table:
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
                     continue
-                if self._form.drops and any(is_missing(record[c]) for c in used):
+                if self._form.drops and any(
+                    (is_gap if c in self._levels else is_missing)(record[c]) for c in used
+                ):
                     self._dropped += 1
                     continue
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
@@ -238,7 +257,7 @@ class Table:
             findings.left_out(self._dropped, self._rows + self._dropped)
         result: dict[str, Raw] = {}
         if self._choice.table is not None:
-            result[self._choice.table.name] = self._numbers[0].finish().reshape(self._rows, len(self._choice.columns))
+            result[self._choice.table.name] = self._matrix(self._choice.table.name)
         vectors = iter(self._numbers[1:])
         words: dict[int, np.ndarray] = {}
         for role, position in self._choice.targets:
@@ -250,6 +269,14 @@ class Table:
             result[role.name] = words[position]
         return result
 
+    def _matrix(self, name: str) -> Raw:
+        numbers = self._numbers[0].finish().reshape(self._rows, len(self._choice.numbers))
+        if not self._levels:
+            return numbers
+        found = {c: levels.category(c, self._what(c), self._findings) for c, levels in self._levels.items()}
+        names = self._findings.headers.get(name) or tuple(str(c) for c in self._choice.columns)
+        return Mixed(names, self._choice.onehot, numbers, tuple(found[c] for c in self._choice.categories))
+
     def _flush(self, batch: list[list[float]], words: dict[int, list[str]], rows: list[int]) -> None:
         self._add(np.array(batch, np.float64).reshape(len(batch), len(self._wanted)), words, rows)
         batch.clear()
@@ -260,7 +287,7 @@ class Table:
     def _add(self, values: np.ndarray, words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
         if self._findings.failed:
             return
-        width = len(self._choice.columns)
+        width = len(self._choice.numbers)
         self._numbers[0].extend(values[:, :width].ravel())
         for i, vector in enumerate(self._numbers[1:]):
             vector.extend(values[:, width + i])
@@ -395,13 +422,13 @@ def _decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iter
             line += 1
 
 
-def _note_empty(row: int, column: int, what: str, findings: FileFindings) -> None:
+def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "") -> None:
     findings.add(
         "FW4023",
-        f"{what} is empty on line {row}",
+        f"{what} is {f'`{text}`, which is no value,' if text else 'empty'} on line {row}",
         rule="Every row has a value in every column that is used.",
         hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`',
         row=row,
         column=column + 1,
-        value="",
+        value=text,
     )

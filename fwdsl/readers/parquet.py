@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from .categories import Category, Mixed, level_of
 from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
@@ -51,15 +52,23 @@ def _arrays(
     if table.num_rows == 0:
         findings.no_rows()
         return {}
-    arrays = {c: _column(table.column(i), table.column_names[i], c, findings) for i, c in enumerate(used)}
+    coded = set(choice.categories)
+    arrays: dict[int, Any] = {
+        c: (_category if c in coded else _column)(table.column(i), table.column_names[i], c, findings)
+        for i, c in enumerate(used)
+    }
     if findings.failed:
         return {}
     result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
     if choice.table is not None:
-        matrix = np.empty((table.num_rows, len(choice.columns)), _common([arrays[c] for c in choice.columns]))
-        for j, c in enumerate(choice.columns):
+        matrix = np.empty((table.num_rows, len(choice.numbers)), _common([arrays[c] for c in choice.numbers]))
+        for j, c in enumerate(choice.numbers):
             matrix[:, j] = arrays[c]
         result[choice.table.name] = matrix
+        if coded:
+            names = findings.headers[choice.table.name]
+            found = tuple(arrays[c] for c in choice.categories)
+            result[choice.table.name] = Mixed(names, choice.onehot, matrix, found)
     return result
 
 
@@ -89,7 +98,8 @@ def _chosen(
         if choice is None:
             return None
         used = sorted({*choice.columns, *(position for _, position in choice.targets)})
-        if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
+        coded = choice.categories
+        if not all(_is_plain(schema.field(c), c in coded or _may_be_text(choice.targets, c), findings) for c in used):
             return None
         with _noted(path, findings):
             return file.read(columns=[schema.names[c] for c in used]), used, choice
@@ -189,19 +199,36 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
     return False
 
 
+def _category(column: Any, name: str, position: int, findings: FileFindings) -> Category:
+    """A column of categories. Rows without a value are noted."""
+    coded = column.unify_dictionaries().combine_chunks()
+    coded = coded if hasattr(coded, "indices") else coded.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    levels = [level_of(value) for value in coded.dictionary.to_pylist()]
+    category = Category.merged(np.where(codes < 0, len(levels), codes), [*levels, None])
+    _note_gaps(np.flatnonzero(category.codes < 0), name, position, findings)
+    # what a dictionary has and no row is no level
+    used, codes = np.unique(category.codes, return_inverse=True)
+    return Category.merged(codes, [category.levels[i] if i >= 0 else None for i in used.tolist()])
+
+
+def _note_gaps(rows: np.ndarray, name: str, position: int, findings: FileFindings) -> None:
+    for row in rows[:LIMIT]:
+        findings.add(
+            "FW4023",
+            f"column `{name}` is empty in row {row + 1}",
+            rule="Every row has a value in every column that is used.",
+            hint="fill in the value, remove the row, or leave the column out with `columns=`",
+            row=int(row) + 1,
+            column=position + 1,
+            value="",
+        )
+
+
 def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray:
     """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
-        for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
-            findings.add(
-                "FW4023",
-                f"column `{name}` is empty in row {row + 1}",
-                rule="Every row has a value in every column that is used.",
-                hint="fill in the value, remove the row, or leave the column out with `columns=`",
-                row=int(row) + 1,
-                column=position + 1,
-                value="",
-            )
+        _note_gaps(np.flatnonzero(column.is_null().to_numpy()), name, position, findings)
         return np.zeros(0)
     values: np.ndarray = column.to_numpy()
     if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
@@ -225,7 +252,7 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
 
 def _common(columns: Sequence[np.ndarray]) -> type[np.floating[Any]]:
     """float32 if all columns are float32, else float64."""
-    return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
+    return np.float32 if columns and all(c.dtype == np.float32 for c in columns) else np.float64
 
 
 def _first_line(error: Exception) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..words.sources import SourceWord
+from .categories import Mixed, joined
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
@@ -88,6 +89,8 @@ def _joined(name: str, arrays: Sequence[Any], paths: Sequence[str], findings: Fi
     import numpy as np  # where files are looked for it is not needed
 
     first = arrays[0]
+    if isinstance(first, Mixed):
+        return joined(arrays)
     if isinstance(first, LabelSets) or not hasattr(first, "shape"):
         rule = "Several files serve matrices, vectors and labels."
         findings.add("FW4030", f"`{name}` cannot be served by several files", rule=rule, hint="join the files")
