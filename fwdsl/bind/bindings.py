@@ -16,6 +16,7 @@ from ..model import DataDecl, Model
 from ..readers.categories import Mixed, Selector
 from ..readers.frames import column_names, match, select
 from ..readers.sources import SourceSpec, infer_format, unknown_format
+from ..words import SOURCES
 from .findings import Findings
 from .tables import has_categories, levels_of, selector_of, table
 
@@ -185,7 +186,8 @@ def collect(
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    found = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    given = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    found = {name: datum for name, datum in given.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings.labels, findings))
@@ -200,6 +202,10 @@ def collect(
     every = [found[d.name] for d in model.data if d.name in found]
     labels = bindings.labels
     return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
+
+
+SELECTING = {p.name for word in SOURCES.values() for p in word.parameters if p.domain in ("column", "columns")}
+"""The arguments of sources that name columns."""
 
 
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:
@@ -280,7 +286,10 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
     declared = spec_of(first, base)
     alike = spec.inferred and spec.format == infer_format(declared.path)
     if spec.format not in ("", declared.format) and not alike:
-        return spec
+        # which columns of a table are used does not depend on its format
+        known = {p.name for p in SOURCES[spec.format].parameters} if spec.format in SOURCES else set()
+        kept = {n: v for n, v in declared.options.items() if n in known & SELECTING}
+        return SourceSpec(spec.format, spec.path, {**kept, **spec.options}, spec.inferred) if kept else spec
     return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
 
 
@@ -325,13 +334,19 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tupl
     return tuple(labels.get(f"{decl.name}.inputs", labels.get(f"{decl.name}.columns", ())))
 
 
-def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
-    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
+def of_python(
+    decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings
+) -> RawDatum | None:
+    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit.
+
+    None where it lacks columns that the declaration names, which is noted.
+    """
     origin = f"bind({decl.name}=...)"
     selectors = categories_of(decl)
-    mixed = table(decl, value, selectors, labels, findings) if selectors else None
-    if mixed is not None:
-        return RawDatum(decl, mixed, origin)
+    if selectors:
+        value = table(decl, value, selectors, labels, findings)
+        if value is None or isinstance(value, Mixed):
+            return None if value is None else RawDatum(decl, value, origin)
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
     fitted = tuple(labels.get(f"{decl.name}.columns", ())) if selectors else _fitted_columns(decl, labels)
     if not names or not fitted:

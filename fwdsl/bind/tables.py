@@ -41,25 +41,28 @@ def levels_of(
 
 def table(
     decl: DataDecl, value: Any, selectors: Sequence[Selector], labels: Mapping[str, Sequence[Any]], findings: Findings
-) -> Mixed | None:
-    """The columns of a frame that a declaration names, as a table; None for numbers without names, which are the matrix itself.
+) -> Any:
+    """The columns of a frame that a declaration names, as a `Mixed`; None where a frame lacks one, which is noted.
 
-    Rows of words and numbers without names (a list of rows, an array of objects) are taken by position, in the order of the declaration. What a frame
-    lacks is noted.
+    Rows of words and numbers without names (a list of rows, an array of objects) are taken by position, in the order of the declaration. Rows of
+    numbers are the matrix itself, and come back as they are.
     """
     names = column_names(value)
     if not names:
         rows = _objects(value, len(selectors))
         if rows is None:
-            return None
+            return value
         raw = tuple(labels.get(f"{decl.name}.inputs", map(str, map(name_of, selectors))))
         return _mixed(decl, raw, selectors, lambda at: rows[:, at], labels)
     raw = tuple(labels.get(f"{decl.name}.inputs", ()))
     if not raw:
-        raw = tuple(str(names[c]) if isinstance(c, int) and -len(names) <= c < len(names) else str(c) for c in map(name_of, selectors))
+        raw = tuple(
+            str(names[c]) if isinstance(c, int) and -len(names) <= c < len(names) else str(c)
+            for c in map(name_of, selectors)
+        )
     found = match(raw, names)
     if set(raw) - set(names) and set(labels.get(f"{decl.name}.columns", ())) <= set(names):
-        return None  # the matrix itself, as a frame
+        return value  # the matrix itself, as a frame
     if found.wrong or not found.positions:
         findings.add(
             "FW4032",

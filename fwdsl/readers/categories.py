@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .tokens import is_missing
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -40,11 +38,6 @@ Selector = str | int | Onehot
 def name_of(selector: Selector) -> str | int:
     """The column that a selector is about."""
     return selector.column if isinstance(selector, Onehot) else selector
-
-
-def is_gap(text: str) -> bool:
-    """True if a field of a text file holds no level. `none` is one: that there is no garage is known."""
-    return is_missing(text) and text.strip().lower() != "none"
 
 
 def level_of(value: object) -> str | None:

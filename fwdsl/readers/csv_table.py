@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..grammar.diagnostic import Place
-from .categories import Category, Mixed, is_gap, level_of
+from .categories import Category, Mixed, level_of
 from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
-from .tokens import floats, is_infinite, is_missing, to_finite
+from .tokens import floats, is_gap, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
@@ -229,9 +229,7 @@ class Table:
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
                     continue
-                if self._form.drops and any(
-                    (is_gap if c in self._levels else is_missing)(record[c]) for c in used
-                ):
+                if self._form.drops and any((is_gap if c in self._levels else is_missing)(record[c]) for c in used):
                     self._dropped += 1
                     continue
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]

@@ -100,6 +100,11 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
+def is_gap(text: str) -> bool:
+    """True if a field of a text file holds no level of a category. `none` is one: that there is no garage is known."""
+    return is_missing(text) and text.strip().lower() != "none"
+
+
 def is_infinite(text: str) -> bool:
     """True if a text that `to_finite` refuses is nan, an infinity, or a number that overflows."""
     return bool(_INFINITE.match(text) or _NUMBER.match(text))

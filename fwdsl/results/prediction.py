@@ -196,6 +196,8 @@ class Predictor:
         findings = Findings(self._model.source)
         try:
             datum = of_python(decl, given, self._fit.maps, findings)
+            if datum is None:
+                return None
             if decl.type.is_entries:
                 return self._read_entries(datum, dims, findings)
             if decl.name in self._fit.maps:
@@ -247,7 +249,9 @@ class Predictor:
         if not self._ids.keys() & _axes(decl):
             return None
         try:
-            found = observe(of_python(decl, given, self._fit.maps, Findings(self._model.source)))
+            datum = of_python(decl, given, self._fit.maps, Findings(self._model.source))
+            assert datum is not None  # entries have no columns of categories
+            found = observe(datum)
         except InvalidDatum:
             return None
         codes = self._positions(found)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from ..bind.bindings import categories_of
 from ..errors import FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
@@ -185,7 +186,23 @@ class ProgramEstimator(BaseEstimator):
     def _rows(self, X: object) -> Any:
         """New rows, checked, with the columns in the order of the fit."""
         check_is_fitted(self)
-        return validate_data(self, self._in_order(X), reset=False, accept_sparse="csr", dtype=NUMBERS)
+        X = self._in_order(X)
+        return self._table(X, validate_data(self, X, reset=False, accept_sparse="csr", **self._cells()))
+
+    def _has_categories(self) -> bool:
+        """True if the program makes indicators of columns of X."""
+        roles = self._roles()
+        return roles is not None and bool(categories_of(roles.X))
+
+    def _cells(self) -> dict[str, Any]:
+        """What scikit-learn checks of the entries of X; of words nothing, which the program checks."""
+        return {"dtype": None, "ensure_all_finite": False} if self._has_categories() else {"dtype": NUMBERS}
+
+    def _table(self, X: Any, rows: Any) -> Any:
+        """Checked rows as the program takes them: where some are categories a frame as it is, other rows as objects, taken by position."""
+        if not self._has_categories():
+            return rows
+        return X if column_names(X) else np.asarray(rows, dtype=object)
 
     def _in_order(self, X: Any) -> Any:
         """A frame that has the columns of the fit in another order, in that of the fit; all else as it is."""

@@ -76,9 +76,9 @@ class Regression(RegressorMixin, Supervised):
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         wide = decl.type.is_matrix
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, y_numeric=True, multi_output=wide)
+        rows, y = validate_data(self, X, y, accept_sparse="csr", y_numeric=True, multi_output=wide, **self._cells())
         self._is_flat = y.ndim == 1
-        return X, y.reshape(-1, 1) if wide and self._is_flat else y
+        return self._table(X, rows), y.reshape(-1, 1) if wide and self._is_flat else y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,7 +126,8 @@ class Classification(ClassifierMixin, Supervised):
         return -_loss_of_each(self._loss, z)
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, ensure_min_samples=2)
+        rows, y = validate_data(self, X, y, accept_sparse="csr", ensure_min_samples=2, **self._cells())
+        X = self._table(X, rows)
         check_classification_targets(y)
         self.classes_, codes = np.unique(column_or_1d(y), return_inverse=True)
         if self.classes_.size < 2:

@@ -10,7 +10,9 @@ ONEHOT = Word(
     parameters=(
         Parameter("column", "column", meaning="its name or its position from 0"),
         Parameter("drop", "drop", optional=True, meaning='`"first"` leaves out the first level'),
-        Parameter("unknown", "unknown", optional=True, meaning='`"ignore"` gives zeros to levels that the fit has not seen'),
+        Parameter(
+            "unknown", "unknown", optional=True, meaning='`"ignore"` gives zeros to levels that the fit has not seen'
+        ),
     ),
     elsewhere=("one_hot", "onehotencoder", "get_dummies", "dummies", "dummy", "factor", "categorical", "category"),
 )
