@@ -194,7 +194,7 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
         "FW4072",
         f"column `{field.name}` holds {type_}, where {'labels are' if may_be_text else 'numbers are'} needed",
         rule=_RULE,
-        hint="leave it out with `columns=`, or write the column as numbers",
+        hint=f'list the columns that are used with `columns=`, this one, if it is of categories, as `onehot("{field.name}")`',
     )
     return False
 

@@ -105,5 +105,5 @@ def kind_of_word(name: str) -> str:
     if name in TYPES:
         return "a type"
     if name in COLUMN_WORDS:
-        return "a column of a source"
+        return "a word for columns"
     return "a data source" if name in SOURCES else ""
