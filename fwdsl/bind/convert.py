@@ -368,7 +368,7 @@ def _listed(columns: Sequence[str]) -> str:
 
 def _remedy(array: MatrixLike, which: str = "") -> str:
     if which:
-        return "leave the column out, or write it as numbers"
+        return "leave the column out, or make indicators of it: `onehot(\"NAME\")` in the `columns` of the source that the program declares"
     if array.dtype.kind == "c":
         return "give the real and imaginary parts as columns of their own"
     return "give an array of real numbers, for instance `array.astype(float)`"

@@ -68,7 +68,11 @@ def choose(
         )
         return None
     table = tables[0] if tables else None
-    target = _position(header, options["target"], "target", path, findings) if "target" in options else None
+    # Where the columns are known, rows without a target will do for a matrix alone.
+    needless = not singles and ("columns" in options or any(t.columns for t in tables))
+    absent = needless and isinstance(options.get("target"), str) and options["target"] not in (header.names or ())
+    told = "target" in options and not absent
+    target = _position(header, options["target"], "target", path, findings) if told else None
     selectors: Sequence[Selector] = options.get("columns", ())
     listed = [_position(header, name_of(s), "columns", path, findings) for s in selectors]
     if findings.failed:
