@@ -327,11 +327,11 @@ def _read(
     return data
 
 
-def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
-    """The names of a matrix's columns in an earlier fit."""
+def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]], of: str = "inputs") -> tuple[str, ...]:
+    """The names of a matrix's columns in an earlier fit; of a table with categories those of its `columns`, or of the table's `inputs`."""
     if decl.type.is_entries:
         return ()
-    return tuple(labels.get(f"{decl.name}.inputs", labels.get(f"{decl.name}.columns", ())))
+    return tuple(labels.get(f"{decl.name}.{of}", labels.get(f"{decl.name}.columns", ())))
 
 
 def of_python(
@@ -348,7 +348,7 @@ def of_python(
         if value is None or isinstance(value, Mixed):
             return None if value is None else RawDatum(decl, value, origin)
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
-    fitted = tuple(labels.get(f"{decl.name}.columns", ())) if selectors else _fitted_columns(decl, labels)
+    fitted = _fitted_columns(decl, labels, "columns" if selectors else "inputs")
     if not names or not fitted:
         return RawDatum(decl, value, origin, header=names)
     found = match(fitted, names, named=False)

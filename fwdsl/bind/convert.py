@@ -66,7 +66,7 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _expanded(raw: Mixed) -> Any:
-    """The matrix of a table with columns of categories. `InvalidDatum` names the first row that has no value, or a level that the fit does not know."""
+    """The matrix of a table with columns of categories. `InvalidDatum` names the first row without a value, or of a level that the fit does not know."""
     plain = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
     whole = replace(raw, numbers=numbers(raw.numbers))
     found = find_nonfinite(whole.numbers, 1)
@@ -368,7 +368,7 @@ def _listed(columns: Sequence[str]) -> str:
 
 def _remedy(array: MatrixLike, which: str = "") -> str:
     if which:
-        return "leave the column out, or make indicators of it: `onehot(\"NAME\")` in the `columns` of the source that the program declares"
+        return 'leave the column out, or make indicators of it: `onehot("NAME")` in the `columns` of the source that the program declares'
     if array.dtype.kind == "c":
         return "give the real and imaginary parts as columns of their own"
     return "give an array of real numbers, for instance `array.astype(float)`"

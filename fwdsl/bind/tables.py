@@ -61,7 +61,8 @@ def table(
             for c in map(name_of, selectors)
         )
     found = match(raw, names)
-    if set(raw) - set(names) and set(labels.get(f"{decl.name}.columns", ())) <= set(names):
+    of_fit = set(labels.get(f"{decl.name}.columns", ()))
+    if set(raw) - set(names) and of_fit and of_fit <= set(names):
         return value  # the matrix itself, as a frame
     if found.wrong or not found.positions:
         findings.add(

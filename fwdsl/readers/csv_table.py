@@ -144,7 +144,7 @@ class Table:
         choice: ChosenColumns,
         path: str,
         findings: FileFindings,
-        advice: str = "list the columns that are used with `columns=`, those of categories as `onehot(\"NAME\")`",
+        advice: str = 'list the columns that are used with `columns=`, those of categories as `onehot("NAME")`',
         form: Form | None = None,
     ) -> None:
         self._header = header
