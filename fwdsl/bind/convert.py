@@ -66,7 +66,7 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _expanded(raw: Mixed) -> Any:
-    """The matrix of a table with columns of categories. `InvalidDatum` names the first row without a value, or of a level that the fit does not know."""
+    """The matrix of a table with columns of categories. `InvalidDatum` names the first row without a value, or with a level unknown to the fit."""
     plain = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
     whole = replace(raw, numbers=numbers(raw.numbers))
     found = find_nonfinite(whole.numbers, 1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?\Z", re.ASCII)
 
 SPARSE_WIDTH, SPARSE_SHARE = 32, 0.2
-"""From so many columns on, a matrix with at most this share of entries that may differ from 0 is a sparse one."""
+"""The columns from which on a matrix is a sparse one, if at most this share of its entries may differ from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Mixed:
         }
 
     def maps(self, name: str) -> dict[str, tuple[Any, ...]]:
-        """What a fit keeps of the table for the matrix of a name: `X.columns` the names of its columns, as `zone=red`, `X.inputs` those of the
+        """The names and levels that a fit keeps of the table, for the matrix of a name: `X.columns` the names of its columns, as `zone=red`, `X.inputs` those of the
         table's, and `X[zone]` the levels of each category."""
         levels = self.levels()
         of_matrix: list[str] = []

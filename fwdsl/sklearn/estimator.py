@@ -195,7 +195,7 @@ class ProgramEstimator(BaseEstimator):
         return roles is not None and bool(categories_of(roles.X))
 
     def _cells(self) -> dict[str, Any]:
-        """What scikit-learn checks of the entries of X; of words nothing, which the program checks."""
+        """The checks of the entries of X that scikit-learn makes; of words it makes none, since the program does."""
         return {"dtype": None, "ensure_all_finite": False} if self._has_categories() else {"dtype": NUMBERS}
 
     def _table(self, X: Any, rows: Any) -> Any:

@@ -132,7 +132,7 @@ def _weight(target: Column) -> float:
 def _reason(column: Column) -> str:
     if column.missing:
         return f"{column.missing} of its values are missing"
-    return "it holds words of many kinds"
+    return "it holds words that hardly repeat"
 
 
 def _name(path: str) -> str:

@@ -30,7 +30,9 @@ def _base(meaning: str) -> Parameter:
 
 _PATH = Parameter("path", "path")
 _TARGET = Parameter("target", "column", optional=True, meaning="the name or position from 0 of the target")
-_COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or positions of the matrix")
+_COLUMNS = Parameter(
+    "columns", "columns", optional=True, meaning="names or positions of the matrix, categories as `onehot(column)`"
+)
 _KEY = Parameter("key", "string", optional=True, meaning="the declared name unless given")
 _MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
