@@ -36,7 +36,7 @@ def levels_of(
     """The levels by column that an earlier fit found."""
     inputs = labels.get(f"{name}.inputs", ())
     coded = [column for column, s in zip(inputs, selectors, strict=False) if isinstance(s, Onehot)]
-    return {column: tuple(map(str, labels[levels_key(name, column)])) for column in coded}
+    return {column: tuple(labels[levels_key(name, column)]) for column in coded}
 
 
 def table(
@@ -49,9 +49,19 @@ def table(
     """
     names = column_names(value)
     if not names:
-        rows = _objects(value, len(selectors))
+        rows = _objects(value)
         if rows is None:
             return value
+        if rows.shape[1] != len(selectors):
+            findings.add(
+                "FW4505",
+                f"the rows of `{decl.name}` have {rows.shape[1]} cells, where its declaration names {len(selectors)} columns",
+                span=decl.span,
+                label="declared with columns of categories",
+                rule="Rows of cells without names are taken by position, in the order of `columns=`.",
+                hint=f"give a cell for each of {', '.join(f'`{name_of(s)}`' for s in selectors)}, or a frame",
+            )
+            return None
         raw = tuple(labels.get(f"{decl.name}.inputs", map(str, map(name_of, selectors))))
         return _mixed(decl, raw, selectors, lambda at: rows[:, at], labels)
     raw = tuple(labels.get(f"{decl.name}.inputs", ()))
@@ -60,6 +70,11 @@ def table(
             str(names[c]) if isinstance(c, int) and -len(names) <= c < len(names) else str(c)
             for c in map(name_of, selectors)
         )
+    twice = next((name for name in raw if raw.count(name) > 1), None)
+    if twice is not None:
+        rule, hint = "A column is listed once, as numbers or as categories.", f"list `{twice}` once"
+        findings.add("FW4032", f"`{decl.name}` has the column `{twice}` twice", span=decl.span, rule=rule, hint=hint)
+        return None
     found = match(raw, names)
     of_fit = set(labels.get(f"{decl.name}.columns", ()))
     if set(raw) - set(names) and of_fit and of_fit <= set(names):
@@ -77,7 +92,7 @@ def table(
     return _mixed(decl, raw, selectors, lambda at: select(value, [found.positions[j] for j in at]), labels)
 
 
-def _objects(value: Any, width: int) -> MatrixLike | None:
+def _objects(value: Any) -> MatrixLike | None:
     """Rows that are not all of numbers, as an array of objects; None for all else."""
     import numpy as np
 
@@ -89,7 +104,7 @@ def _objects(value: Any, width: int) -> MatrixLike | None:
         rows = np.array(value, dtype=object)
     else:
         return None
-    return rows.astype(object) if rows.ndim == 2 and rows.shape[1] == width and rows.dtype.kind in "OUS" else None
+    return rows.astype(object) if rows.ndim == 2 and rows.dtype.kind in "OUS" else None
 
 
 def _mixed(

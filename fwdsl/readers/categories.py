@@ -6,8 +6,9 @@ Levels are texts: the number 3 and the word `3` are one level, in whatever forma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ class Category:
         if values.dtype.kind in "mM":
             values = np.where(np.isnat(values), None, values.astype(str))
         if values.dtype.kind == "O":
-            known: dict[object, int] = {}
-            codes = np.fromiter((known.setdefault(v, len(known)) for v in values.tolist()), np.int64, values.size)
+            known: dict[Any, int] = {}
+            cells = [v if isinstance(v, Hashable) else str(v) for v in values.tolist()]
+            codes = np.fromiter((known.setdefault(v, len(known)) for v in cells), np.int64, values.size)
             return cls.merged(codes, [level_of(v) for v in known])
         distinct, codes = np.unique(values, return_inverse=True)
         return cls.merged(codes, [level_of(v) for v in distinct.tolist()])
@@ -132,8 +134,10 @@ class Mixed:
         }
 
     def maps(self, name: str) -> dict[str, tuple[Any, ...]]:
-        """The names and levels that a fit keeps of the table, for the matrix of a name: `X.columns` the names of its columns, as `zone=red`, `X.inputs` those of the
-        table's, and `X[zone]` the levels of each category."""
+        """The names and levels that a fit keeps of the table, for the matrix of a name.
+
+        `X.columns` are the names of its columns, as `zone=red`, `X.inputs` those of the table's, and `X[zone]` the levels of each category.
+        """
         levels = self.levels()
         of_matrix: list[str] = []
         for column, onehot in zip(self.names, self.columns, strict=True):
@@ -208,11 +212,17 @@ def _kept(onehot: Onehot, levels: Sequence[str]) -> Sequence[str]:
     return levels[1:] if onehot.drop else levels
 
 
+@lru_cache(maxsize=64)
+def _positions(levels: tuple[str, ...]) -> dict[str, int]:
+    """The position of each level. It is asked for with every row that is predicted."""
+    return {level: i for i, level in enumerate(levels)}
+
+
 def _places(category: Category, known: Sequence[str]) -> Any:
     """The position of each level among the known ones, and -1 for the others and behind the last, where the code -1 finds it."""
     import numpy as np
 
-    at = {level: i for i, level in enumerate(known)}
+    at = _positions(tuple(known))
     return np.array([*(at.get(level, -1) for level in category.levels), -1], dtype=np.int64)
 
 

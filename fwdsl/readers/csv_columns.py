@@ -104,6 +104,15 @@ def choose(
         findings.headers[table.name] = tuple(header.names[c] for c in columns)
     onehot = tuple(s if isinstance(s, Onehot) else None for s in selectors)
     coded = any(onehot)
+    twice = next((c for c in columns if columns.count(c) > 1), None) if coded else None
+    if twice is not None:
+        findings.add(
+            "FW4032",
+            f"{_named(header, twice)} of `{path}` is listed twice",
+            rule="A column is listed once, as numbers or as categories.",
+            hint="list it once in `columns=`",
+        )
+        return None
     for role, position in targets:
         if coded and position in columns:
             findings.add(
