@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?\Z", re.ASCII)
 
-SPARSE_WIDTH, SPARSE_SHARE = 32, 0.2
-"""The columns from which on a matrix is a sparse one, if at most this share of its entries may differ from 0."""
+SPARSE_SIZE, SPARSE_SHARE = 100_000, 0.2
+"""The entries from which on a matrix is a sparse one, if at most this share of them may differ from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Mixed:
         return min(found, key=lambda w: w[0], default=None)
 
     def expanded(self) -> Any:
-        """The matrix: numbers as they are, 1 in the column of a row's level. It is a `csr_array` where it is wide and mostly 0."""
+        """The matrix: numbers as they are, 1 in the column of a row's level. It is a `csr_array` where it is large and mostly 0."""
         import numpy as np
 
         levels = self.levels()
@@ -190,7 +190,7 @@ class Mixed:
         dtype = self.numbers.dtype if plain else np.dtype(np.float64)
         rows = [np.tile(np.arange(n), len(plain)), *(at for at, _, _ in parts)]
         at = [np.repeat(np.array(plain, dtype=np.int64), n), *(start + places[r] for r, start, places in parts)]
-        if width < SPARSE_WIDTH or len(self.columns) > SPARSE_SHARE * width:
+        if n * width < SPARSE_SIZE or len(self.columns) > SPARSE_SHARE * width:
             out = np.zeros((n, width), dtype=dtype)
             out[:, plain] = self.numbers
             for r, columns in zip(rows[1:], at[1:], strict=True):

@@ -151,8 +151,8 @@ def test_levels_are_sorted_as_numbers_and_then_as_words() -> None:
 
 def test_many_levels_make_a_sparse_matrix() -> None:
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 60, 500)
-    numbers = rng.normal(size=(500, 2))
+    codes = rng.integers(0, 60, 5000)
+    numbers = rng.normal(size=(5000, 2))
     mixed = Mixed(("a", "z", "b"), (None, Onehot("z", drop="first"), None), numbers, (Category.of(codes),))
     X = mixed.expanded()
     assert hasattr(X, "tocsr") and X.has_canonical_format
