@@ -1,7 +1,7 @@
 """Reads csv files: numbers separated by commas, or by `sep`, a header unless `header=false`, fields quoted as in RFC 4180.
 
-Chunks without quotes are cut with array operations. From the first quote on, a field may hold line breaks: there, and
-wherever something is wrong, Python's csv module reads row by row.
+Chunks without quotes are cut with array operations. Where there are quotes, and wherever something is wrong, Python's csv module reads row by
+row. Of large files pyarrow reads what is in order (`csv_arrow`).
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..grammar.diagnostic import Place
+from .csv_arrow import FROM, ArrowReader, Coded, Columns
 from .csv_columns import ChosenColumns, Header, choose
+from .csv_rows import Form, whole_rows
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
@@ -26,25 +27,6 @@ from .tokens import floats, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of a csv file: what separates fields, what stands between the digits of a number, whether rows without a value are left out."""
-
-    sep: str = ","
-    decimal: str = "."
-    drops: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, object]) -> Form:
-        """The form that the options of a source state; decimal commas stand between semicolons unless `sep` tells otherwise."""
-        decimal = str(options.get("decimal", "."))
-        return cls(str(options.get("sep", ";" if decimal == "," else ",")), decimal, options.get("missing") == "drop")
-
-    def plain(self, text: str) -> str:
-        """A number with a decimal point."""
-        return text.replace(",", ".") if self.decimal == "," else text
 
 
 SEPARATING = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -93,6 +75,12 @@ class _Words:
         known = self._known
         codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
         self._codes.extend(np.array(codes, np.int32))
+
+    def extend_coded(self, column: Coded) -> None:
+        known = self._known
+        seen = zip(column.words, column.lines, strict=True)
+        codes = np.array([known.setdefault(w, (len(known), row))[0] for w, row in seen], np.int32)
+        self._codes.extend(codes[column.codes])
 
     def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray:
         """The values as numbers if all are numbers, else as words; ids are always words.
@@ -149,13 +137,19 @@ class Table:
 
     def add(self, chunks: Iterator[bytes], line: int) -> None:
         """Add chunks of whole lines, the first of which is line `line` of the file."""
-        for text in chunks:
-            if b'"' in text:
+        arrow, own = None, 0  # pyarrow, and what our own reader takes before it is asked for
+        for text, rows in whole_rows(chunks, self._form.sep):
+            if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if not self.add_chunk(text, line):
+            if own < FROM <= (own := own + len(text) * (8 if rows.has_quotes else 1)):
+                arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form)
+            columns = arrow.read(text, rows, line) if arrow else None
+            if columns is not None:
+                self._add_columns(columns)
+            elif rows.has_quotes or not self.add_chunk(text, line):
                 self.add_rows(_decoded([text], line, self._findings), line)
-            line += text.count(b"\n")
+            line += rows.lines
             if self._findings.full:
                 break
 
@@ -184,7 +178,8 @@ class Table:
                 words[position] = [text[a:b].decode("utf-8").strip() for a, b in bounds]
         except UnicodeDecodeError:
             return False
-        if values is None or any("" in column for column in words.values()):
+        gap = is_missing if self._form.drops else "".__eq__
+        if values is None or any(any(map(gap, set(column))) for column in words.values()):
             return False
         self._add(values.reshape(len(begin), len(wanted)), words, range(line, line + len(begin)))
         return True
@@ -260,12 +255,23 @@ class Table:
     def _add(self, values: np.ndarray, words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
         if self._findings.failed:
             return
+        self._add_numbers(values)
+        for position, column in words.items():
+            self._words[position].extend(column, rows)
+
+    def _add_columns(self, columns: Columns) -> None:
+        self._dropped += columns.dropped
+        if self._findings.failed:
+            return
+        self._add_numbers(columns.numbers)
+        for position, column in columns.words.items():
+            self._words[position].extend_coded(column)
+
+    def _add_numbers(self, values: np.ndarray) -> None:
         width = len(self._choice.columns)
         self._numbers[0].extend(values[:, :width].ravel())
         for i, vector in enumerate(self._numbers[1:]):
             vector.extend(values[:, width + i])
-        for position, column in words.items():
-            self._words[position].extend(column, rows)
         self._rows += len(values)
 
     def _number(self, text: str, row: int, column: int) -> float:
