@@ -227,7 +227,7 @@ class Table:
         if findings.failed:
             return {}
         if self._rows == 0:
-            findings.no_rows()
+            findings.no_rows(self._dropped)
             return {}
         if self._dropped:
             findings.left_out(self._dropped, self._rows + self._dropped)

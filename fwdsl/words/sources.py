@@ -22,6 +22,8 @@ class SourceWord:
     meaning: str = ""
     #: Its matrices are read as sparse ones.
     sparse: bool = False
+    #: Folders `name=value` of its files tell columns of them.
+    in_folders: bool = False
 
 
 def _base(meaning: str) -> Parameter:
@@ -79,6 +81,7 @@ SOURCES: dict[str, SourceWord] = {
         (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
+        in_folders=True,
     ),
     "feather": SourceWord(
         ("parquet", "read_feather"),
@@ -86,6 +89,7 @@ SOURCES: dict[str, SourceWord] = {
         (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
+        in_folders=True,
     ),
     "coo": SourceWord(
         ("coo", "read_coo"),
