@@ -39,9 +39,12 @@ def files_of(path: str, word: SourceWord, findings: FileFindings) -> list[str] |
     `_`, where the writers of such folders keep notes. Raises `Unreadable`, with the reason noted, where there are none.
     """
     if os.path.isdir(path):
+        if word.is_folder:
+            return None
         found = sorted(file for file in _below(path, "._" if word.in_folders else ".") if _has_suffix(file, word))
     elif any(c in path for c in PATTERN) and not os.path.exists(path):
-        found = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+        is_one = os.path.isdir if word.is_folder else os.path.isfile
+        found = sorted(file for file in glob.glob(path, recursive=True) if is_one(file))
     else:
         return None
     if not found:
