@@ -23,7 +23,7 @@ from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
-from .tokens import floats, is_infinite, is_missing, to_finite
+from .tokens import floats_counted, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
@@ -125,6 +125,7 @@ class Table:
         self._header = header
         self._form = form or Form()
         self._dropped = 0
+        self._one_by_one = 0  # fields that are not converted by array operations
         self._advice = advice
         self._choice = choice
         self._path = path
@@ -137,12 +138,14 @@ class Table:
 
     def add(self, chunks: Iterator[bytes], line: int) -> None:
         """Add chunks of whole lines, the first of which is line `line` of the file."""
-        arrow, own = None, 0  # pyarrow, and what our own reader takes before it is asked for
+        arrow: ArrowReader | None = None
+        asked = False
         for text, rows in whole_rows(chunks, self._form.sep):
             if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if own < FROM <= (own := own + len(text) * (8 if rows.has_quotes else 1)):
+            if not asked and self._one_by_one >= FROM:
+                asked = True
                 arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form)
             columns = arrow.read(text, rows, line) if arrow else None
             if columns is not None:
@@ -170,7 +173,8 @@ class Table:
         wanted = list(self._wanted)
         numbers = text if self._form.decimal == "." else text.replace(b",", b".")
         plain = buffer if numbers is text else np.frombuffer(numbers, np.uint8)
-        values = floats(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        values, one_by_one = floats_counted(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        self._one_by_one += one_by_one
         words = {}
         try:
             for position in self._words:
@@ -210,6 +214,7 @@ class Table:
                 if self._form.drops and any(is_missing(record[c]) for c in used):
                     self._dropped += 1
                     continue
+                self._one_by_one += len(used)
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
                 for position, column in words.items():
                     column.append(self._word(record[position].strip(), here, position))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .roles import Role
 
 if TYPE_CHECKING:
     from .roles import Raw
+
+_ZARR = ("zarr.json", ".zgroup", ".zarray")
+"""The files that tell what is in the folder of a store."""
 
 
 def read_mat(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
@@ -105,35 +109,49 @@ def read_zarr(
     zarr = _zarr(path, findings)
     if not os.path.isdir(path):
         check_readable(path, findings)
+    if not any(os.path.exists(os.path.join(path, name)) for name in _ZARR):
+        _no_store(path, "it has no `zarr.json`, `.zgroup` or `.zarray`", findings)
     try:
-        root = zarr.open(path, mode="r")
-        if isinstance(root, zarr.Array):
-            if len(roles) > 1 or "key" in options:
-                rule = "A store of one array serves one name, without a key."
-                findings.cannot_serve(roles, "the store is one array", rule, "leave `key=` out, or name a group")
-                return {}
-            arrays = {roles[0].name: root}
-        else:
-            arrays = {name: item for name, item in root.members(max_depth=None) if isinstance(item, zarr.Array)}
-
-        def pulled(key: str, role: Role) -> np.ndarray:
-            found = arrays[key]
-            _check_codecs(found, path, key, findings)
-            _check_stored(found, role, path, key, findings)
-            array = np.asarray(found[...])
-            return np.array(array.tolist(), dtype=str) if array.dtype.kind == "T" else array
-
-        return _served(path, options, roles, sorted(arrays), pulled, findings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other files in the folder, and of what writing would do
+            return _from_store(path, zarr.open(path, mode="r"), options, roles, findings)
     except (Unreadable, MemoryError):
         raise
     except Exception as error:  # metadata are JSON, and chunks what codecs make of them: both fail in many ways
-        findings.add(
-            "FW4073",
-            f"`{path}` is no zarr store, or a damaged one: {_first_line(error)}",
-            rule="A zarr source is a folder with an array or a group, of version 2 or 3.",
-            hint="name the folder that has `zarr.json`, `.zgroup` or `.zarray` in it, or write it again",
-        )
-        raise Unreadable from None
+        _no_store(path, _first_line(error), findings)
+
+
+def _from_store(
+    path: str, root: Any, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+) -> dict[str, Raw]:
+    """The arrays of a group, or the array that is the root."""
+    if not hasattr(root, "members"):
+        if len(roles) > 1 or "key" in options:
+            rule = "A store of one array serves one name, without a key."
+            findings.cannot_serve(roles, "the store is one array", rule, "leave `key=` out, or name a group")
+            return {}
+        arrays = {roles[0].name: root}
+    else:
+        arrays = {name: item for name, item in root.members(max_depth=None) if hasattr(item, "dtype")}
+
+    def pulled(key: str, role: Role) -> np.ndarray:
+        found = arrays[key]
+        _check_codecs(found, path, key, findings)
+        _check_stored(found, role, path, key, findings)
+        array = np.asarray(found[...])
+        return np.array(array.tolist(), dtype=str) if array.dtype.kind == "T" else array
+
+    return _served(path, options, roles, sorted(arrays), pulled, findings)
+
+
+def _no_store(path: str, reason: str, findings: FileFindings) -> NoReturn:
+    findings.add(
+        "FW4073",
+        f"`{path}` is no zarr store, or a damaged one: {reason}",
+        rule="A zarr source is a folder with an array or a group, of version 2 or 3.",
+        hint="name the folder that was written, or write it again",
+    )
+    raise Unreadable
 
 
 def _zarr(path: str, findings: FileFindings) -> Any:

@@ -57,7 +57,7 @@ def both(
         patch.setattr(files.lines, "__defaults__", (block,))
         patch.setattr(csv_table, "FROM", math.inf)
         own, told = read(spec, roles)
-        patch.setattr(csv_table, "FROM", 1)
+        patch.setattr(csv_table, "FROM", 0)
         took = taken_by(csv_arrow.ArrowReader, patch)
         arrays, also = read(spec, roles)
     assert told == also
@@ -233,17 +233,26 @@ def test_other_forms_are_read_by_our_own_reader(place: Path, options: dict[str, 
 
 def test_a_file_is_read_to_its_end_without_pyarrow(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place.write_text("a,y\n" + "1,2\n" * 50)
-    monkeypatch.setattr(csv_table, "FROM", 1)
+    monkeypatch.setattr(csv_table, "FROM", 0)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     arrays, told = read(SourceSpec("csv", str(place)), (MATRIX, VECTOR))
     assert told == () and arrays["X"].shape == (50, 1)
 
 
-def test_small_files_are_read_by_our_own_reader(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("1,2.5", []), ("1,2e5", [True] * 5), ('"1",2', [True] * 8), ("1,0.12345678901234567890", [True] * 5)],
+)
+def test_it_is_asked_where_our_own_reader_would_be_slow(
+    place: Path, monkeypatch: pytest.MonkeyPatch, line: str, expected: list[bool]
+) -> None:
+    monkeypatch.setattr(csv_table, "FROM", 50)
+    monkeypatch.setattr(files.lines, "__defaults__", (10 * (len(line) + 1),))
     took = taken_by(csv_arrow.ArrowReader, monkeypatch)
-    place.write_text("a,y\n" + "1,2\n" * 50)
-    read(SourceSpec("csv", str(place)), (MATRIX, VECTOR))
-    assert took == []
+    place.write_text("a,y\n" + f"{line}\n" * 100)
+    arrays, told = read(SourceSpec("csv", str(place)), (MATRIX, VECTOR))
+    assert told == () and arrays["X"].shape == (100, 1)
+    assert took == expected, len(took)
 
 
 # --- chunks of whole rows ---------------------------------------------------------------------------------------------

@@ -105,10 +105,19 @@ def test_what_is_not_there_is_told(store: Any) -> None:
 def test_what_is_no_store_is_told(store: Any) -> None:
     Path("empty.zarr").mkdir()
     Path("text.zarr").write_text("no store")
-    assert refused("empty.zarr")[0] == refused("text.zarr")[0] == "FW4073"
+    told = "is no zarr store, or a damaged one: it has no `zarr.json`, `.zgroup` or `.zarray`"
+    assert refused("empty.zarr") == ("FW4073", f"`empty.zarr` {told}")
+    assert refused("text.zarr") == ("FW4073", f"`text.zarr` {told}")
     metadata = next(path for path in Path("d.zarr/X").iterdir() if path.name in ("zarr.json", ".zarray"))
     metadata.write_text(metadata.read_text()[:-20])
     assert refused("d.zarr")[0] == "FW4073"
+
+
+def test_other_files_in_the_folder_are_no_matter(store: Any, recwarn: pytest.WarningsRecorder) -> None:
+    Path("d.zarr/notes.txt").write_text("no array")
+    recwarn.clear()
+    assert served("d.zarr", MATRIX)["X"].shape == (2, 3)
+    assert [str(w.message) for w in recwarn] == []
 
 
 def test_a_damaged_chunk_is_told(store: Any) -> None:
