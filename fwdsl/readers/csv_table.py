@@ -1,15 +1,14 @@
 """Reads csv files: numbers separated by commas, or by `sep`, a header unless `header=false`, fields quoted as in RFC 4180.
 
-Chunks without quotes are cut with array operations. From the first quote on, a field may hold line breaks: there, and
-wherever something is wrong, Python's csv module reads row by row.
+Chunks without quotes are cut with array operations. Where there are quotes, and wherever something is wrong, Python's csv module reads row by
+row. Of large files pyarrow reads what is in order (`csv_arrow`).
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,35 +16,18 @@ import numpy as np
 
 from ..grammar.diagnostic import Place
 from .categories import Category, Mixed, level_of
+from .csv_arrow import FROM, ArrowReader, Coded, Columns
 from .csv_columns import ChosenColumns, Header, choose
+from .csv_rows import Form, whole_rows
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
-from .tokens import floats, is_gap, is_infinite, is_missing, to_finite
+from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of a csv file: what separates fields, what stands between the digits of a number, whether rows without a value are left out."""
-
-    sep: str = ","
-    decimal: str = "."
-    drops: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, object]) -> Form:
-        """The form that the options of a source state; decimal commas stand between semicolons unless `sep` tells otherwise."""
-        decimal = str(options.get("decimal", "."))
-        return cls(str(options.get("sep", ";" if decimal == "," else ",")), decimal, options.get("missing") == "drop")
-
-    def plain(self, text: str) -> str:
-        """A number with a decimal point."""
-        return text.replace(",", ".") if self.decimal == "," else text
 
 
 SEPARATING = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -94,6 +76,12 @@ class _Words:
         known = self._known
         codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
         self._codes.extend(np.array(codes, np.int32))
+
+    def extend_coded(self, column: Coded) -> None:
+        known = self._known
+        seen = zip(column.words, column.lines, strict=True)
+        codes = np.array([known.setdefault(w, (len(known), row))[0] for w, row in seen], np.int32)
+        self._codes.extend(codes[column.codes])
 
     def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray:
         """The values as numbers if all are numbers, else as words; ids are always words.
@@ -150,6 +138,7 @@ class Table:
         self._header = header
         self._form = form or Form()
         self._dropped = 0
+        self._one_by_one = 0  # fields that are not converted by array operations
         self._advice = advice
         self._choice = choice
         self._path = path
@@ -164,13 +153,21 @@ class Table:
 
     def add(self, chunks: Iterator[bytes], line: int) -> None:
         """Add chunks of whole lines, the first of which is line `line` of the file."""
-        for text in chunks:
-            if b'"' in text:
+        arrow: ArrowReader | None = None
+        asked = False
+        for text, rows in whole_rows(chunks, self._form.sep):
+            if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if not self.add_chunk(text, line):
+            if not asked and self._one_by_one >= FROM:
+                asked = True
+                arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form, self._levels)
+            columns = arrow.read(text, rows, line) if arrow else None
+            if columns is not None:
+                self._add_columns(columns)
+            elif rows.has_quotes or not self.add_chunk(text, line):
                 self.add_rows(_decoded([text], line, self._findings), line)
-            line += text.count(b"\n")
+            line += rows.lines
             if self._findings.full:
                 break
 
@@ -191,7 +188,8 @@ class Table:
         wanted = list(self._wanted)
         numbers = text if self._form.decimal == "." else text.replace(b",", b".")
         plain = buffer if numbers is text else np.frombuffer(numbers, np.uint8)
-        values = floats(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        values, one_by_one = floats_counted(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        self._one_by_one += one_by_one
         words = {}
         try:
             for position in self._words:
@@ -199,9 +197,7 @@ class Table:
                 words[position] = [text[a:b].decode("utf-8").strip() for a, b in bounds]
         except UnicodeDecodeError:
             return False
-        if values is None or any("" in column for column in words.values()):
-            return False
-        if self._form.drops and any(map(is_gap, {w for position in self._levels for w in words[position]})):
+        if values is None or any(any(map(self._gap(c), set(column))) for c, column in words.items()):
             return False
         self._add(values.reshape(len(begin), len(wanted)), words, range(line, line + len(begin)))
         return True
@@ -229,9 +225,10 @@ class Table:
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
                     continue
-                if self._form.drops and any((is_gap if c in self._levels else is_missing)(record[c]) for c in used):
+                if self._form.drops and any(self._gap(c)(record[c]) for c in used):
                     self._dropped += 1
                     continue
+                self._one_by_one += len(used)
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
                 for position, column in words.items():
                     column.append(self._word(record[position].strip(), here, position))
@@ -249,7 +246,7 @@ class Table:
         if findings.failed:
             return {}
         if self._rows == 0:
-            findings.no_rows()
+            findings.no_rows(self._dropped)
             return {}
         if self._dropped:
             findings.left_out(self._dropped, self._rows + self._dropped)
@@ -266,6 +263,12 @@ class Table:
                 words[position] = self._words[position].finish(role, position, self._what(position), findings)
             result[role.name] = words[position]
         return result
+
+    def _gap(self, column: int) -> Callable[[str], bool]:
+        """The test for fields of a column whose rows are not read as they are: left out, or told as empty."""
+        if not self._form.drops:
+            return "".__eq__
+        return is_gap if column in self._levels else is_missing
 
     def _matrix(self, name: str) -> Raw:
         numbers = self._numbers[0].finish().reshape(self._rows, len(self._choice.numbers))
@@ -285,12 +288,23 @@ class Table:
     def _add(self, values: np.ndarray, words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
         if self._findings.failed:
             return
+        self._add_numbers(values)
+        for position, column in words.items():
+            self._words[position].extend(column, rows)
+
+    def _add_columns(self, columns: Columns) -> None:
+        self._dropped += columns.dropped
+        if self._findings.failed:
+            return
+        self._add_numbers(columns.numbers)
+        for position, column in columns.words.items():
+            self._words[position].extend_coded(column)
+
+    def _add_numbers(self, values: np.ndarray) -> None:
         width = len(self._choice.numbers)
         self._numbers[0].extend(values[:, :width].ravel())
         for i, vector in enumerate(self._numbers[1:]):
             vector.extend(values[:, width + i])
-        for position, column in words.items():
-            self._words[position].extend(column, rows)
         self._rows += len(values)
 
     def _number(self, text: str, row: int, column: int) -> float:

@@ -37,10 +37,15 @@ def read(
     log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
         several = files_of(spec.path, SOURCES[spec.format], findings)
+        reader = _reader(spec.format)
+        if SOURCES[spec.format].in_folders:
+            from .partitions import with_folders
+
+            reader = with_folders(reader, spec.path, several, findings)
         if several is None:
-            arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
+            arrays = reader(spec.path, spec.options, roles, findings)
         else:
-            arrays = read_all(several, _reader(spec.format), spec.options, roles, findings)
+            arrays = read_all(several, reader, spec.options, roles, findings)
     except Unreadable:
         arrays = {}
     except MemoryError:

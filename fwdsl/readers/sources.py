@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
+_SLASHES = "/" if os.sep == "/" else "/" + os.sep
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,9 @@ def compression(path: str) -> str:
 
 
 def infer_format(path: str) -> str | None:
-    """The format of a file by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
-    stem = path.lower()
-    stem = stem[: len(stem) - len(compression(path))]
+    """The format of a file or folder by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
+    stem = path.lower().rstrip(_SLASHES)
+    stem = stem[: len(stem) - len(compression(stem))]
     return next((name for name, word in SOURCES.items() if stem.endswith(word.suffixes)), None)
 
 
@@ -47,8 +49,10 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"-?(?:inf|(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?\d+)?)\Z", re.ASCII)
 _INTEGER = re.compile(rf"{_DIGITS}\Z", re.ASCII)
+_KEYED = [s for word in SOURCES.values() if any(p.name == "key" for p in word.parameters) for s in word.suffixes]
 _WITH_KEY = re.compile(
-    r"(?P<path>.*\.(?:npz|mat|h5|hdf5)(?:\.gz|\.bz2|\.xz)?):(?P<key>.+)\Z", re.IGNORECASE | re.DOTALL
+    rf"(?P<path>.*(?:{'|'.join(map(re.escape, _KEYED))})(?:{'|'.join(map(re.escape, COMPRESSIONS))})?/?):(?P<key>.+)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _PREFIX = re.compile(
     r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>.*)\Z", re.DOTALL

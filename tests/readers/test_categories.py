@@ -86,6 +86,37 @@ def test_several_files_have_their_levels_together(folder: Path) -> None:
     np.testing.assert_array_equal(mixed.expanded(), [[1, 0, 0, 1], [2, 1, 0, 0], [3, 0, 1, 0], [4, 0, 0, 1]])
 
 
+@pytest.mark.parametrize("options", [{}, {"missing": "drop"}])
+def test_pyarrow_makes_the_same_of_them(folder: Path, monkeypatch: pytest.MonkeyPatch, options: Any) -> None:
+    pytest.importorskip("pyarrow")
+    gap = "red" if not options else "NA"
+    lines = [f'{1.5 * i},"{("red", "none", gap, "sea, blue")[i % 4]}"' for i in range(400)]
+    (folder / "a.csv").write_text("\n".join(["area,zone", *lines]) + "\n")
+    read_by = []
+    for start in (10**9, 0):
+        monkeypatch.setattr("fwdsl.readers.csv_table.FROM", start)
+        arrays, _ = read(SourceSpec("csv", "a.csv", {"columns": COLUMNS, **options}), (MATRIX,))
+        assert isinstance(arrays["X"], Mixed)
+        read_by.append(arrays["X"])
+    assert read_by[0].levels() == read_by[1].levels() == {"zone": ("none", "red", "sea, blue")}
+    np.testing.assert_array_equal(read_by[0].expanded(), read_by[1].expanded())
+    assert read_by[0].shape == ((300, 2) if options else (400, 2))
+
+
+def test_folders_of_parquet_files_tell_categories(folder: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for year, zone in ((2023, "red"), (2024, "blue")):
+        (folder / "t" / f"year={year}").mkdir(parents=True)
+        frame = pandas.DataFrame({"zone": [zone, "green"], "year": [year, year], "area": [1.0, 2.0]})
+        frame.drop(columns="year" if year == 2023 else []).to_parquet(folder / "t" / f"year={year}" / "0.parquet")
+    mixed = table("t", "parquet", columns=["area", Onehot("year"), Onehot("zone")])
+    assert mixed.levels() == {"year": ("2023", "2024"), "zone": ("blue", "green", "red")}
+    np.testing.assert_array_equal(
+        mixed.expanded(), [[1, 1, 0, 0, 0, 1], [2, 1, 0, 0, 1, 0], [1, 0, 1, 1, 0, 0], [2, 0, 1, 0, 1, 0]]
+    )
+
+
 def test_a_level_that_is_none_is_one_and_no_value_is_told(found: Callable[..., list[tuple[object, ...]]]) -> None:
     assert found("csv", "zone,area\nnone,1\nred,2\n", MATRIX, columns=COLUMNS) == []
     text = "zone,area\nred,1\nNA,2\n,3\nNA,4\n"
