@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from decimal import Decimal
 from typing import Any
-
-log = logging.getLogger("fwdsl.readers")
 
 
 class NotPulled(Exception):
@@ -28,6 +23,9 @@ def in_memory(value: Any, name: str, columns: Sequence[str] = ()) -> Any:
         names = column_names(value)
         if columns and is_lazy(value) and not set(columns) - set(names) and len(set(names)) == len(names):
             value = select(value, [names.index(c) for c in columns])
+        import logging
+
+        log = logging.getLogger("fwdsl.readers")
         log.info("%s: %s is %s", name, described(value), "pulled into memory" if is_lazy(value) else "read")
         if not is_lazy(value):
             return value
@@ -134,6 +132,8 @@ def _columns(frame: Any) -> list[Any]:
 
 def as_numbers(array: Any) -> Any:
     """An array of objects that are numbers, truth values, decimals or missing as floats, with nan where one is missing; any other as it is."""
+    from decimal import Decimal
+
     import numpy as np
 
     if array.dtype.kind != "O":
@@ -155,7 +155,7 @@ def is_missing(item: object) -> bool:
     """True of `None`, nan, and what pandas has in their place."""
     if item is None or type(item).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(item, float | Decimal) and bool(item != item)
+    return (isinstance(item, float) or type(item).__name__ == "Decimal") and bool(item != item)
 
 
 def not_numbers(frame: Any) -> dict[str, str]:
@@ -169,6 +169,8 @@ def kind_of(array: Any) -> str:
     if array.dtype.kind != "O":
         kinds = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
         return kinds.get(array.dtype.kind, str(array.dtype))
+    from datetime import date, timedelta
+
     items = [item for item in array.flat if not is_missing(item)]
     for type_, words in ((str, "text"), (date, "dates"), (timedelta, "durations")):
         if items and all(isinstance(item, type_) for item in items):
