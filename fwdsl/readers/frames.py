@@ -141,8 +141,7 @@ def as_numbers(array: Any) -> Any:
     if all(isinstance(item, bool | np.bool_) for item in array.flat):
         return array.astype(bool)
     able = (bool, int, float, np.number, np.bool_, Decimal)
-    found = [is_missing(item) or isinstance(item, able) for item in array.flat]
-    if not all(found) or all(is_missing(item) for item in array.flat):
+    if not all(is_missing(item) or isinstance(item, able) for item in array.flat):
         return array
     try:
         flat = [math.nan if is_missing(item) else float(item) for item in array.flat]

@@ -29,8 +29,11 @@ log = logging.getLogger("fwdsl.readers")
 SILENCE = 60.0
 """Seconds without a byte after which a server of HTTP is given up."""
 
+LONGEST = 100
+"""Characters of a local name; those of a URL may be more than a folder takes."""
+
 _INSTALL = {"smbclient": "smbprotocol", "git": "pygit2", "libarchive": "libarchive-c"}
-"""What is installed by another name than that of its module."""
+"""The names to install of modules that are called otherwise."""
 
 _RULE = "A URL is read by fsspec, as the user that runs fwdsl."
 
@@ -87,7 +90,7 @@ def copied(url: str, word: SourceWord, findings: FileFindings) -> Iterator[Copy]
         raise Unreadable
     with tempfile.TemporaryDirectory(prefix="fwdsl-", ignore_cleanup_errors=True) as folder:
         if names is None:
-            local = os.path.join(folder, PurePosixPath(file_part(path)).name or "data")
+            local = os.path.join(folder, PurePosixPath(file_part(path)).name[-LONGEST:] or "data")
             files: tuple[Mapping[str, object], ...] = (_pull(fs, path, local, findings.file, findings),)
             yield Copy(local, files, ((local, findings.file),))
             return
@@ -184,7 +187,7 @@ def _inside(folder: str, name: str, findings: FileFindings) -> str:
 def _pull(fs: Any, path: str, local: str, url: str, findings: FileFindings) -> Mapping[str, object]:
     """Copy one file, and tell what is known of it."""
     with _noted(findings, url=url):
-        info = fs.info(path)
+        info = _called(fs, "info", path)
         told = info.get("size")
         _require_room(told, local, url, findings)
         size = f"{told:,} bytes" if isinstance(told, int) else "of unknown size"
@@ -193,11 +196,30 @@ def _pull(fs: Any, path: str, local: str, url: str, findings: FileFindings) -> M
             with fs.open(path, "rb") as stream, open(local, "wb") as target:
                 shutil.copyfileobj(stream, target, 1 << 20)
         else:
-            fs.get_file(path, local)
+            _called(fs, "get_file", path, local)
     held = os.path.getsize(local)
-    if isinstance(told, int) and held != told:
+    if isinstance(told, int) and held < told:
         _cut_short(findings, url, f"{held:,} of {told:,} bytes came")
     return {"url": url, "size": held, **_mark(info)}
+
+
+def _called(fs: Any, method: str, *arguments: str) -> Any:
+    """The result of a method. Ctrl-C ends what runs in fsspec's own thread too, which would complain at the end of the process."""
+    from fsspec.asyn import AsyncFileSystem
+
+    if _keeps_copies(fs) or not isinstance(fs, AsyncFileSystem):
+        return getattr(fs, method)(*arguments)
+    import asyncio
+    from concurrent.futures import wait
+
+    future = asyncio.run_coroutine_threadsafe(getattr(fs, f"_{method}")(*arguments), fs.loop)
+    try:
+        while not wait([future], timeout=1.0).done:
+            pass  # to wait without an end could not be interrupted on Windows
+    except BaseException:
+        future.cancel()
+        raise
+    return future.result()
 
 
 def _keeps_copies(fs: Any) -> bool:
@@ -261,7 +283,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _reason(error: BaseException) -> tuple[str, str] | None:
-    """What an error says in words, and what helps; None where that is not known."""
+    """The reason in words, and what helps; None where the error does not tell it."""
     status = getattr(error, "status", None)
     rights = "give the credentials as fsspec's driver takes them: its environment variables or files of settings"
     if isinstance(status, int):
