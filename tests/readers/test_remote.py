@@ -392,6 +392,7 @@ def test_an_error_stands_at_the_source(site: Site, capsys: pytest.CaptureFixture
     Path("fit.fw").write_text(PROGRAM.format(f"{site.url}/no.csv"))
     assert main(["run", "fit.fw"]) == 1
     told = capsys.readouterr().err
+    assert told.startswith(f"{site.url}/no.csv is pulled\n")
     assert "error[FW4081]" in told and "fit.fw:1:" in told and "read for `X` and `y`" in told
 
 
