@@ -20,6 +20,7 @@ from ..readers.frames import column_names, select
 from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
+from .lazy import computed
 from .program import Names, Roles, coefficients, roles_of
 
 NUMBERS = [np.float64, np.float32]
@@ -205,8 +206,9 @@ class ProgramEstimator(BaseEstimator):
         return X if column_names(X) else np.asarray(rows, dtype=object)
 
     def _in_order(self, X: Any) -> Any:
-        """A frame that has the columns of the fit in another order, in that of the fit; all else as it is."""
+        """A frame that has the columns of the fit in another order, in that of the fit; of a lazy one the columns of the fit; all else as it is."""
         fitted = getattr(self, "feature_names_in_", None)
+        X = computed(X, "X", () if fitted is None else tuple(fitted))
         names = column_names(X)
         if fitted is None or names == tuple(fitted) or sorted(names) != sorted(fitted):
             return X

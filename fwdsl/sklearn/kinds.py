@@ -16,6 +16,7 @@ from ..readers.frames import column_names
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
 from .estimator import NUMBERS, ProgramEstimator
+from .lazy import computed, computed_column
 from .program import roles_of
 
 
@@ -45,6 +46,7 @@ class Supervised(ProgramEstimator):
         names = self._names()
         roles = roles_of(self._program(sample_weight is not None).model, names)
         assert roles.y is not None
+        X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows, targets = self._checked(X, y, roles.y)
         return self._bound(X if column_names(X) else rows, targets, sample_weight)
 
@@ -182,6 +184,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         roles = roles_of(self._program(sample_weight is not None).model, names)
         if names.y is not None and y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: `{names.y}` of the program")
+        X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows = self._validated(X, roles.X)
         if not roles.X.type.is_entries:
             self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))
