@@ -125,6 +125,11 @@ class Mixed:
     categories: tuple[Category, ...]
     known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The rows and columns of the table."""
+        return self.numbers.shape[0], len(self.columns)
+
     def levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of each column of categories, in the order of their indicators."""
         named = [name for name, column in zip(self.names, self.columns, strict=True) if column is not None]
