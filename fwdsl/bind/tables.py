@@ -115,9 +115,19 @@ def _mixed(
 
     kinds = tuple(s if isinstance(s, Onehot) else None for s in selectors)
     plain = [j for j, kind in enumerate(kinds) if kind is None]
-    coded = [Category.of(np.asarray(part([j])).reshape(-1)) for j, kind in enumerate(kinds) if kind is not None]
+    coded = [Category.of(_cells(part([j]))) for j, kind in enumerate(kinds) if kind is not None]
     numbers = _numbers(part(plain)) if plain else np.empty((coded[0].codes.size, 0))
     return Mixed(names, kinds, numbers, tuple(coded), levels_of(decl.name, selectors, labels))
+
+
+def _cells(column: Any) -> Any:
+    """The cells of one column as an array. Codes of Arrow's stand for their values: NumPy is not told which of them are missing."""
+    import numpy as np
+
+    if hasattr(column, "column_names"):
+        column = column.column(0)
+        column = column.cast(column.type.value_type) if hasattr(column.type, "index_type") else column
+    return np.asarray(column).reshape(-1)
 
 
 def _numbers(rows: Any) -> Any:

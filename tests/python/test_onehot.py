@@ -99,6 +99,15 @@ def test_frames_serve_as_files_do(rows: list[tuple[Any, ...]], kind: str) -> Non
     assert solution.evaluate("score", X=given[:2] if kind != "arrow" else given.slice(0, 2)).shape == (2,)
 
 
+def test_a_missing_code_of_arrow_is_told(rows: list[tuple[Any, ...]]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    given = frame(rows, "arrow")
+    zones = pyarrow.array(["red", None, *["blue"] * 28]).dictionary_encode()
+    given = given.set_column(given.column_names.index("zone"), "zone", zones)
+    with pytest.raises(fw.DataError, match=r"`X\[1\]` has no value in the column `zone`"):
+        solved(rows).predict(X=given)
+
+
 @pytest.mark.parametrize("format", ["parquet", "feather"])
 def test_a_table_in_another_format_takes_the_place(rows: list[tuple[Any, ...]], format: str) -> None:
     pytest.importorskip("pyarrow")
