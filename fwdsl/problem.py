@@ -21,6 +21,7 @@ from .check.settings import require_folds, resolve_options, swept, swept_values
 from .errors import FwError, RejectedError, error_for
 from .grammar.diagnostic import has_errors
 from .html.shown import ShownInNotebooks
+from .readers.frames import is_lazy
 from .session import Diagnostics, Raising, Session
 
 if TYPE_CHECKING:
@@ -323,6 +324,8 @@ def _judged(found: Diagnostics, instance: Instance, tol: float) -> Diagnostics:
 
 
 def _shown(value: object) -> str:
+    if is_lazy(value):
+        return type(value).__name__  # what it is of, only computing it tells
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{type(value).__name__} of shape {' x '.join(str(n) for n in shape)}, {getattr(value, 'dtype', '')}".rstrip(

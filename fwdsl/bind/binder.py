@@ -14,9 +14,10 @@ import numpy as np
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
+from ..readers.categories import Mixed
 from ..readers.scan import find_nonfinite
 from .bindings import Bindings, RawDatum, check_names, collect
-from .checks import check_orders, check_positions, check_uses, warn_float32, warn_scales
+from .checks import check_options, check_orders, check_positions, check_uses, warn_float32, warn_scales
 from .convert import convert, index
 from .data_operator import DataOperator
 from .dimensions import StatedSizes, claim_axes, dimension_names
@@ -98,12 +99,14 @@ def bind(
     features = maps.complete(params)
     if not findings.failed:
         check_positions(model, dims, params, findings)
+        check_options(model, dims, {**bound.values, **params}, origins, findings)
     warn_float32(model, bound.stats, tol, findings)
     warn_scales(model, bound.stats, findings)
     if findings.failed:
         return None, findings.result()
     values = {**bound.values, **params}
-    instance = Instance(model, dims, values, bound.stats, bound.maps, {**bound.origins, **origins}, features)
+    origins = {**bound.origins, **origins}
+    instance = Instance(model, dims, values, bound.stats, bound.maps, origins, features, bound.pulled)
     return instance, findings.result()
 
 
@@ -150,6 +153,7 @@ def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tup
     features = maps.complete(params)
     if not findings.failed:
         check_positions(model, maps.dims, params, findings)
+        check_options(model, maps.dims, {**kept, **params}, origins, findings)
     if findings.failed:
         return None, findings.result()
     values = {**instance.values, **params}
@@ -159,17 +163,20 @@ def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tup
 
 @dataclass
 class _Bound:
-    """The values, statistics, maps and origins of the data that are bound so far."""
+    """The values, statistics, maps and origins of the data that are bound so far, and the files that were pulled for them."""
 
     values: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, DataStats] = field(default_factory=dict)
     maps: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
+    pulled: dict[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
 
     def enter(self, datum: RawDatum, value: Any, stats: DataStats, classes: tuple[Any, ...] = ()) -> None:
         """Add a datum without errors."""
         name = datum.decl.name
         self.values[name], self.stats[name], self.origins[name] = value, stats, datum.origin
+        if datum.pulled:
+            self.pulled[name] = datum.pulled
         if classes:
             self.maps[name] = classes
 
@@ -205,7 +212,9 @@ def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: 
         _check_promises(datum, value, measured, findings)
         stats = measured.stats
     bound.enter(datum, value, stats, classes)
-    if datum.header:
+    if isinstance(datum.raw, Mixed):
+        bound.maps.update(datum.raw.maps(decl.name))
+    elif datum.header:
         bound.maps[f"{decl.name}.columns"] = datum.header
 
 

@@ -13,9 +13,12 @@ from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model
-from ..readers.frames import column_names, match, select
-from ..readers.sources import SourceSpec, infer_format, unknown_format
+from ..readers.categories import Mixed, Selector
+from ..readers.frames import NotPulled, column_names, in_memory, match, select
+from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
+from ..words import SOURCES
 from .findings import Findings
+from .tables import has_categories, levels_of, selector_of, table
 
 T = TypeVar("T")
 
@@ -136,7 +139,7 @@ class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
     `located` says that rows and columns of the array are those of the file. `labels` holds the values that an earlier fit
-    knows, and `header` the names of a table's columns.
+    knows, and `header` the names of a table's columns. `pulled` has what is known of the files at a URL.
     """
 
     decl: DataDecl
@@ -146,11 +149,15 @@ class RawDatum:
     located: bool = False
     labels: tuple[Any, ...] | None = None
     header: tuple[str, ...] = ()
+    pulled: tuple[Mapping[str, object], ...] = ()
 
     def at(self, position: Sequence[int]) -> str:
         """An entry in words: `X[3, 2]` counted from 0, or row and column counted from 1 where it was read from a file."""
         if self.place is None or not position:
-            return f"`{self.decl.name}[{', '.join(map(str, position))}]`" if position else f"`{self.decl.name}`"
+            if not position:
+                return f"`{self.decl.name}`"
+            column = f" of column `{self.header[position[1]]}`" if self.header and len(position) == 2 else ""
+            return f"`{self.decl.name}[{', '.join(map(str, position))}]`{column}"
         parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), position, strict=False)]
         return f"{', '.join(parts)} of `{self.decl.name}`"
 
@@ -183,7 +190,8 @@ def collect(
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    found = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    given = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    found = {name: datum for name, datum in given.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings.labels, findings))
@@ -200,11 +208,28 @@ def collect(
     return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
 
 
+SELECTING = {p.name for word in SOURCES.values() for p in word.parameters if p.domain in ("column", "columns")}
+"""The arguments of sources that name columns."""
+
+
 def spec_of(call: tree.Call, base: Path) -> SourceSpec:
-    """The source that a program's `from` names; its path is relative to the program's folder."""
-    options = {k.name.name: _plain(k.value) for k in call.keywords}
+    """The source that a program's `from` names; its path is relative to the program's folder, unless it is a URL."""
+    options = _keywords(call)
     path = str(_plain(call.args[0])) if call.args else str(options.pop("path", ""))
-    return SourceSpec(call.func.name, os.path.join(base, path) if base != Path(".") else path, options)
+    absolute = base == Path(".") or is_url(path)
+    return SourceSpec(call.func.name, path if absolute else os.path.join(base, path), options)
+
+
+def _keywords(call: tree.Call) -> dict[str, object]:
+    return {k.name.name: _plain(k.value) for k in call.keywords}
+
+
+def categories_of(decl: DataDecl) -> tuple[Selector, ...]:
+    """The columns of a matrix whose declared source has columns of categories; none for all other data."""
+    if decl.source is None or not (decl.type.is_matrix and len(decl.type.shape) == 2):
+        return ()
+    selectors: Any = _keywords(decl.source).get("columns") or ()
+    return tuple(selectors) if has_categories(selectors) else ()
 
 
 def _plain(value: tree.Expr) -> object:
@@ -218,6 +243,8 @@ def _plain(value: tree.Expr) -> object:
             return -(int(number.value) if number.is_integer else number.value)
         case tree.List():
             return [_plain(item) for item in value.items]
+        case tree.Call():
+            return selector_of(value, {"": tuple(map(_plain, value.args)), **_keywords(value)})
     return None
 
 
@@ -264,7 +291,10 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
     declared = spec_of(first, base)
     alike = spec.inferred and spec.format == infer_format(declared.path)
     if spec.format not in ("", declared.format) and not alike:
-        return spec
+        # which columns of a table are used does not depend on its format
+        known = {p.name for p in SOURCES[spec.format].parameters} if spec.format in SOURCES else set()
+        kept = {n: v for n, v in declared.options.items() if n in known & SELECTING}
+        return SourceSpec(spec.format, spec.path, {**kept, **spec.options}, spec.inferred) if kept else spec
     return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
 
 
@@ -285,7 +315,8 @@ def _read(
         of = type_.element.kind if type_.is_entries and type_.element is not None else ""
         roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
     headers: dict[str, tuple[str, ...]] = {}
-    arrays, diagnostics = read(job.spec, roles, headers)
+    pulled: list[Mapping[str, object]] = []
+    arrays, diagnostics = read(job.spec, roles, headers, pulled)
     served = " and ".join(f"`{d.name}`" for d in job.serves if d.name in job.wanted)
     findings.adopt(diagnostics, job.span, f"read for {served}")
     data = {}
@@ -293,22 +324,44 @@ def _read(
         if decl.name not in arrays or decl.name not in job.wanted:
             continue
         key = str(job.spec.options.get("key", decl.name)) if job.spec.format == "npz" else None
-        place = Place(job.spec.path, key)
+        path = without_secrets(job.spec.path)
+        place = Place(path, key)
         located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
-        data[decl.name] = RawDatum(decl, arrays[decl.name], job.spec.path, place, located, header=header)
+        raw = arrays[decl.name]
+        if isinstance(raw, Mixed):
+            raw = replace(raw, known=levels_of(decl.name, categories_of(decl), labels))
+        data[decl.name] = RawDatum(decl, raw, path, place, located, header=header, pulled=tuple(pulled))
     return data
 
 
-def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
-    """The names of a matrix's columns in an earlier fit."""
-    return tuple(labels.get(f"{decl.name}.columns", ())) if not decl.type.is_entries else ()
+def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]], of: str = "inputs") -> tuple[str, ...]:
+    """The names of a matrix's columns in an earlier fit; of a table with categories those of its `columns`, or of the table's `inputs`."""
+    if decl.type.is_entries:
+        return ()
+    return tuple(labels.get(f"{decl.name}.{of}", labels.get(f"{decl.name}.columns", ())))
 
 
-def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings) -> RawDatum:
-    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit."""
+def of_python(
+    decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings
+) -> RawDatum | None:
+    """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit.
+
+    A lazy frame is computed, of the fit's columns alone where there is one. None where that fails, or a frame lacks columns that the declaration
+    names, which is noted.
+    """
     origin = f"bind({decl.name}=...)"
+    try:
+        value = in_memory(value, origin, _fitted_columns(decl, labels))
+    except NotPulled as error:
+        note_not_pulled(decl, error, findings)
+        return None
+    selectors = categories_of(decl)
+    if selectors:
+        value = table(decl, value, selectors, labels, findings)
+        if value is None or isinstance(value, Mixed):
+            return None if value is None else RawDatum(decl, value, origin)
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
-    fitted = _fitted_columns(decl, labels)
+    fitted = _fitted_columns(decl, labels, "columns" if selectors else "inputs")
     if not names or not fitted:
         return RawDatum(decl, value, origin, header=names)
     found = match(fitted, names, named=False)
@@ -324,6 +377,17 @@ def of_python(decl: DataDecl, value: object, labels: Mapping[str, Sequence[objec
     if found.positions == tuple(range(len(names))) or not found.positions:
         return RawDatum(decl, value, origin, header=names)
     return RawDatum(decl, select(value, found.positions), origin, header=fitted)
+
+
+def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> None:
+    """Note that what is given for a datum could not be computed."""
+    findings.add(
+        "FW4532",
+        f"`{decl.name}` {error}",
+        span=decl.span,
+        rule="Lazy frames of polars and collections of dask are computed when they are bound.",
+        hint="compute it first, as in `frame.collect()` or `frame.compute()`, to see the whole error",
+    )
 
 
 def _served(name: str, bindings: Bindings) -> bool:

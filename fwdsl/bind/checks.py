@@ -12,7 +12,9 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
 from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, evaluate_dim, once_per_model, sizes_of
 from ..model.options import Options
+from ..words import LOSSES, NUMBERS
 from .data_operator import DataOperator
+from .evaluate import evaluate
 from .features import expressions
 from .findings import Findings
 from .instance import DataStats
@@ -33,6 +35,32 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], fin
         args = dict(ref.args)
         if "k" in args:
             _check_count(ref, args["k"], size, dims, params, findings)
+
+
+def check_options(
+    model: Model, dims: Sizes, values: Mapping[str, Any], origins: Mapping[str, str], findings: Findings
+) -> None:
+    """Note options of losses whose values are not in the domain of the loss, which their declarations do not tell."""
+    for term in model.terms:
+        if term.kind != "loss":
+            continue
+        given = dict(term.options)
+        for parameter in LOSSES[term.atom].options:
+            expr, domain = given.get(parameter.name), NUMBERS.get(parameter.domain)
+            if expr is None or domain is None or expr.op in ("const", "boolean"):
+                continue
+            value = float(evaluate(expr, dims, values))
+            if domain.holds(value):
+                continue
+            what = f"`{expr.name}`" if expr.op == "param" else "it"
+            origin = f" from {origins[expr.name]}" if expr.op == "param" and expr.name in origins else ""
+            findings.add(
+                "FW4511",
+                f"`{parameter.name}` of `{term.atom}` is {value:g}{origin}, but must be {domain.promised}",
+                span=expr.span,
+                rule="An option of a loss lies in the domain of the loss.",
+                hint=f"give {what} a value that is {domain.promised}",
+            )
 
 
 @once_per_model

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
-from ..readers.frames import as_array, column_names, not_numbers
+from ..readers.categories import Mixed
+from ..readers.frames import as_array, as_numbers, column_names, is_missing, kind_of, not_numbers, plain_values
 from ..readers.roles import LabelSets
 from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .bindings import RawDatum
@@ -31,6 +33,8 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
         return refuse_types(datum.decl, raw), ()
     if datum.labels is not None and (type_.is_signs or type_.is_labels):
         return _as_fitted(datum, datum.labels), datum.labels
+    if isinstance(raw, Mixed):
+        return _expanded(raw), ()
     if isinstance(raw, LabelSets):
         if not type_.is_signs or len(type_.shape) != 2:
             raise InvalidDatum("FW4505", "holds sets of labels", f"declare `{datum.decl.name}: signs[n, k]`")
@@ -59,6 +63,33 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
             "FW4505", "is sparse, where a dense array is needed", "give a dense array: only matrices may be sparse"
         )
     return array, ()
+
+
+def _expanded(raw: Mixed) -> Any:
+    """The matrix of a table with columns of categories. `InvalidDatum` names the first row without a value, or with a level unknown to the fit."""
+    plain = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
+    whole = replace(raw, numbers=numbers(raw.numbers))
+    found = find_nonfinite(whole.numbers, 1)
+    if found:
+        row, j, value = found[0]
+        at = f"is `{value}` in the column `{plain[j]}`, where a finite number is needed"
+        raise InvalidDatum("FW4021", at, "remove the row, or replace the value", at=(row,))
+    wrong = whole.first_wrong()
+    if wrong is None:
+        return whole.expanded()
+    row, column, level, line = wrong
+    if level is None:
+        told = f"has no value in the column `{column}`"
+        raise InvalidDatum("FW4021", told, "fill in the value, or remove the row", at=(row,))
+    known = whole.known[column]
+    listed = ", ".join(f"`{v}`" for v in known[:8]) + (", ..." if len(known) > 8 else "")
+    where = f" (line {line})" if line is not None else ""
+    raise InvalidDatum(
+        "FW4520",
+        f"has `{column}` = `{level}`{where}, a level that the fit does not know",
+        f'the fit knows {listed}; with `onehot("{column}", unknown="ignore")` such rows have zeros there',
+        at=(row,),
+    )
 
 
 def _as_fitted(datum: RawDatum, classes: tuple[Any, ...]) -> Any:
@@ -100,11 +131,12 @@ def numbers(value: object) -> Any:
     if is_sparse(value):
         return _csr(value)
     array = _array(value)
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray):
+        array = as_numbers(array)  # a column with missing values is one of objects
     if array.dtype.kind not in "biuf":
-        which = f" in {_listed(not_numbers(value))}" if column_names(value) else ""
-        raise InvalidDatum(
-            "FW4504", f"holds {_kind(array)}{which}, where real numbers are needed", _remedy(array, which)
-        )
+        if column_names(value):
+            raise _not_numbers(not_numbers(value))
+        raise InvalidDatum("FW4504", f"holds {kind_of(array)}, where real numbers are needed", _remedy(array))
     # to name `np.ma` loads it, and a value of its own has loaded it
     if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and value.mask.any():
         array = np.ma.filled(value.astype(np.float64), np.nan)
@@ -223,7 +255,7 @@ def _array(value: object) -> Any:
     if isinstance(value, np.memmap):
         return value
     try:
-        array = as_array(value) if column_names(value) else np.asarray(value)
+        array = as_array(value) if column_names(value) else plain_values(value)
     except (ValueError, TypeError, OverflowError) as error:
         ragged = "inhomogeneous" in str(error)
         found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
@@ -240,7 +272,7 @@ def _csr(value: MatrixLike) -> MatrixLike:
     from scipy.sparse import csr_array
 
     if value.dtype.kind not in "biuf":
-        raise InvalidDatum("FW4504", f"holds {_kind(value)}, where real numbers are needed", _remedy(value))
+        raise InvalidDatum("FW4504", f"holds {kind_of(value)}, where real numbers are needed", _remedy(value))
     if value.ndim != 2:
         value = value.reshape(-1, 1)
     shell = type(value)(value)  # shares the numbers, and leaves what is cached on the user's object alone
@@ -272,7 +304,7 @@ def _dense_values(value: object) -> Any:
     if array.dtype.kind == "O" or (array.dtype.kind in "US" and not isinstance(value, np.ndarray)):
         return _objects(value, array)
     if array.dtype.kind not in "biufUS":
-        raise InvalidDatum("FW4504", f"holds {_kind(array)}, where labels are needed", "give numbers or words")
+        raise InvalidDatum("FW4504", f"holds {kind_of(array)}, where labels are needed", "give numbers or words")
     return numbers(value) if array.dtype.kind == "f" else array
 
 
@@ -281,7 +313,7 @@ def _objects(value: object, array: MatrixLike) -> MatrixLike:
     raw = array if array.dtype.kind == "O" else np.array(value, dtype=object)
     flat = raw.reshape(-1)
     for i, item in enumerate(flat):
-        if item is None or item != item:
+        if is_missing(item) or item != item:
             raise InvalidDatum("FW4021", f"is `{item}`, where a label is needed", "remove the row", at=_at(raw, i))
     if all(isinstance(item, str) for item in flat):
         return raw.astype(str)
@@ -324,20 +356,29 @@ def _at(array: MatrixLike, position: Any) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(position), array.shape))
 
 
-def _kind(array: MatrixLike) -> str:
-    names = {"c": "complex numbers", "U": "text", "S": "text", "O": "Python objects", "M": "dates", "m": "durations"}
-    return names.get(array.dtype.kind, f"{array.dtype}")
-
-
 def _listed(columns: Sequence[str]) -> str:
     """Names of columns in words."""
     told = ", ".join(f"`{name}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
     return f"the column{'s' if len(columns) > 1 else ''} {told}"
 
 
-def _remedy(array: MatrixLike, which: str = "") -> str:
-    if which:
-        return "leave the column out, or write it as numbers"
+_REMEDIES = {
+    "text": 'leave the column out, or make indicators of it: `onehot("NAME")` in the `columns` of the source that the program declares',
+    "dates": "leave the column out, or give the days since a date as a number",
+    "durations": "leave the column out, or give it in a unit of time as a number, as `.dt.total_seconds()` does",
+    "complex numbers": "give the real and imaginary parts as columns of their own",
+}
+
+
+def _not_numbers(columns: Mapping[str, str]) -> InvalidDatum:
+    """Columns that hold something else than numbers: what the first one has, with all that have it."""
+    kind = next(iter(columns.values()), "no values")
+    of_kind = [name for name, other in columns.items() if other == kind]
+    hint = _REMEDIES.get(kind, "leave the column out, or write it as numbers")
+    return InvalidDatum("FW4504", f"holds {kind} in {_listed(of_kind)}, where real numbers are needed", hint)
+
+
+def _remedy(array: MatrixLike) -> str:
     if array.dtype.kind == "c":
-        return "give the real and imaginary parts as columns of their own"
+        return _REMEDIES["complex numbers"]
     return "give an array of real numbers, for instance `array.astype(float)`"

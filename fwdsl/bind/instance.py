@@ -45,6 +45,7 @@ class Instance:
     `dims` also has the number of columns of a feature map under "dim(Phi)" (of an implicit one the number of its expansion
     coefficients), and the number of observations under "len(M)". `features` are the feature maps with their statistics.
     `origins[name]` says in messages where a value comes from ("train.svm", "--set delta", "the declaration").
+    `pulled[name]` has the `url`, `size`, `etag` and time `modified` of the files at a URL, as far as they are known.
     """
 
     model: Model
@@ -54,6 +55,7 @@ class Instance:
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     features: Features | None = field(default=None, compare=False)
+    pulled: Mapping[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""

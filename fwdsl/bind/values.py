@@ -5,8 +5,6 @@ Sums, products and slices are computed in float64. Sparse values stay sparse, an
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +12,7 @@ import numpy as np
 
 from ..light_dataclass import light_dataclass
 from ..model import Dim, evaluate_dim
+from ..readers.memory import most_memory
 from .data_operator import DataOperator
 
 if TYPE_CHECKING:
@@ -85,16 +84,7 @@ VECTORS = 16
 
 def longest_vector() -> int:
     """The length of vectors of float64 of which `VECTORS` fit into this machine's memory, or the address space of this process if that is less."""
-    size = sys.maxsize
-    if hasattr(os, "sysconf"):  # not on Windows
-        import resource
-
-        if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():  # not on every POSIX
-            pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-            size = pages * page if pages > 0 and page > 0 else size
-        allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-        size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
-    return size // (8 * VECTORS)
+    return most_memory() // (8 * VECTORS)
 
 
 def plus(a: Any, b: Any) -> Value:

@@ -90,6 +90,16 @@ def array(value: object, role: UseKind = "") -> object:
             raise misuse(
                 "FW0304", "a list of rows of different lengths is not a matrix", hint="give all rows the same length"
             ) from None
+    from ..readers.frames import NotPulled, in_memory
+
+    try:
+        value = in_memory(value, "data")
+    except NotPulled as error:
+        raise misuse(
+            "FW0304",
+            f"{describe_value(value)} {error}",
+            hint="compute it first, as in frame.collect() or frame.compute()",
+        ) from error
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind is None and hasattr(value, "__array__"):
         import numpy as np

@@ -105,11 +105,13 @@ DOMAIN_WORDS: dict[str, str] = {
     "string": "a quoted text",
     "boolean": "`true` or `false`",
     "column": "a quoted column name or a position counted from 0",
-    "columns": 'a list of column names or positions, like `["a", "b"]`',
+    "columns": 'a list of column names or positions, like `["a", "b"]`, or of calls like `onehot("c")`',
     "base": "0 or 1",
     "separator": 'one character that separates fields, like `";"` or `"\\t"`',
     "decimal": '`"."` or `","`',
     "missing": '`"drop"`',
+    "drop": '`"first"`',
+    "unknown": '`"ignore"`',
 }
 """Describe an argument by its domain."""
 
@@ -235,4 +237,8 @@ def literal_fits(value: object, domain: str) -> bool:
             return value in (".", ",")
         case "missing":
             return value == "drop"
+        case "drop":
+            return value == "first"
+        case "unknown":
+            return value == "ignore"
     return False

@@ -8,6 +8,7 @@ from ..grammar import tree
 from ..grammar.source import Span
 from ..model import Expr
 from ..words import (
+    COLUMN_WORDS,
     CONVEX,
     FEATURE_MAPS,
     FUNCTIONS,
@@ -119,6 +120,15 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
             span,
             rule="A source stands behind `from`, a type behind `:`, in a declaration.",
             hint=f"write `from {ctx.text(node)}`" if name in SOURCES else f"a type stands behind a name: `x: {name}`",
+        )
+    elif name in COLUMN_WORDS:
+        word = COLUMN_WORDS[name]
+        ctx.error(
+            "FW2005",
+            f"`{name}` is a word for columns of a source and not a function",
+            span,
+            rule=f"It stands in the `columns` of a source: {word.formula[:1].lower()}{word.formula[1:]}",
+            hint=f'write `from csv("data.csv", columns=["a", {name}("b")])`',
         )
     elif name in ctx.entries:
         _declared(ctx, name, span)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
-from ..words import SOURCES, TYPES
+from ..words import COLUMN_WORDS, SOURCES, TYPES, Parameter, elsewhere
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, BoundArguments, bind_arguments, literal, literal_fits
 from .context import Context, Entry
@@ -263,14 +263,7 @@ def _check_source(ctx: Context, source: tree.Call, items: Sequence[DataItem]) ->
     fine = True
     for parameter in signature.parameters:
         part = bound.get(parameter.name)
-        if part is not None and not literal_fits(literal(part), parameter.domain):
-            ctx.error(
-                "FW2012",
-                f"`{parameter.name}` of `{name}` is {DOMAIN_WORDS[parameter.domain]}, not `{ctx.text(part)}`",
-                part.span,
-                rule="The arguments of a source are written out.",
-            )
-            fine = False
+        fine = fine and (part is None or _check_argument(ctx, name, parameter, part))
     types = [i.type for i in items]
     if fine and None not in types:
         problem, hint = _cannot_serve(signature.serves, name, [t for t in types if t is not None], bound)
@@ -283,6 +276,46 @@ def _check_source(ctx: Context, source: tree.Call, items: Sequence[DataItem]) ->
                 rule="A source serves the names since the previous `from` or literal of its statement.",
                 hint=hint,
             )
+
+
+def _check_argument(ctx: Context, call: str, parameter: Parameter, part: tree.Expr) -> bool:
+    """True if an argument is a literal of its domain. In a list of columns a word such as `onehot` stands for the column it is of."""
+    plain, fine = part, True
+    if parameter.domain == "columns" and isinstance(part, tree.List):
+        columns = [_column_of(ctx, item) if isinstance(item, tree.Call) else item for item in part.items]
+        fine = None not in columns
+        plain = replace(part, items=tuple(c for c in columns if c is not None))
+    if fine and not literal_fits(literal(plain), parameter.domain):
+        ctx.error(
+            "FW2012",
+            f"`{parameter.name}` of `{call}` is {DOMAIN_WORDS[parameter.domain]}, not `{ctx.text(part)}`",
+            part.span,
+            rule="The arguments of a source are written out.",
+        )
+        return False
+    return fine
+
+
+def _column_of(ctx: Context, node: tree.Call) -> tree.Expr | None:
+    """The column that a word for columns is of; None after an error."""
+    name = node.func.name
+    if name not in COLUMN_WORDS:
+        ctx.unknown(
+            "FW2006",
+            f"there is no word `{name}` for columns",
+            name,
+            node.func.span,
+            COLUMN_WORDS,
+            elsewhere=elsewhere(COLUMN_WORDS.values()),
+            rule="What a matrix is made of are columns of numbers, by name or position, and "
+            + ", ".join(f"`{word.call}`" for word in COLUMN_WORDS.values())
+            + ".",
+        )
+        return None
+    parameters = COLUMN_WORDS[name].parameters
+    bound = bind_arguments(ctx, node, parameters)
+    fine = bound is not None and [_check_argument(ctx, name, p, bound[p.name]) for p in parameters if p.name in bound]
+    return bound[parameters[0].name] if bound is not None and fine and all(fine) else None
 
 
 def _listed(items: Sequence[DataItem]) -> str:
@@ -312,6 +345,9 @@ def _cannot_serve(serves: str, name: str, types: Sequence[Type], bound: BoundArg
             "it gives one matrix and one target",
             "give each name a `from` of its own, or put the arrays in one `npz`",
         )
+    listed = bound.get("columns")
+    if isinstance(listed, tree.List) and any(isinstance(c, tree.Call) for c in listed.items) and not matrices:
+        return "indicators are columns of a matrix", "declare a matrix too, as in `X: matrix[n, p]`"
     columns = [t for t in others if t.is_signs and len(t.shape) == 2]
     if name == "libsvm":
         several = "multilabel" in bound and literal(bound["multilabel"]) is True

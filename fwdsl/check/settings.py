@@ -18,7 +18,7 @@ _NAMES = tuple(SOLVE_OPTIONS)
 _EXPECTED = {
     "tol": "a number above 0",
     "gap": '"relative" or "absolute"',
-    "method": "the name of a method, or several to choose from",
+    "method": "the name of a method, `NAME(option=value)`, or several names to choose from",
     "max_iter": "a whole number from 0",
     "time": "seconds, a number from 0",
     "seed": "a whole number from 0",
@@ -120,10 +120,20 @@ def _declared(model: Model) -> Options:
 
 
 def _method(method: Any) -> dict[str, object]:
-    """The options that a method, or several to choose from, stand for."""
-    names = (method,) if isinstance(method, str) else tuple(dict.fromkeys(method))
+    """The options that a method, with its own in brackets or without, or several to choose from, stand for."""
+    names, own = _named(method) if isinstance(method, str) else (tuple(dict.fromkeys(method)), {})
     one = len(names) == 1
-    return {"method": names[0] if one else "auto", "method_options": {}, "among": () if one else names}
+    return {"method": names[0] if one else "auto", "method_options": own, "among": () if one else names}
+
+
+def _named(text: str) -> tuple[tuple[str, ...], dict[str, object]]:
+    """The methods that a text names, as on the command line, and the options in the brackets of one; no names where it is none."""
+    if text.isidentifier():
+        return (text,), {}
+    from .options import method_list, method_option
+
+    one = method_option(text)
+    return ((one[0],), one[1]) if one else (method_list(text) or (), {})
 
 
 def _plain(value: object) -> object:
@@ -144,7 +154,7 @@ def _fits(name: str, value: object) -> bool:
     if name == "gap":
         return isinstance(value, str) and value in ("relative", "absolute")
     if name == "method":
-        names = [value] if isinstance(value, str) else value
+        names = _named(value)[0] if isinstance(value, str) else value
         several = not isinstance(value, str)
         return isinstance(names, list | tuple) and bool(names) and all(_is_name(n, several) for n in names)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..grammar.diagnostic import Diagnostic
 from ..readers.files import Unreadable, check_readable
 from ..readers.findings import FileFindings
+from ..readers.sources import is_url, without_secrets
 from ..session import Diagnostics, Session, StageName
 from ..words import SOLVE_OPTIONS
 from .arguments import bindings
@@ -99,7 +100,18 @@ def opened_to_solve(
     session = opened(name, output, bindings, known.method is not None)
     keep_apart(outputs, inputs_of(session, name))
     session.options = options_for(session.compile(), known)
+    for url in _urls(session):
+        output.note(f"{without_secrets(url)} is pulled")  # which may take a while
     return session
+
+
+def _urls(session: Session) -> list[str]:
+    """The URLs that data are read from, each once; what replaces a source of the program counts in its place."""
+    from ..bind.bindings import spec_of
+
+    given = {name: spec.path for names, spec in session.bindings.sources for name in names}
+    own = {d.name: spec_of(d.source, session.base).path for d in session.compile().data if d.source is not None}
+    return [path for path in dict.fromkeys({**own, **given}.values()) if is_url(path)]
 
 
 def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:

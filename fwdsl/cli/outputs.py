@@ -24,6 +24,9 @@ def require_outputs(outputs: Outputs) -> None:
     for option, name in outputs.items():
         if name is None:
             continue
+        if not name:
+            hint = f"write the path of a file after `{option}`"
+            raise CommandStop([Diagnostic("FW0003", f"`{option}` has an empty path", hint=hint)])
         require_writable(name)
         wrong = wrong_suffix(name, option) if option == "--out" else None
         if wrong is not None:

@@ -35,6 +35,8 @@ def target_of(name: str | Path) -> Path:
 
     A file that is written whole is moved into place, which would put it where a device or a pipe was.
     """
+    if not os.fspath(name):
+        raise OSError(errno.EINVAL, "its path is empty", "")
     try:
         mode = os.stat(name).st_mode
     except FileNotFoundError:

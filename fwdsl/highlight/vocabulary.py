@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..grammar.words import KEYWORDS as TERMINALS
-from ..words import SETS, SOURCES, TYPES, function_names
+from ..words import COLUMN_WORDS, SETS, SOURCES, TYPES, function_names
 from ..words.keywords import KEYWORDS
 
 STATEMENTS = (*(name for name, word in KEYWORDS.items() if word.starts), "to")
@@ -17,7 +17,8 @@ CONSTANTS = tuple(name for name, word in KEYWORDS.items() if word.value)
 
 TYPE_NAMES = tuple(TYPES)
 FUNCTION_NAMES = function_names()
-SOURCE_NAMES = tuple(SOURCES)
+SOURCE_NAMES = (*SOURCES, *COLUMN_WORDS)
+"""Data sources, and the words for their columns."""
 
 SET_NAMES = tuple(name for name in SETS if name not in TYPES)
 """Sets that are not types too."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..grammar.lexer import Token
 from ..grammar.source import Span
-from ..words import SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
+from ..words import COLUMN_WORDS, SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
 from ..words.keywords import KEYWORDS
 from .analysis import Analysis
 from .files import columns_of, files_for
@@ -151,10 +151,39 @@ def _sets(analysis: Analysis, place: Place) -> Iterator[Offer]:
 
 
 def _sources(analysis: Analysis, place: Place) -> Iterator[Offer]:
-    if not _complete_before(place):
+    source = _source_around(place)
+    if source is not None:
+        listed = place.brackets[-1].opener == "[" and _domain(source) == "columns"
+        yield from _listed_columns(analysis, place, source) if listed and not _complete_before(place) else ()
+    elif not _complete_before(place):
         for name, word in SOURCES.items():
             detail = f'{name}("PATH")  {", ".join(word.suffixes)}'
             yield Offer(name, "function", detail, about_word(name, Role.SOURCE), True)
+
+
+def _listed_columns(analysis: Analysis, place: Place, source: Bracket) -> Iterator[Offer]:
+    """Columns in quotes, and the words for columns."""
+    for name in _columns(analysis, place, source):
+        yield Offer(_in_quotes(name), "column", "column", rank=0)
+    for name, word in COLUMN_WORDS.items():
+        yield Offer(name, "function", word.call, about_word(name, Role.FUNCTION), True)
+
+
+def _source_around(place: Place) -> Bracket | None:
+    """The source in whose brackets the cursor stands."""
+    return next((b for b in place.brackets if b.role is Role.SOURCE and b.callee in SOURCES), None)
+
+
+def _domain(call: Bracket) -> str:
+    """The domain of the argument that is being given to a call, by name or by position."""
+    parameters = parameters_of(call)
+    if call.argument:
+        return next((p.domain for p in parameters if p.name == call.argument), "")
+    return parameters[call.position].domain if call.position < len(parameters) else ""
+
+
+def _in_quotes(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _expression(analysis: Analysis, place: Place) -> Iterator[Offer]:
@@ -199,12 +228,13 @@ def _arguments(analysis: Analysis, place: Place, call: Bracket) -> Iterator[Offe
 def _of_argument(analysis: Analysis, place: Place, call: Bracket) -> Iterator[Offer]:
     if _complete_before(place):
         return
-    domain = next((p.domain for p in parameters_of(call) if p.name == call.argument), "")
+    domain = _domain(call)
     if domain == "boolean" or call.role is Role.METHOD:
         yield from (_keyword(name) for name in ("true", "false"))
-    if domain in _COLUMNS:
-        for name in _columns(analysis, place, call):
-            yield Offer('"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"', "column", "column", rank=0)
+    source = _source_around(place)
+    if domain in _COLUMNS and source is not None:
+        for name in _columns(analysis, place, source):
+            yield Offer(_in_quotes(name), "column", "column", rank=0)
 
 
 _COLUMNS = ("column", "columns")
@@ -212,13 +242,12 @@ _COLUMNS = ("column", "columns")
 
 def _quoted(analysis: Analysis, place: Place) -> Iterator[Offer]:
     """The texts that may stand in quotes: a file of a source, or a column of it."""
-    call = place.call
-    if call is None or call.role is not Role.SOURCE or call.callee not in SOURCES:
+    call, source = place.call, _source_around(place)
+    if call is None or source is None:
         return
-    domain = next((p.domain for p in parameters_of(call) if p.name == call.argument), "")
-    if domain in _COLUMNS:
-        yield from (Offer(name, "column", "column") for name in _columns(analysis, place, call))
-    elif not call.argument and call.position == 0:
+    if _domain(call) in _COLUMNS:
+        yield from (Offer(name, "column", "column") for name in _columns(analysis, place, source))
+    elif call is source and not call.argument and call.position == 0:
         yield from (Offer(name, "file") for name in files_for(analysis.folder, call.callee))
 
 

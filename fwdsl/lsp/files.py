@@ -21,7 +21,7 @@ def files_for(folder: Path | None, format_name: str) -> list[str]:
 
     suffixes = SOURCES[format_name].suffixes
     found = []
-    for path in _files(folder):
+    for path in _files(folder, SOURCES[format_name].is_folder):
         lower = path.lower()
         if lower[: len(lower) - len(compression(lower))].endswith(suffixes):
             found.append(path)
@@ -30,10 +30,12 @@ def files_for(folder: Path | None, format_name: str) -> list[str]:
     return found
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _files(folder: Path, are_folders: bool) -> Iterator[str]:
     for top in (folder, *_folders(folder)):
         try:
-            names = sorted(entry.name for entry in os.scandir(top) if entry.is_file())
+            names = sorted(
+                entry.name for entry in os.scandir(top) if (entry.is_dir() if are_folders else entry.is_file())
+            )
         except OSError:
             continue
         yield from ((top / name).relative_to(folder).as_posix() for name in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..words import (
+    COLUMN_WORDS,
     FEATURE_MAPS,
     LOSSES,
     NUMBERS,
@@ -30,7 +31,7 @@ def fenced(text: str) -> str:
 def word_of(name: str, role: Role | None = None) -> Word | None:
     """The record of a word that is called, or of a set."""
     found: Word | None = SETS.get(name) if role is Role.SET else function_named(name) or SETS.get(name)
-    return found
+    return found or COLUMN_WORDS.get(name)
 
 
 def about_word(name: str, role: Role, call: Bracket | None = None) -> str:

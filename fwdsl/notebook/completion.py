@@ -10,7 +10,7 @@ from ..backends.registry import METHODS
 from ..grammar.lexer import scan
 from ..grammar.source import Source
 from ..grammar.words import KEYWORDS
-from ..words import SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
+from ..words import COLUMN_WORDS, SETS, SOLVE_OPTIONS, SOURCES, TYPES, function_named, function_names
 from .cell import NAME, parser
 
 _WORD = re.compile(r"[\w.\-%]*\Z")
@@ -51,7 +51,7 @@ def _offered(text: str, before: str, line: int, shell: Any) -> Iterable[str]:
         return _of_first_line(text, before, shell)
     if _OF_SOLVE.match(before):
         return [*SOLVE_OPTIONS, *KEYWORD_TEXTS]
-    return [*KEYWORD_TEXTS, *function_names(), *SETS, *TYPES, *SOURCES, *names_in(text)]
+    return [*KEYWORD_TEXTS, *function_names(), *SETS, *TYPES, *SOURCES, *COLUMN_WORDS, *names_in(text)]
 
 
 KEYWORD_TEXTS = tuple(sorted(word.lower() for word in KEYWORDS))
@@ -61,7 +61,7 @@ def kind_of(word: str) -> str:
     """The kind of a word, in the names that front ends have icons for."""
     if word in TYPES:
         return "class"
-    if function_named(word) or word in SETS or word in SOURCES:
+    if function_named(word) or word in SETS or word in SOURCES or word in COLUMN_WORDS:
         return "function"
     return "keyword" if word in KEYWORD_TEXTS or word in SOLVE_OPTIONS or word.startswith("-") else "instance"
 
@@ -78,5 +78,5 @@ def _of_first_line(text: str, before: str, shell: Any) -> Iterable[str]:
 def names_in(text: str) -> list[str]:
     """The names that a program has below the first line of its cell, in their order; words of the language are not among them."""
     tokens, _, _ = scan(Source("", text.partition("\n")[2]), 0)
-    known = {*function_names(), *SETS, *TYPES, *SOURCES}
+    known = {*function_names(), *SETS, *TYPES, *SOURCES, *COLUMN_WORDS}
     return list(dict.fromkeys(t.text for t in tokens if t.type == "NAME" and t.text not in known))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from .categories import Onehot, Selector, name_of
 from .findings import FileFindings
 from .frames import Match, match
 from .roles import Role
@@ -14,11 +15,26 @@ from .roles import Role
 
 @dataclass(frozen=True, slots=True)
 class ChosenColumns:
-    """The positions of the columns of the role `table`, and of the column of each other role."""
+    """The positions of the columns of the role `table`, and of the column of each other role.
+
+    `onehot` says which columns of the table are categories: None for each that is of numbers. It is empty where all are.
+    """
 
     table: Role | None
     columns: tuple[int, ...]
     targets: tuple[tuple[Role, int], ...]
+    onehot: tuple[Onehot | None, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The positions of the table's columns of numbers."""
+        kinds = self.onehot or (None,) * len(self.columns)
+        return tuple(c for c, kind in zip(self.columns, kinds, strict=True) if kind is None)
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """The positions of the table's columns of categories."""
+        return tuple(c for c, kind in zip(self.columns, self.onehot, strict=False) if kind is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +68,13 @@ def choose(
         )
         return None
     table = tables[0] if tables else None
-    target = _position(header, options["target"], "target", path, findings) if "target" in options else None
-    listed = [_position(header, c, "columns", path, findings) for c in options.get("columns", ())]
+    # Where the columns are known, rows without a target will do for a matrix alone.
+    needless = not singles and ("columns" in options or any(t.columns for t in tables))
+    absent = needless and isinstance(options.get("target"), str) and options["target"] not in (header.names or ())
+    told = "target" in options and not absent
+    target = _position(header, options["target"], "target", path, findings) if told else None
+    selectors: Sequence[Selector] = options.get("columns", ())
+    listed = [_position(header, name_of(s), "columns", path, findings) for s in selectors]
     if findings.failed:
         return None
     columns = [c for c in listed if c is not None]
@@ -81,7 +102,31 @@ def choose(
         return None
     if header.names is not None:
         findings.headers[table.name] = tuple(header.names[c] for c in columns)
-    return ChosenColumns(table, tuple(columns), targets)
+    onehot = tuple(s if isinstance(s, Onehot) else None for s in selectors)
+    coded = any(onehot)
+    twice = next((c for c in columns if columns.count(c) > 1), None) if coded else None
+    if twice is not None:
+        findings.add(
+            "FW4032",
+            f"{_named(header, twice)} of `{path}` is listed twice",
+            rule="A column is listed once, as numbers or as categories.",
+            hint="list it once in `columns=`",
+        )
+        return None
+    for role, position in targets:
+        if coded and position in columns:
+            findings.add(
+                "FW4031",
+                f"a column of `{path}` is both `{role.name}` and one of `{table.name}`",
+                rule="A target is not among the columns it is predicted from.",
+                hint=f"leave {_named(header, position)} out of `columns`",
+            )
+            return None
+    return ChosenColumns(table, tuple(columns), targets, onehot if coded else ())
+
+
+def _named(header: Header, position: int) -> str:
+    return f"column {position}" if header.names is None else f"`{header.names[position]}`"
 
 
 def _missing(fitted: Match, header: Header, table: Role, path: str, findings: FileFindings) -> None:

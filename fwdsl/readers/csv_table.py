@@ -1,50 +1,33 @@
 """Reads csv files: numbers separated by commas, or by `sep`, a header unless `header=false`, fields quoted as in RFC 4180.
 
-Chunks without quotes are cut with array operations. From the first quote on, a field may hold line breaks: there, and
-wherever something is wrong, Python's csv module reads row by row.
+Chunks without quotes are cut with array operations. Where there are quotes, and wherever something is wrong, Python's csv module reads row by
+row. Of large files pyarrow reads what is in order (`csv_arrow`).
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..grammar.diagnostic import Place
+from .categories import Category, Mixed, level_of
+from .csv_arrow import FROM, ArrowReader, Coded, Columns
 from .csv_columns import ChosenColumns, Header, choose
+from .csv_rows import Form, whole_rows
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
 from .scan import not_two, odd_one
-from .tokens import floats, is_infinite, is_missing, to_finite
+from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
     from .roles import Raw
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of a csv file: what separates fields, what stands between the digits of a number, whether rows without a value are left out."""
-
-    sep: str = ","
-    decimal: str = "."
-    drops: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, object]) -> Form:
-        """The form that the options of a source state; decimal commas stand between semicolons unless `sep` tells otherwise."""
-        decimal = str(options.get("decimal", "."))
-        return cls(str(options.get("sep", ";" if decimal == "," else ",")), decimal, options.get("missing") == "drop")
-
-    def plain(self, text: str) -> str:
-        """A number with a decimal point."""
-        return text.replace(",", ".") if self.decimal == "," else text
 
 
 SEPARATING = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -94,6 +77,12 @@ class _Words:
         codes = [known.setdefault(w, (len(known), row))[0] for w, row in zip(words, rows, strict=True)]
         self._codes.extend(np.array(codes, np.int32))
 
+    def extend_coded(self, column: Coded) -> None:
+        known = self._known
+        seen = zip(column.words, column.lines, strict=True)
+        codes = np.array([known.setdefault(w, (len(known), row))[0] for w, row in seen], np.int32)
+        self._codes.extend(codes[column.codes])
+
     def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray:
         """The values as numbers if all are numbers, else as words; ids are always words.
 
@@ -122,6 +111,18 @@ class _Words:
         return column_values
 
 
+class _Levels(_Words):
+    """A column of categories."""
+
+    def category(self, column: int, what: str, findings: FileFindings) -> Category:
+        """The levels of the rows. Fields without a value are noted."""
+        words, lines = list(self._known), [line for _, line in self._known.values()]
+        for word, line in zip(words, lines, strict=True):
+            if word and is_gap(word):  # an empty field is noted where it is read
+                _note_empty(line, column, what, findings, word)
+        return Category.merged(self._codes.finish(), [level_of(word) for word in words], lines)
+
+
 class Table:
     """The chosen columns of a csv file while it is read."""
 
@@ -131,31 +132,42 @@ class Table:
         choice: ChosenColumns,
         path: str,
         findings: FileFindings,
-        advice: str = "list the numeric columns with `columns=`, or write the values as numbers",
+        advice: str = 'list the columns that are used with `columns=`, those of categories as `onehot("NAME")`',
         form: Form | None = None,
     ) -> None:
         self._header = header
         self._form = form or Form()
         self._dropped = 0
+        self._one_by_one = 0  # fields that are not converted by array operations
         self._advice = advice
         self._choice = choice
         self._path = path
         self._findings = findings
         numeric = [position for role, position in choice.targets if not role.may_be_text]
-        self._wanted = (*choice.columns, *numeric)
+        self._wanted = (*choice.numbers, *numeric)
         self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
         self._words = {position: _Words() for role, position in choice.targets if role.may_be_text}
+        self._levels = {position: _Levels() for position in choice.categories}
+        self._words.update(self._levels)
         self._rows = 0
 
     def add(self, chunks: Iterator[bytes], line: int) -> None:
         """Add chunks of whole lines, the first of which is line `line` of the file."""
-        for text in chunks:
-            if b'"' in text:
+        arrow: ArrowReader | None = None
+        asked = False
+        for text, rows in whole_rows(chunks, self._form.sep):
+            if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if not self.add_chunk(text, line):
+            if not asked and self._one_by_one >= FROM:
+                asked = True
+                arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form, self._levels)
+            columns = arrow.read(text, rows, line) if arrow else None
+            if columns is not None:
+                self._add_columns(columns)
+            elif rows.has_quotes or not self.add_chunk(text, line):
                 self.add_rows(_decoded([text], line, self._findings), line)
-            line += text.count(b"\n")
+            line += rows.lines
             if self._findings.full:
                 break
 
@@ -176,7 +188,8 @@ class Table:
         wanted = list(self._wanted)
         numbers = text if self._form.decimal == "." else text.replace(b",", b".")
         plain = buffer if numbers is text else np.frombuffer(numbers, np.uint8)
-        values = floats(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        values, one_by_one = floats_counted(plain, numbers, begin[:, wanted].ravel(), end[:, wanted].ravel())
+        self._one_by_one += one_by_one
         words = {}
         try:
             for position in self._words:
@@ -184,7 +197,7 @@ class Table:
                 words[position] = [text[a:b].decode("utf-8").strip() for a, b in bounds]
         except UnicodeDecodeError:
             return False
-        if values is None or any("" in column for column in words.values()):
+        if values is None or any(any(map(self._gap(c), set(column))) for c, column in words.items()):
             return False
         self._add(values.reshape(len(begin), len(wanted)), words, range(line, line + len(begin)))
         return True
@@ -212,9 +225,10 @@ class Table:
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
                     continue
-                if self._form.drops and any(is_missing(record[c]) for c in used):
+                if self._form.drops and any(self._gap(c)(record[c]) for c in used):
                     self._dropped += 1
                     continue
+                self._one_by_one += len(used)
                 numbers = [self._number(record[c].strip(), here, c) for c in self._wanted]
                 for position, column in words.items():
                     column.append(self._word(record[position].strip(), here, position))
@@ -232,13 +246,13 @@ class Table:
         if findings.failed:
             return {}
         if self._rows == 0:
-            findings.no_rows()
+            findings.no_rows(self._dropped)
             return {}
         if self._dropped:
             findings.left_out(self._dropped, self._rows + self._dropped)
         result: dict[str, Raw] = {}
         if self._choice.table is not None:
-            result[self._choice.table.name] = self._numbers[0].finish().reshape(self._rows, len(self._choice.columns))
+            result[self._choice.table.name] = self._matrix(self._choice.table.name)
         vectors = iter(self._numbers[1:])
         words: dict[int, np.ndarray] = {}
         for role, position in self._choice.targets:
@@ -250,6 +264,20 @@ class Table:
             result[role.name] = words[position]
         return result
 
+    def _gap(self, column: int) -> Callable[[str], bool]:
+        """The test for fields of a column whose rows are not read as they are: left out, or told as empty."""
+        if not self._form.drops:
+            return "".__eq__
+        return is_gap if column in self._levels else is_missing
+
+    def _matrix(self, name: str) -> Raw:
+        numbers = self._numbers[0].finish().reshape(self._rows, len(self._choice.numbers))
+        if not self._levels:
+            return numbers
+        found = {c: levels.category(c, self._what(c), self._findings) for c, levels in self._levels.items()}
+        names = self._findings.headers.get(name) or tuple(str(c) for c in self._choice.columns)
+        return Mixed(names, self._choice.onehot, numbers, tuple(found[c] for c in self._choice.categories))
+
     def _flush(self, batch: list[list[float]], words: dict[int, list[str]], rows: list[int]) -> None:
         self._add(np.array(batch, np.float64).reshape(len(batch), len(self._wanted)), words, rows)
         batch.clear()
@@ -260,12 +288,23 @@ class Table:
     def _add(self, values: np.ndarray, words: Mapping[int, list[str]], rows: Sequence[int]) -> None:
         if self._findings.failed:
             return
-        width = len(self._choice.columns)
+        self._add_numbers(values)
+        for position, column in words.items():
+            self._words[position].extend(column, rows)
+
+    def _add_columns(self, columns: Columns) -> None:
+        self._dropped += columns.dropped
+        if self._findings.failed:
+            return
+        self._add_numbers(columns.numbers)
+        for position, column in columns.words.items():
+            self._words[position].extend_coded(column)
+
+    def _add_numbers(self, values: np.ndarray) -> None:
+        width = len(self._choice.numbers)
         self._numbers[0].extend(values[:, :width].ravel())
         for i, vector in enumerate(self._numbers[1:]):
             vector.extend(values[:, width + i])
-        for position, column in words.items():
-            self._words[position].extend(column, rows)
         self._rows += len(values)
 
     def _number(self, text: str, row: int, column: int) -> float:
@@ -395,13 +434,13 @@ def _decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iter
             line += 1
 
 
-def _note_empty(row: int, column: int, what: str, findings: FileFindings) -> None:
+def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "") -> None:
     findings.add(
         "FW4023",
-        f"{what} is empty on line {row}",
+        f"{what} is {f'`{text}`, which is no value,' if text else 'empty'} on line {row}",
         rule="Every row has a value in every column that is used.",
         hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`',
         row=row,
         column=column + 1,
-        value="",
+        value=text,
     )

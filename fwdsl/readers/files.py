@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from .findings import FileFindings
-from .sources import COMPRESSIONS, compression
+from .sources import COMPRESSIONS, compression, is_url
 
 BLOCK = 1 << 20
 _MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
@@ -67,8 +67,8 @@ def _standard_input(findings: FileFindings) -> BinaryIO:
 
 
 def check_readable(path: str, findings: FileFindings) -> None:
-    """Raise `Unreadable`, with the reason noted, unless `path` is a file that is not empty and fits its suffix."""
-    if path == STDIN:
+    """Raise `Unreadable`, with the reason noted, unless `path` is a file that is not empty and fits its suffix. A URL is not asked for."""
+    if path == STDIN or is_url(path):
         return
     file = Path(path)
     try:

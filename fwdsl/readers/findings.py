@@ -18,6 +18,10 @@ _SYSTEMATIC = ("FW4010", "FW4020")
 _ALIKE = 3
 _LOOKED_AT = 1000
 
+LEFT_OUT = "FW4024"
+
+_GAPS = "leave columns with many gaps out with `columns=`"
+
 
 class FileFindings:
     """The diagnostics of one source, at most `LIMIT` of them, all about one file."""
@@ -25,6 +29,8 @@ class FileFindings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
+        self.has_no_rows = False  # the file is in order, but has no rows
+        self.dropped = 0  # the rows that are left out
         self._found: list[Diagnostic] = []
         # By systematic finding: its places in the list, -1 for those left out.
         self._alike: dict[tuple[str, int | None], list[int]] = {}
@@ -81,17 +87,26 @@ class FileFindings:
             value=text,
         )
 
-    def no_rows(self) -> None:
-        """Note a file that exists and holds no rows."""
-        self.add("FW4004", f"`{self.file}` has no rows", rule="A source holds at least one row.")
+    def no_rows(self, dropped: int = 0) -> None:
+        """Note a file that exists and holds no rows, or none but those that `missing="drop"` leaves out."""
+        self.has_no_rows = not self.failed
+        self.dropped = dropped
+        rule = "A source holds at least one row."
+        if dropped:
+            self.add(
+                "FW4004", f"no row of `{self.file}` has a value in every column that is used", rule=rule, hint=_GAPS
+            )
+        else:
+            self.add("FW4004", f"`{self.file}` has no rows", rule=rule)
 
     def left_out(self, count: int, rows: int) -> None:
-        """Note the rows that `missing="drop"` leaves out."""
+        """Note the rows that `missing="drop"` leaves out, some of all."""
+        self.dropped = count
         self.add(
-            "FW4024",
+            LEFT_OUT,
             f"{count:,} of the {rows:,} rows of `{self.file}` have no value in a column that is used, and are left out",
             rule='With `missing="drop"` rows without a value are left out.',
-            hint="leave columns with many gaps out with `columns=`",
+            hint=_GAPS,
             severity="warning",
         )
 

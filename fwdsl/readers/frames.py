@@ -2,13 +2,76 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 
+class NotPulled(Exception):
+    """A lazy frame or the like could not be computed; the message says why, and continues a sentence that begins with its name."""
+
+
+def in_memory(value: Any, name: str, columns: Sequence[str] = ()) -> Any:
+    """A lazy frame of polars or a collection of dask as what it computes, of `columns` alone where it has all of these; all else as it is.
+
+    What is computed, or copied from Arrow, is logged before. Raises `NotPulled` where computing it fails.
+    """
+    if not (is_lazy(value) or _is_arrow(value)):
+        return value
+    try:
+        names = column_names(value)
+        if columns and is_lazy(value) and not set(columns) - set(names) and len(set(names)) == len(names):
+            value = select(value, [names.index(c) for c in columns])
+        import logging
+
+        log = logging.getLogger("fwdsl.readers")
+        log.info("%s: %s is %s", name, described(value), "pulled into memory" if is_lazy(value) else "read")
+        if not is_lazy(value):
+            return value
+        return value.collect() if hasattr(value, "collect") else value.compute()
+    except MemoryError:
+        raise NotPulled(f"does not fit into memory: {described(value)}") from None
+    except Exception as error:  # whatever the tasks of dask, or readers of polars, run into
+        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+        raise NotPulled(f"cannot be computed: {reason}") from error
+
+
+def described(value: Any) -> str:
+    """A table in words, as far as its sizes are known without computing it: `a polars LazyFrame of 3 columns`."""
+    kind = f"a {type(value).__module__.partition('.')[0]} {type(value).__name__}"
+    names, shape = column_names(value), getattr(value, "shape", ())
+    sizes = [size for size in shape if isinstance(size, int)]
+    known = len(sizes) == len(shape) and bool(shape)
+    parts = []
+    if known:
+        parts.append(" x ".join(f"{size:,}" for size in sizes))
+    elif names:
+        parts.append(f"{len(names):,} column{'s' if len(names) > 1 else ''}")
+    size = getattr(value, "nbytes", None) if known else None
+    if isinstance(size, int | float) and size == size:
+        parts.append(f"{int(size):,} bytes")
+    count = getattr(value, "npartitions", None)
+    if isinstance(count, int):
+        parts.append(f"{count:,} part{'s' if count > 1 else ''}")
+    return f"{kind} of {', '.join(parts)}" if parts else kind
+
+
+def is_lazy(value: Any) -> bool:
+    """True of polars' lazy frames and dask's collections. Frames in memory have some of the methods, too."""
+    if hasattr(value, "collect_schema"):
+        return hasattr(value, "collect")
+    return hasattr(value, "__dask_graph__") and hasattr(value, "compute")
+
+
+def _is_arrow(value: Any) -> bool:
+    return hasattr(value, "column_names") and hasattr(value, "to_batches")
+
+
 def column_names(value: object) -> tuple[str, ...]:
     """The names of a frame's columns, as texts; none for whatever is no frame."""
+    if hasattr(value, "collect_schema"):  # polars, whose lazy frames have no shape
+        return tuple(value.collect_schema().names())
     shape = getattr(value, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(value, "__array__"):
         return ()
@@ -23,6 +86,9 @@ def select(frame: Any, positions: Sequence[int]) -> Any:
     """The frame of some columns, in this order."""
     if hasattr(frame, "iloc"):
         return frame.iloc[:, list(positions)]
+    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
+        names = frame.collect_schema().names()
+        return frame.select([names[i] for i in positions])
     return frame.select(list(positions)) if hasattr(frame, "column_names") else frame[:, list(positions)]
 
 
@@ -30,19 +96,85 @@ def as_array(frame: Any) -> Any:
     """The numbers of a frame. Where columns have no type in common each is converted alone; an array of objects is what has no numbers."""
     import numpy as np  # only where there is a frame: building expressions loads no NumPy
 
-    array = np.asarray(frame)
-    if array.dtype.kind != "O" or not_numbers(frame):
-        return array
-    columns = [np.asarray(select(frame, [i])) for i in range(array.shape[1])]
-    return np.concatenate([column.astype(np.float64) for column in columns], axis=1)
+    if not hasattr(frame, "column_names"):
+        array = np.asarray(frame)
+        if array.dtype.kind in _NUMBERS:
+            return array
+    columns = _columns(frame)
+    if all(column.dtype.kind in _NUMBERS for column in columns):
+        return np.column_stack(columns) if columns else np.asarray(frame)
+    table = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for i, column in enumerate(columns):
+        table[:, i] = column
+    return table
 
 
-def not_numbers(frame: Any) -> list[str]:
-    """The names of the columns that hold something else than numbers."""
+def plain_values(value: Any) -> Any:
+    """A list, an array or a column as NumPy has it. Codes of Arrow's stand for their values: NumPy is not told which of them are missing."""
     import numpy as np
 
-    names = column_names(frame)
-    return [name for i, name in enumerate(names) if np.asarray(select(frame, [i])).dtype.kind not in "biuf"]
+    type_: Any = getattr(value, "type", None)
+    return np.asarray(value.cast(type_.value_type) if hasattr(type_, "index_type") else value)
+
+
+_NUMBERS = "biuf"
+"""The kinds of NumPy's types that are numbers."""
+
+
+def _columns(frame: Any) -> list[Any]:
+    """Each column as numbers, with nan where a value is missing, or as what else it holds."""
+    import numpy as np
+
+    if hasattr(frame, "column_names"):  # Arrow
+        return [as_numbers(plain_values(frame.column(i))) for i in range(frame.shape[1])]
+    return [as_numbers(np.asarray(select(frame, [i])).reshape(-1)) for i in range(len(column_names(frame)))]
+
+
+def as_numbers(array: Any) -> Any:
+    """An array of objects that are numbers, truth values, decimals or missing as floats, with nan where one is missing; any other as it is."""
+    from decimal import Decimal
+
+    import numpy as np
+
+    if array.dtype.kind != "O":
+        return array
+    if all(isinstance(item, bool | np.bool_) for item in array.flat):
+        return array.astype(bool)
+    able = (bool, int, float, np.number, np.bool_, Decimal)
+    if not all(is_missing(item) or isinstance(item, able) for item in array.flat):
+        return array
+    try:
+        flat = [math.nan if is_missing(item) else float(item) for item in array.flat]
+    except (OverflowError, TypeError):  # complex numbers among them
+        return array
+    return np.array(flat, dtype=np.float64).reshape(array.shape)
+
+
+def is_missing(item: object) -> bool:
+    """True of `None`, nan, and what pandas has in their place."""
+    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+        return True
+    return (isinstance(item, float) or type(item).__name__ == "Decimal") and bool(item != item)
+
+
+def not_numbers(frame: Any) -> dict[str, str]:
+    """The names of the columns that hold something else than numbers, with what it is in words."""
+    names, columns = column_names(frame), _columns(frame)
+    return {n: kind_of(c) for n, c in zip(names, columns, strict=True) if c.dtype.kind not in _NUMBERS}
+
+
+def kind_of(array: Any) -> str:
+    """The contents of an array that are no numbers, in words."""
+    if array.dtype.kind != "O":
+        kinds = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+        return kinds.get(array.dtype.kind, str(array.dtype))
+    from datetime import date, timedelta
+
+    items = [item for item in array.flat if not is_missing(item)]
+    for type_, words in ((str, "text"), (date, "dates"), (timedelta, "durations")):
+        if items and all(isinstance(item, type_) for item in items):
+            return words
+    return "Python objects" if items else "no values"
 
 
 @dataclass(frozen=True)

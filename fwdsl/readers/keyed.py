@@ -1,19 +1,27 @@
-"""Reads files of arrays by name: MATLAB's mat files up to version 7 by SciPy, HDF5 files by h5py (extra `hdf5`)."""
+"""Reads files of arrays by name: MATLAB's mat files up to version 7 by SciPy, HDF5 files by h5py (extra `hdf5`), zarr stores (extra `zarr`)."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .files import Unreadable, opened
+from .files import Unreadable, check_readable, opened
 from .findings import FileFindings
+from .memory import most_memory
 from .npy import check_array, check_key, no_such_key
 from .roles import Role
 
 if TYPE_CHECKING:
     from .roles import Raw
+
+_ZARR = ("zarr.json", ".zgroup", ".zarray")
+"""The files that tell what is in the folder of a store."""
 
 
 def read_mat(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
@@ -46,7 +54,7 @@ def read_mat(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
                 hint="save it again with `save -v7`",
             )
             raise Unreadable from None
-    return _served(path, options, roles, keys, held.__getitem__, findings)
+    return _served(path, options, roles, keys, lambda key, role: held[key], findings)
 
 
 def read_hdf5(
@@ -71,7 +79,15 @@ def read_hdf5(
             with h5py.File(stream, "r") as file:
                 keys: list[str] = []
                 file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) else None)
-                return _served(path, options, roles, keys, lambda key: _dataset(file[key]), findings)
+
+                def dataset(key: str, role: Role) -> np.ndarray:
+                    found = file[key]
+                    if h5py.check_string_dtype(found.dtype):
+                        return np.asarray(found.asstr()[()], dtype=str)
+                    _check_stored(found, role, path, key, findings)
+                    return np.asarray(found[()])
+
+                return _served(path, options, roles, keys, dataset, findings)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             findings.add(
                 "FW4073",
@@ -82,11 +98,94 @@ def read_hdf5(
             raise Unreadable from None
 
 
-def _dataset(found: Any) -> np.ndarray:
-    """The numbers or words of a dataset."""
-    import h5py
+def read_zarr(
+    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+) -> dict[str, Raw]:
+    """The array of each role's name, or of `key=`, which may be a path through groups. A store that is one array serves one name.
 
-    return np.asarray(found.asstr()[()], dtype=str) if h5py.check_string_dtype(found.dtype) else np.asarray(found[()])
+    An array's chunks are read once, when its type and size are known to do. Raises `Unreadable` where the folder is no zarr store of
+    version 2 or 3, or zarr is absent.
+    """
+    zarr = _zarr(path, findings)
+    if not os.path.isdir(path):
+        check_readable(path, findings)
+    if not any(os.path.exists(os.path.join(path, name)) for name in _ZARR):
+        _no_store(path, "it has no `zarr.json`, `.zgroup` or `.zarray`", findings)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other files in the folder, and of what writing would do
+            return _from_store(path, zarr.open(path, mode="r"), options, roles, findings)
+    except (Unreadable, MemoryError):
+        raise
+    except Exception as error:  # metadata are JSON, and chunks what codecs make of them: both fail in many ways
+        _no_store(path, _first_line(error), findings)
+
+
+def _from_store(
+    path: str, root: Any, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+) -> dict[str, Raw]:
+    """The arrays of a group, or the array that is the root."""
+    if not hasattr(root, "members"):
+        if len(roles) > 1 or "key" in options:
+            rule = "A store of one array serves one name, without a key."
+            findings.cannot_serve(roles, "the store is one array", rule, "leave `key=` out, or name a group")
+            return {}
+        arrays = {roles[0].name: root}
+    else:
+        arrays = {name: item for name, item in root.members(max_depth=None) if hasattr(item, "dtype")}
+
+    def pulled(key: str, role: Role) -> np.ndarray:
+        found = arrays[key]
+        _check_codecs(found, path, key, findings)
+        _check_stored(found, role, path, key, findings)
+        array = np.asarray(found[...])
+        return np.array(array.tolist(), dtype=str) if array.dtype.kind == "T" else array
+
+    return _served(path, options, roles, sorted(arrays), pulled, findings)
+
+
+def _no_store(path: str, reason: str, findings: FileFindings) -> NoReturn:
+    findings.add(
+        "FW4073",
+        f"`{path}` is no zarr store, or a damaged one: {reason}",
+        rule="A zarr source is a folder with an array or a group, of version 2 or 3.",
+        hint="name the folder that was written, or write it again",
+    )
+    raise Unreadable
+
+
+def _zarr(path: str, findings: FileFindings) -> Any:
+    """The module. Raises `Unreadable`, with the reason noted, where it is absent or too old."""
+    try:
+        import zarr
+    except ImportError:
+        told = "zarr is not installed"
+    else:
+        if int(zarr.__version__.partition(".")[0]) >= 3:
+            return zarr
+        told = f"zarr {zarr.__version__} is too old"
+    findings.add(
+        "FW4075",
+        f"`{path}` cannot be read: {told}",
+        rule="zarr stores are read by zarr 3 or newer, the extra `zarr` of fwdsl.",
+        hint="pip install 'fwdsl[zarr]'",
+    )
+    raise Unreadable
+
+
+def _check_codecs(found: Any, path: str, key: str, findings: FileFindings) -> None:
+    """Refuse an array whose chunks are pickles: reading them would run code that they bring."""
+    metadata = {name: value for name, value in found.metadata.to_dict().items() if name != "attributes"}
+    if "pickle" in json.dumps(metadata, default=str).lower():
+        check_array(np.dtype(object), Role(key, "matrix"), path, key, findings)
+
+
+def _check_stored(found: Any, role: Role, path: str, key: str, findings: FileFindings) -> None:
+    """Refuse an array by its type and its size, before any of it is read."""
+    text = found.dtype.kind == "T"  # texts of any length, which NumPy counts among objects
+    check_array(np.dtype("U1") if text else found.dtype, role, path, key, findings)
+    if math.prod(found.shape) * found.dtype.itemsize > most_memory():
+        raise MemoryError
 
 
 def _served(
@@ -94,7 +193,7 @@ def _served(
     options: Mapping[str, object],
     roles: Sequence[Role],
     keys: Iterable[str],
-    get: Callable[[str], Any],
+    get: Callable[[str, Role], Any],
     findings: FileFindings,
 ) -> dict[str, Raw]:
     names = [key.strip("/") for key in keys]
@@ -106,13 +205,15 @@ def _served(
         if key not in names:
             no_such_key(path, key, names, findings)
             continue
-        value = get(key)
+        value = get(key, role)
         if hasattr(value, "tocsr"):
             from scipy.sparse import csr_array
 
             result[role.name] = csr_array(value)
             continue
         array = _like(np.asarray(value), role)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
         check_array(array.dtype, role, path, key, findings)
         if array.size == 0:
             findings.no_rows()

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from ..words import SOURCES
 from .csv_table import SEPARATING
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
+from .sources import is_url
 from .tokens import is_missing, to_finite
 
 MOST_ROWS = 20_000
@@ -66,6 +68,15 @@ class Table:
 
 def look(path: str, format_name: str, findings: FileFindings) -> Table:
     """The columns of a csv, parquet or libsvm file by its first rows. Raises `Unreadable` where it cannot be read, with the reason noted."""
+    if is_url(path):
+        from .remote import copied
+
+        with copied(path, SOURCES[format_name], findings) as copy:
+            own = FileFindings(copy.path)
+            try:
+                return look(copy.path, format_name, own)
+            finally:
+                findings.extend(*(copy.of_url(d) for d in own.result()))
     return {"csv": _csv, "parquet": _parquet, "libsvm": _libsvm}[format_name](path, findings)
 
 

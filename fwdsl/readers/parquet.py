@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from .categories import Category, Mixed, level_of, name_of
 from .csv_columns import ChosenColumns, Header, choose
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
@@ -17,49 +19,84 @@ from .scan import find_nonfinite
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
+    from .partitions import FolderColumn
     from .roles import Raw
 
 _RULE = "A parquet column that is used holds numbers; labels may also be words or truth values."
 
 
 def read_parquet(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    /,
+    folders: Sequence[FolderColumn] = (),
 ) -> dict[str, Raw]:
-    """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
+    """A matrix role gets the columns listed (or all but the target), vectors and labels their column; those of folders stand behind the file's own.
 
     Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
-    return _arrays(path, options, roles, findings, open_parquet)
+    return _arrays(path, options, roles, findings, open_parquet, folders)
 
 
 def read_feather(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    /,
+    folders: Sequence[FolderColumn] = (),
 ) -> dict[str, Raw]:
     """The same for a feather file of version 2, which is an Arrow file of batches."""
-    return _arrays(path, options, roles, findings, _open_feather)
+    return _arrays(path, options, roles, findings, _open_feather, folders)
 
 
 def _arrays(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, open_file: Opener
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    open_file: Opener,
+    folders: Sequence[FolderColumn],
 ) -> dict[str, Raw]:
-    chosen = _chosen(path, options, roles, findings, open_file)
+    chosen = _chosen(path, options, roles, findings, open_file, folders)
     if chosen is None:
         return {}
-    table, used, choice = chosen
+    table, rows = chosen.table, chosen.rows
     if options.get("missing") == "drop":
-        table = _without_gaps(table, findings)
-    if table.num_rows == 0:
-        findings.no_rows()
+        table, rows = _without_gaps(chosen, findings)
+    if rows == 0:
+        findings.no_rows(findings.dropped)
         return {}
-    arrays = {c: _column(table.column(i), table.column_names[i], c, findings) for i, c in enumerate(used)}
+    coded = set(chosen.choice.categories)
+    arrays: dict[int, Any] = {
+        c: (_category if c in coded else _column)(table.column(i), table.column_names[i], c, findings)
+        for i, c in enumerate(chosen.used)
+    }
+    for c, folder in chosen.folders.items():
+        if c in arrays:
+            _compare(arrays[c], folder, c, findings)
+        elif folder.text is None:
+            _note_none(folder, findings)
+        elif c in coded:
+            arrays[c] = Category.merged(np.zeros(rows, dtype=np.int64), [level_of(folder.text)])
+        else:
+            arrays[c] = np.full(rows, folder.text if folder.number is None else folder.number)
     if findings.failed:
         return {}
+    choice = chosen.choice
     result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
     if choice.table is not None:
-        matrix = np.empty((table.num_rows, len(choice.columns)), _common([arrays[c] for c in choice.columns]))
-        for j, c in enumerate(choice.columns):
+        numbers = choice.numbers
+        matrix = np.empty((rows, len(numbers)), _common(arrays, numbers, chosen.used))
+        for j, c in enumerate(numbers):
             matrix[:, j] = arrays[c]
         result[choice.table.name] = matrix
+        if coded:
+            names = findings.headers[choice.table.name]
+            found = tuple(arrays[c] for c in choice.categories)
+            result[choice.table.name] = Mixed(names, choice.onehot, matrix, found)
     return result
 
 
@@ -77,22 +114,53 @@ def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
             return ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What is used of a file: its columns as a table, their positions, how many rows there are, and what each column is for.
+
+    `folders` are the columns that folders tell, by position; such a column may be in the file too.
+    """
+
+    table: Any
+    used: tuple[int, ...]
+    rows: int
+    choice: ChosenColumns
+    folders: dict[int, FolderColumn]
+
+
 def _chosen(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, open_file: Opener
-) -> tuple[Any, list[int], ChosenColumns] | None:
-    """The columns that are used, as a table, their positions in the file, and what each is for; None where that is noted to be wrong."""
+    path: str,
+    options: Mapping[str, Any],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    open_file: Opener,
+    folders: Sequence[FolderColumn],
+) -> _Chosen | None:
+    """The columns that are used; None where that is noted to be wrong."""
     check_readable(path, findings)
     with opened(path, findings) as stream:
         file = open_file(path, stream, findings)
         schema = file.schema_arrow
-        choice = choose(Header(len(schema.names), tuple(schema.names), None), options, roles, path, findings)
+        own = schema.names
+        listed = map(name_of, options.get("columns", ()))
+        asked = {options.get("target"), *listed, *(n for r in roles for n in (r.name, *r.columns))}
+        folders = [folder for folder in folders if folder.is_inner or (folder.name in asked and folder.name not in own)]
+        names = (*own, *(folder.name for folder in folders if folder.name not in own))
+        choice = choose(Header(len(names), names, None), options, roles, path, findings)
         if choice is None:
             return None
-        used = sorted({*choice.columns, *(position for _, position in choice.targets)})
-        if not all(_is_plain(schema.field(c), _may_be_text(choice.targets, c), findings) for c in used):
+        coded = choice.categories
+        wanted = sorted({*choice.columns, *(position for _, position in choice.targets)})
+        used = tuple(c for c in wanted if c < len(own))
+        told = {c: folder for folder in folders for c in wanted if names[c] == folder.name}
+        texts = {c: c in coded or _may_be_text(choice.targets, c) for c in wanted}
+        plain = [_is_plain(schema.field(c), texts[c], findings) for c in used]
+        plain += [_is_number(told[c], texts[c], findings) for c in wanted if c not in used]
+        if not all(plain):
             return None
         with _noted(path, findings):
-            return file.read(columns=[schema.names[c] for c in used]), used, choice
+            table = file.read(columns=[own[c] for c in used])
+            return _Chosen(table, used, table.num_rows, choice, told)
 
 
 def open_parquet(path: str, stream: BinaryIO, findings: FileFindings) -> ParquetFile:
@@ -152,19 +220,69 @@ def _noted(path: str, findings: FileFindings) -> Iterator[None]:
         raise Unreadable from None
 
 
-def _without_gaps(table: Any, findings: FileFindings) -> Any:
-    """The rows with a value in every column: neither null nor nan. How many are left out is noted."""
+def _without_gaps(chosen: _Chosen, findings: FileFindings) -> tuple[Any, int]:
+    """The rows with a value in every column, neither null nor nan, and their number. How many are left out is noted."""
     import pyarrow.compute as pc
     from pyarrow import types
 
-    whole = np.ones(table.num_rows, dtype=bool)
+    table = chosen.table
+    is_there = all(folder.text is not None for c, folder in chosen.folders.items() if c not in chosen.used)
+    whole = np.full(chosen.rows, is_there)
     for column in table.columns:
         whole &= pc.is_valid(column).to_numpy(zero_copy_only=False)
         if types.is_floating(column.type):
             whole &= ~pc.fill_null(pc.is_nan(column), True).to_numpy(zero_copy_only=False)
-    if not whole.all():
-        findings.left_out(int(np.count_nonzero(~whole)), table.num_rows)
-    return table.filter(whole)
+    kept = int(np.count_nonzero(whole))
+    if 0 < kept < whole.size:
+        findings.left_out(whole.size - kept, whole.size)
+    findings.dropped = whole.size - kept
+    return table.filter(whole), kept
+
+
+def _is_number(folder: FolderColumn, may_be_text: bool, findings: FileFindings) -> bool:
+    """True if the value of a folder can be used; a finding if not."""
+    if may_be_text or folder.number is not None or folder.text is None:
+        return True
+    findings.add(
+        "FW4072",
+        f"the folders of `{folder.name}` hold words, where numbers are needed",
+        rule=_RULE,
+        hint="leave the column out with `columns=`",
+    )
+    return False
+
+
+def _compare(values: np.ndarray | Category, folder: FolderColumn, position: int, findings: FileFindings) -> None:
+    """Note the first row of a column that has another value than its folder tells."""
+    if folder.text is None:
+        return
+    if isinstance(values, Category):
+        levels = np.array(values.levels)[values.codes]
+        values = np.where(levels == level_of(folder.number), folder.text, levels)
+    told: object = folder.text if values.dtype.kind == "U" else folder.number
+    if values.dtype == np.int64:  # truth values
+        told = {"true": 1, "false": 0}.get(folder.text.lower(), told)
+    other = np.flatnonzero(values != told)
+    if other.size:
+        row = int(other[0]) + 1
+        findings.add(
+            "FW4026",
+            f"column `{folder.name}` is `{shown(str(values[row - 1]))}` in row {row}, in a folder of `{shown(folder.text)}`",
+            rule="A column that the folders of a file tell has their value in each row, if it is in the file too.",
+            hint="move the file, or leave the column out with `columns=`",
+            row=row,
+            column=position + 1,
+            value=str(values[row - 1]),
+        )
+
+
+def _note_none(folder: FolderColumn, findings: FileFindings) -> None:
+    findings.add(
+        "FW4023",
+        f"the folder of `{findings.file}` tells no value for `{folder.name}`",
+        rule="Every row has a value in every column that is used.",
+        hint='rename the folder, leave its files out with `missing="drop"`, or the column with `columns=`',
+    )
 
 
 def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
@@ -184,24 +302,41 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
         "FW4072",
         f"column `{field.name}` holds {type_}, where {'labels are' if may_be_text else 'numbers are'} needed",
         rule=_RULE,
-        hint="leave it out with `columns=`, or write the column as numbers",
+        hint=f'list the columns that are used with `columns=`, this one, if it is of categories, as `onehot("{field.name}")`',
     )
     return False
+
+
+def _category(column: Any, name: str, position: int, findings: FileFindings) -> Category:
+    """A column of categories. Rows without a value are noted."""
+    coded = column.unify_dictionaries().combine_chunks()
+    coded = coded if hasattr(coded, "indices") else coded.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    levels = [level_of(value) for value in coded.dictionary.to_pylist()]
+    category = Category.merged(np.where(codes < 0, len(levels), codes), [*levels, None])
+    _note_gaps(np.flatnonzero(category.codes < 0), name, position, findings)
+    # what a dictionary has and no row is no level
+    used, codes = np.unique(category.codes, return_inverse=True)
+    return Category.merged(codes, [category.levels[i] if i >= 0 else None for i in used.tolist()])
+
+
+def _note_gaps(rows: np.ndarray, name: str, position: int, findings: FileFindings) -> None:
+    for row in rows[:LIMIT]:
+        findings.add(
+            "FW4023",
+            f"column `{name}` is empty in row {row + 1}",
+            rule="Every row has a value in every column that is used.",
+            hint="fill in the value, remove the row, or leave the column out with `columns=`",
+            row=int(row) + 1,
+            column=position + 1,
+            value="",
+        )
 
 
 def _column(column: Any, name: str, position: int, findings: FileFindings) -> np.ndarray:
     """A column as numbers or words. Empty and non-finite entries are noted, with the row counted from 1."""
     if column.null_count:
-        for row in np.flatnonzero(column.is_null().to_numpy())[:LIMIT]:
-            findings.add(
-                "FW4023",
-                f"column `{name}` is empty in row {row + 1}",
-                rule="Every row has a value in every column that is used.",
-                hint="fill in the value, remove the row, or leave the column out with `columns=`",
-                row=int(row) + 1,
-                column=position + 1,
-                value="",
-            )
+        _note_gaps(np.flatnonzero(column.is_null().to_numpy()), name, position, findings)
         return np.zeros(0)
     values: np.ndarray = column.to_numpy()
     if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
@@ -223,9 +358,12 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
     return values
 
 
-def _common(columns: Sequence[np.ndarray]) -> type[np.floating[Any]]:
-    """float32 if all columns are float32, else float64."""
-    return np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
+def _common(arrays: Mapping[int, np.ndarray], columns: Sequence[int], own: Sequence[int]) -> type[np.floating[Any]]:
+    """float32 if all columns of the file are float32, and float32 holds what its folders tell; else float64."""
+    with np.errstate(over="ignore"):
+        told = all(arrays[c][0] == np.float32(arrays[c][0]) for c in columns if c not in own)
+    held = [arrays[c].dtype for c in columns if c in own]
+    return np.float32 if held and told and all(dtype == np.float32 for dtype in held) else np.float64
 
 
 def _first_line(error: Exception) -> str:

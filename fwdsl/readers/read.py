@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
 from .several import Reader, files_of, read_all
-from .sources import SourceSpec
+from .sources import SourceSpec, is_url, without_secrets
 
 if TYPE_CHECKING:
     from .roles import Raw
@@ -24,23 +25,33 @@ log = logging.getLogger("fwdsl.readers")
 
 
 def read(
-    spec: SourceSpec, roles: Sequence[Role], headers: dict[str, tuple[str, ...]] | None = None
+    spec: SourceSpec,
+    roles: Sequence[Role],
+    headers: dict[str, tuple[str, ...]] | None = None,
+    pulled: list[Mapping[str, object]] | None = None,
 ) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
     """The arrays that a source serves, by name, and its diagnostics. There are no arrays where one of these is an error.
 
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
     (numbers or words), `LabelSets` or `Triplets` (coo). The numbers of text formats are checked to be finite. Those of npy
     and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
-    `headers`. `spec.format` must be one of `SOURCES`.
+    `headers`, and what is known of the files at a URL (see `remote.Copy.files`) to `pulled`. `spec.format` must be one of `SOURCES`.
     """
+    if is_url(spec.path):
+        return _read_remote(spec, roles, headers, pulled)
     findings = FileFindings(spec.path)
     log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
         several = files_of(spec.path, SOURCES[spec.format], findings)
+        reader = _reader(spec.format)
+        if SOURCES[spec.format].in_folders:
+            from .partitions import with_folders
+
+            reader = with_folders(reader, spec.path, several, findings)
         if several is None:
-            arrays = _reader(spec.format)(spec.path, spec.options, roles, findings)
+            arrays = reader(spec.path, spec.options, roles, findings)
         else:
-            arrays = read_all(several, _reader(spec.format), spec.options, roles, findings)
+            arrays = read_all(several, reader, spec.options, roles, findings)
     except Unreadable:
         arrays = {}
     except MemoryError:
@@ -50,6 +61,26 @@ def read(
     if headers is not None:
         headers.update(findings.headers)
     return ({} if findings.failed else arrays), findings.result()
+
+
+def _read_remote(
+    spec: SourceSpec,
+    roles: Sequence[Role],
+    headers: dict[str, tuple[str, ...]] | None,
+    pulled: list[Mapping[str, object]] | None,
+) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
+    """The same for a URL, whose files are read as a copy that is then removed. What is wrong with them is told of the URL."""
+    from .remote import copied
+
+    findings = FileFindings(without_secrets(spec.path))
+    try:
+        with copied(spec.path, SOURCES[spec.format], findings) as copy:
+            arrays, found = read(replace(spec, path=copy.path), roles, headers)
+            if pulled is not None:
+                pulled.extend(copy.files)
+            return arrays, tuple(copy.of_url(d) for d in found)
+    except Unreadable:
+        return {}, findings.result()
 
 
 def _reader(name: str) -> Reader:

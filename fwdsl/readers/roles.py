@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets"
+    from .categories import Mixed
+
+    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed"
 
 
 @dataclass(frozen=True, slots=True)

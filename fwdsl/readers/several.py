@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..grammar.diagnostic import Diagnostic
 from ..words.sources import SourceWord
+from .categories import Mixed, joined
 from .files import Unreadable
-from .findings import FileFindings
+from .findings import LEFT_OUT, FileFindings
 from .roles import LabelSets, Role
 from .sources import compression
 
 if TYPE_CHECKING:
     from .roles import Raw
+
+
+PATTERN = "*?["
+"""The characters of patterns."""
 
 
 class Reader(Protocol):
@@ -30,13 +36,16 @@ class Reader(Protocol):
 def files_of(path: str, word: SourceWord, findings: FileFindings) -> list[str] | None:
     """The files of a folder (those with a suffix of the format, folders in it too) or of a pattern, sorted; None for the path of one file.
 
-    Raises `Unreadable`, with the reason noted, where there are none.
+    Files and folders whose names begin with a dot are left out, as they are by patterns; where folders tell columns, also those that begin with
+    `_`, where the writers of such folders keep notes. Raises `Unreadable`, with the reason noted, where there are none.
     """
     if os.path.isdir(path):
-        held = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-        found = sorted(file for file in held if _has_suffix(file, word))
-    elif any(c in path for c in "*?[") and not os.path.exists(path):
-        found = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+        if word.is_folder:
+            return None
+        found = sorted(file for file in _below(path, "._" if word.in_folders else ".") if _has_suffix(file, word))
+    elif any(c in path for c in PATTERN) and not os.path.exists(path):
+        is_one = os.path.isdir if word.is_folder else os.path.isfile
+        found = sorted(file for file in glob.glob(path, recursive=True) if is_one(file))
     else:
         return None
     if not found:
@@ -53,6 +62,13 @@ def files_of(path: str, word: SourceWord, findings: FileFindings) -> list[str] |
     return found
 
 
+def _below(path: str, marks: str) -> Iterator[str]:
+    """The files of a folder and of the folders in it, but for those whose names begin with one of some marks."""
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if name[0] not in marks]
+        yield from (os.path.join(folder, name) for name in names if name[0] not in marks)
+
+
 def _has_suffix(path: str, word: SourceWord) -> bool:
     stem = path.lower()
     return stem[: len(stem) - len(compression(path))].endswith(word.suffixes)
@@ -61,33 +77,62 @@ def _has_suffix(path: str, word: SourceWord) -> bool:
 def read_all(
     paths: Sequence[str], reader: Reader, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
 ) -> dict[str, Raw]:
-    """The arrays of all files under each other. Columns with names are matched with those of the first file, in whatever order they stand."""
-    parts: dict[str, list[Any]] = {role.name: [] for role in roles}
+    """The arrays of all files under each other. Columns with names are matched with those of the first file, in whatever order they stand.
+
+    A file may have no rows, but not all may. Warnings that files have in common, and what is wrong with a column in all of them, are told once.
+    """
+    parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
     roles = [replace(r, kind="labels", shape=(None, None)) if r.is_column and r.may_be_text else r for r in roles]
+    dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     for path in paths:
         own = FileFindings(path)
         try:
             arrays = reader(path, options, roles, own)
         except Unreadable:
             arrays = {}
-        findings.extend(*own.result())
+        dropped += own.dropped
+        for found in own.result():
+            if found.severity != "error":
+                warnings.setdefault(found.code, []).append(found)
+            elif (arrays or not own.has_no_rows) and (_has_row(found) or (found.code, found.message) not in told):
+                findings.extend(found)
+                told.add((found.code, found.message))
         if findings.full:
             return {}
         findings.headers = findings.headers or own.headers
         roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
-        for name, array in arrays.items():
-            parts[name].append(array)
+        if not own.failed:
+            for name, array in arrays.items():
+                parts[name][path] = array
+    for code, alike in warnings.items():
+        more = f"; {len(alike) - 1} more of the files are like it" if len(alike) > 1 else ""
+        if code != LEFT_OUT:
+            findings.extend(replace(alike[0], message=alike[0].message + more))
     if findings.failed:
         return {}
-    return {name: _joined(name, arrays, paths, findings) for name, arrays in parts.items()}
+    if not all(parts.values()):
+        findings.no_rows(dropped)
+        return {}
+    joined = {name: _joined(name, arrays, findings) for name, arrays in parts.items()}
+    if dropped:
+        rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
+        findings.left_out(dropped, rows + dropped)
+    return joined
 
 
-def _joined(name: str, arrays: Sequence[Any], paths: Sequence[str], findings: FileFindings) -> Any:
-    """Arrays under each other; sparse ones are as wide as the widest."""
+def _has_row(found: Diagnostic) -> bool:
+    return found.place is not None and found.place.row is not None
+
+
+def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
+    """The arrays of files under each other; sparse ones are as wide as the widest."""
     import numpy as np  # where files are looked for it is not needed
 
+    paths, arrays = list(parts), list(parts.values())
     first = arrays[0]
+    if isinstance(first, Mixed):
+        return joined(arrays)
     if isinstance(first, LabelSets) or not hasattr(first, "shape"):
         rule = "Several files serve matrices, vectors and labels."
         findings.add("FW4030", f"`{name}` cannot be served by several files", rule=rule, hint="join the files")

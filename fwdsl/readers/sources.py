@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,13 @@ from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
+_SLASHES = "/" if os.sep == "/" else "/" + os.sep
+
+_URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # one letter is a drive
+_QUERY = re.compile(r"[?#].*|\Z", re.DOTALL)
+_PASSWORD = re.compile(r"(://[^/@:?#]*:)[^/@?#]*@")
+_SECRET = re.compile(r"([?&][^=&]*(?:key|password|secret|sig|signature|token|credential)[^=&]*=)[^&#]*", re.IGNORECASE)
+_VERSION = re.compile(r"\?versionId=.*|\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -28,17 +36,49 @@ class SourceSpec:
     inferred: bool = field(default=False, compare=False)
 
 
+def is_url(path: str) -> bool:
+    """True of `https://host/a.csv`, `s3://bucket/part-*.parquet`, `filecache::https://host/a.csv`."""
+    return _URL.match(path) is not None
+
+
+def is_web(url: str) -> bool:
+    """True of a URL that is read by HTTP."""
+    return re.match(r"(?:\w+::)*https?://", url, re.IGNORECASE) is not None
+
+
+def file_part(path: str) -> str:
+    """A path, or a URL up to its query: what ends in the file's name."""
+    if not is_url(path):
+        return path
+    first = next((part for part in path.split("::") if "://" in part), path)
+    return (_QUERY if is_web(first) else _VERSION).sub("", first, count=1)
+
+
+def without_secrets(path: str) -> str:
+    """A URL as messages and records tell it: without passwords, keys and signatures."""
+    return masked(path) if is_url(path) else path
+
+
+def masked(text: str) -> str:
+    """A text without the secrets of URLs in it."""
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
+
+
 def compression(path: str) -> str:
     """The compression's suffix (`.gz`, `.bz2`, `.xz`), or nothing."""
-    lower = path.lower()
+    lower = file_part(path).lower()
     return next((s for s in COMPRESSIONS if lower.endswith(s)), "")
 
 
 def infer_format(path: str) -> str | None:
-    """The format of a file by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
-    stem = path.lower()
-    stem = stem[: len(stem) - len(compression(path))]
-    return next((name for name, word in SOURCES.items() if stem.endswith(word.suffixes)), None)
+    """The format of a file or folder by its suffix (`a.svm.gz` is libsvm), or None: `.txt` and the like could be anything."""
+    return next((name for name, word in SOURCES.items() if has_suffix(path, word.suffixes)), None)
+
+
+def has_suffix(path: str, suffixes: tuple[str, ...]) -> bool:
+    """True if a path ends in one of the suffixes, compressed or not."""
+    stem = file_part(path).lower().rstrip(_SLASHES)
+    return stem[: len(stem) - len(compression(stem))].endswith(suffixes)
 
 
 # --- the command line ----------------------------------------------------------------------------------------------
@@ -47,12 +87,14 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"-?(?:inf|(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?\d+)?)\Z", re.ASCII)
 _INTEGER = re.compile(rf"{_DIGITS}\Z", re.ASCII)
+_KEYED = [s for word in SOURCES.values() if any(p.name == "key" for p in word.parameters) for s in word.suffixes]
 _WITH_KEY = re.compile(
-    r"(?P<path>.*\.(?:npz|mat|h5|hdf5)(?:\.gz|\.bz2|\.xz)?):(?P<key>.+)\Z", re.IGNORECASE | re.DOTALL
+    rf"(?P<path>.*(?:{'|'.join(map(re.escape, _KEYED))})(?:{'|'.join(map(re.escape, COMPRESSIONS))})?/?):(?P<key>.+)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _PREFIX = re.compile(
-    r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>.*)\Z", re.DOTALL
-)  # one letter is a drive, not a format
+    r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>(?!//|:).*)\Z", re.DOTALL
+)  # one letter is a drive, not a format, and what is before `://` or `::` begins a URL
 
 _DATA_RULE = "`--data` takes a name, or names separated by commas, then `=` and a file."
 _DATA_HINT = "write `--data X,y=train.svm`, `--data X,y=libsvm:train.txt` or `--data A=arrays.npz:key`"

@@ -63,6 +63,11 @@ def integers(buffer: Bytes, starts: Ints, ends: Ints) -> Ints | None:
 
 def floats(buffer: Bytes, text: bytes, starts: Ints, ends: Ints) -> Floats | None:
     """Numbers at `[starts, ends)` of `buffer` (which holds `text`), or None where one is not a finite number."""
+    return floats_counted(buffer, text, starts, ends)[0]
+
+
+def floats_counted(buffer: Bytes, text: bytes, starts: Ints, ends: Ints) -> tuple[Floats | None, int]:
+    """The same, and how many of them are converted one by one."""
     lengths = ends - starts
     values = np.empty(starts.size)
     slow: list[Ints] = []
@@ -81,12 +86,13 @@ def floats(buffer: Bytes, text: bytes, starts: Ints, ends: Ints) -> Floats | Non
             values[rows] = parsed
         if left is not None:
             slow.append(left if rows is None else rows[left])
+    count = sum(rows.size for rows in slow)
     for rows in slow:
         converted = _one_by_one(text, starts[rows], ends[rows])
         if converted is None:
-            return None
+            return None, count
         values[rows] = converted
-    return values
+    return values, count
 
 
 def to_finite(text: str) -> float | None:
@@ -98,6 +104,11 @@ def to_finite(text: str) -> float | None:
 def is_missing(text: str) -> bool:
     """True if a field stands for no value: it is empty, or one of the words for that."""
     return text.strip().lower() in MISSING
+
+
+def is_gap(text: str) -> bool:
+    """True if a field of a text file holds no level of a category. `none` is one: that there is no garage is known."""
+    return is_missing(text) and text.strip().lower() != "none"
 
 
 def is_infinite(text: str) -> bool:

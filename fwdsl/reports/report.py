@@ -110,8 +110,13 @@ def _option(name: str, value: object) -> str:
 
 def _values(instance: Instance) -> Iterable[tuple[object, ...]]:
     for name, digest in of_instance(instance).items():
-        origin = instance.origins.get(name, "")
+        etags = [f"etag {file['etag']}" for file in instance.pulled.get(name, ()) if "etag" in file]
+        origin = ", ".join([instance.origins.get(name, ""), *etags[:MOST_ETAGS]])
         yield (el("code", name), _what(instance, name), origin, el("code", digest, class_="dim"))
+
+
+MOST_ETAGS = 3
+"""Etags of pulled files that are shown; the record of an answer has all."""
 
 
 def _what(instance: Instance, name: str) -> str:

@@ -11,7 +11,7 @@ from warnings import warn
 import numpy as np
 
 from ..bind import Bindings, bind_python
-from ..bind.bindings import RawDatum, of_python
+from ..bind.bindings import RawDatum, note_not_pulled, of_python
 from ..bind.convert import Known, convert, index
 from ..bind.dimensions import dimensions_of
 from ..bind.features import Features, KnownMaps, feature_nodes
@@ -23,6 +23,7 @@ from ..canon.affine import Unsupported
 from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Expr, Model, Term, sizes_of
+from ..readers.frames import NotPulled, in_memory, is_lazy
 from ..readers.scan import find_nonfinite
 from ..words import FEATURE_MAPS, LOSSES, MapWord
 from .evaluation import (
@@ -140,9 +141,11 @@ class Predictor:
     def __call__(self, rows: object = None, /, **data: object) -> Any:
         """The prediction for each row of the data, given by name: an array, or a number where it has no rows. Of one input the rows may stand alone.
 
-        Data may be arrays, sparse matrices and frames, whose columns are matched by name with the fit's; observed entries are `(rows, columns)`,
-        or any form with values. Of entries in rows or columns that the fit has not seen the prediction is nan, with a Python warning. Other data
-        of the program (targets, weights) are not looked at. Raises `DataError` where data are missing or do not fit, as `evaluate` does.
+        Data may be arrays, sparse matrices and frames, whose columns are matched by name with the fit's; of a lazy frame no
+        others are computed. Observed entries are `(rows, columns)`, or any form with values. Of entries in rows or columns that the fit has not
+        seen the prediction is nan, with a Python warning. Other data of the program (targets, weights) are not looked at.
+
+        Raises `DataError` where data are missing or do not fit, as `evaluate` does.
         """
         if rows is not None:
             if len(self.inputs) != 1 or data:
@@ -152,6 +155,8 @@ class Predictor:
                 )
             data = {self.inputs[0]: rows}
         for decl in self._decls:
+            if decl.name in data and is_lazy(data[decl.name]):
+                data[decl.name] = self._computed(decl, data[decl.name])
             if decl.type.is_entries and decl.name in data:
                 data[decl.name] = _with_values(data[decl.name], self._fit.maps.get(decl.name, (0.0,))[0])
                 seen = self._seen(decl, data[decl.name])
@@ -167,6 +172,15 @@ class Predictor:
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
+
+    def _computed(self, decl: DataDecl, value: object) -> Any:
+        """A lazy frame in memory, the columns of the fit alone. It is computed here once, as what it gives may be looked at several times."""
+        try:
+            return in_memory(value, decl.name, self.columns.get(decl.name, ()))
+        except NotPulled as error:
+            findings = Findings(self._model.source)
+            note_not_pulled(decl, error, findings)
+            raise DataError(findings.result()) from error
 
     @property
     def maps(self) -> tuple[MapWord, ...]:
@@ -196,6 +210,8 @@ class Predictor:
         findings = Findings(self._model.source)
         try:
             datum = of_python(decl, given, self._fit.maps, findings)
+            if datum is None:
+                return None
             if decl.type.is_entries:
                 return self._read_entries(datum, dims, findings)
             if decl.name in self._fit.maps:
@@ -247,7 +263,9 @@ class Predictor:
         if not self._ids.keys() & _axes(decl):
             return None
         try:
-            found = observe(of_python(decl, given, self._fit.maps, Findings(self._model.source)))
+            datum = of_python(decl, given, self._fit.maps, Findings(self._model.source))
+            assert datum is not None  # entries have no columns of categories
+            found = observe(datum)
         except InvalidDatum:
             return None
         codes = self._positions(found)

@@ -126,6 +126,7 @@ def record(solution: Answer, form: Form, options: Options) -> Mapping[str, Any]:
         "parameters": {p.name: instance.values[p.name] for p in instance.model.params},
         "origins": dict(instance.origins),
         "fingerprints": of_instance(instance),
+        **({"pulled": dict(instance.pulled)} if instance.pulled else {}),
         "maps": dict(instance.maps),
         "statistics": digest_of(_statistics(instance)),
         **result,

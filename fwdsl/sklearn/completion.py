@@ -13,6 +13,7 @@ from ..problem import Problem
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
 from .kinds import observed
+from .lazy import computed
 from .program import Names
 
 RANK_TOLERANCE = 1e-9
@@ -61,7 +62,7 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
         return found
 
     def _given(self, X: Any) -> Problem:
-        rows = validate_data(self, X, dtype=NUMBERS, ensure_all_finite="allow-nan")
+        rows = validate_data(self, computed(X, "X"), dtype=NUMBERS, ensure_all_finite="allow-nan")
         at = observed(rows)
         counts = np.maximum(np.bincount(at[1], minlength=rows.shape[1]), 1)
         center = self.center

@@ -13,12 +13,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from ..bind.bindings import categories_of
 from ..errors import FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
 from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
+from .lazy import computed
 from .program import Names, Roles, coefficients, roles_of
 
 NUMBERS = [np.float64, np.float32]
@@ -185,11 +187,28 @@ class ProgramEstimator(BaseEstimator):
     def _rows(self, X: object) -> Any:
         """New rows, checked, with the columns in the order of the fit."""
         check_is_fitted(self)
-        return validate_data(self, self._in_order(X), reset=False, accept_sparse="csr", dtype=NUMBERS)
+        X = self._in_order(X)
+        return self._table(X, validate_data(self, X, reset=False, accept_sparse="csr", **self._cells()))
+
+    def _has_categories(self) -> bool:
+        """True if the program makes indicators of columns of X."""
+        roles = self._roles()
+        return roles is not None and bool(categories_of(roles.X))
+
+    def _cells(self) -> dict[str, Any]:
+        """The checks of the entries of X that scikit-learn makes; of words it makes none, since the program does."""
+        return {"dtype": None, "ensure_all_finite": False} if self._has_categories() else {"dtype": NUMBERS}
+
+    def _table(self, X: Any, rows: Any) -> Any:
+        """Checked rows as the program takes them: where some are categories a frame as it is, other rows as objects, taken by position."""
+        if not self._has_categories():
+            return rows
+        return X if column_names(X) else np.asarray(rows, dtype=object)
 
     def _in_order(self, X: Any) -> Any:
-        """A frame that has the columns of the fit in another order, in that of the fit; all else as it is."""
+        """A frame that has the columns of the fit in another order, in that of the fit; of a lazy one the columns of the fit; all else as it is."""
         fitted = getattr(self, "feature_names_in_", None)
+        X = computed(X, "X", () if fitted is None else tuple(fitted))
         names = column_names(X)
         if fitted is None or names == tuple(fitted) or sorted(names) != sorted(fitted):
             return X

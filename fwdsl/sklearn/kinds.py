@@ -16,6 +16,7 @@ from ..readers.frames import column_names
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
 from .estimator import NUMBERS, ProgramEstimator
+from .lazy import computed, computed_column
 from .program import roles_of
 
 
@@ -45,6 +46,7 @@ class Supervised(ProgramEstimator):
         names = self._names()
         roles = roles_of(self._program(sample_weight is not None).model, names)
         assert roles.y is not None
+        X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows, targets = self._checked(X, y, roles.y)
         return self._bound(X if column_names(X) else rows, targets, sample_weight)
 
@@ -76,9 +78,9 @@ class Regression(RegressorMixin, Supervised):
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         wide = decl.type.is_matrix
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, y_numeric=True, multi_output=wide)
+        rows, y = validate_data(self, X, y, accept_sparse="csr", y_numeric=True, multi_output=wide, **self._cells())
         self._is_flat = y.ndim == 1
-        return X, y.reshape(-1, 1) if wide and self._is_flat else y
+        return self._table(X, rows), y.reshape(-1, 1) if wide and self._is_flat else y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,7 +128,8 @@ class Classification(ClassifierMixin, Supervised):
         return -_loss_of_each(self._loss, z)
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, ensure_min_samples=2)
+        rows, y = validate_data(self, X, y, accept_sparse="csr", ensure_min_samples=2, **self._cells())
+        X = self._table(X, rows)
         check_classification_targets(y)
         self.classes_, codes = np.unique(column_or_1d(y), return_inverse=True)
         if self.classes_.size < 2:
@@ -181,6 +184,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         roles = roles_of(self._program(sample_weight is not None).model, names)
         if names.y is not None and y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: `{names.y}` of the program")
+        X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows = self._validated(X, roles.X)
         if not roles.X.type.is_entries:
             self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))

@@ -12,6 +12,7 @@ from ..bind.values import is_sparse
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
+from .lazy import computed, computed_column
 
 ON_THE_EDGE = 1e-8
 """The distance to the threshold, relative to it, within which a sample is on it: some samples of every fit are."""
@@ -46,8 +47,8 @@ class Outliers(OutlierMixin, ProgramEstimator):
         return found
 
     def _given(self, X: Any, sample_weight: Any) -> Problem:
-        rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
-        problem = self._bound(rows, None, sample_weight)
+        rows = validate_data(self, computed(X, "X"), accept_sparse="csr", dtype=NUMBERS)
+        problem = self._bound(rows, None, computed_column(sample_weight, "sample_weight"))
         weights = problem.instance.values.get(self._names().weights)
         return problem.bind(gamma=_width(rows, weights)) if self._needs_width else problem
 

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..readers.look import Column, Table
+from ..words import ONEHOT
 
 SHARE = 0.1
 """The weight of the penalty over a bound on the largest that has an effect."""
 
 SHOWN = 5
 """Columns that a comment names."""
+
+MOST_LEVELS = 50
+"""Words up to which a column is one of categories, if there are at least ten samples of each on average."""
 
 NAMED_AT_MOST = 60
 """Columns up to which those that are used are written out where others are left out."""
@@ -36,9 +40,10 @@ def targets(table: Table) -> list[Column]:
 
 
 def first_program(table: Table, path: str, target: Column) -> FirstProgram:
-    """A program that predicts one column from the others that are numbers; `path` is written into it as it is."""
-    inputs = [c for c in table.columns if c.is_usable and c.name != target.name]
-    left_out = [(c.name, _reason(c)) for c in table.columns if not c.is_usable and c.name != target.name]
+    """A program that predicts one column from the others that are numbers or categories; `path` is written into it as it is."""
+    others = [c for c in table.columns if c.name != target.name]
+    inputs = [c for c in others if c.is_usable or _is_category(c, table)]
+    left_out = [(c.name, _reason(c)) for c in others if c not in inputs]
     options = _options(table, target, inputs, left_out)
     source = f"{table.format}({json.dumps(path, ensure_ascii=False)}{options})"
     of = {"number": "vector[n]", "two classes": "signs[n]", "classes": "labels[n, k]"}[target.kind]
@@ -77,6 +82,11 @@ _METHODS = {
 }
 
 
+def _is_category(column: Column, table: Table) -> bool:
+    """True for a column of words that repeat."""
+    return column.numbers is None and not column.missing and column.distinct <= min(MOST_LEVELS, table.rows // 10)
+
+
 def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str, str]]) -> list[str]:
     what = "the label" if table.sparse else f"`{target.name}`"
     found = [
@@ -88,7 +98,7 @@ def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str,
         )
     if left_out:
         names = ", ".join(name for name, _ in left_out[:SHOWN]) + (", ..." if len(left_out) > SHOWN else "")
-        found.append(f"# Left out, as they are not columns of numbers without gaps: {names}.")
+        found.append(f"# Left out, as they are not columns of numbers or of a few words without gaps: {names}.")
     return [" ".join(line.split()) for line in found]
 
 
@@ -101,8 +111,9 @@ def _options(table: Table, target: Column, inputs: list[Column], left_out: list[
         return json.dumps(column.name, ensure_ascii=False) if named else column.name
 
     options = [f"target={of(target)}"]
-    if left_out:
-        options.append(f"columns=[{', '.join(of(c) for c in inputs)}]")
+    if left_out or any(c.numbers is None for c in inputs):
+        listed = (of(c) if c.is_usable else f"{ONEHOT.name}({of(c)})" for c in inputs)
+        options.append(f"columns=[{', '.join(listed)}]")
     if not named:
         options.append("header=false")
     options += [f"{option}={json.dumps(value)}" for option, value in table.options]
@@ -121,7 +132,7 @@ def _weight(target: Column) -> float:
 def _reason(column: Column) -> str:
     if column.missing:
         return f"{column.missing} of its values are missing"
-    return "it holds words"
+    return "it holds words that hardly repeat"
 
 
 def _name(path: str) -> str:

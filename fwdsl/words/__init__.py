@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .base import NUMBERS, Domain, Parameter, Word
+from .columns import COLUMN_WORDS, ONEHOT
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
     CONVEX,
@@ -30,6 +31,7 @@ from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 __all__ = [
     "ABSOLUTE",
     "BOX",
+    "COLUMN_WORDS",
     "CONVEX",
     "FEATURE_MAPS",
     "FUNCTIONS",
@@ -40,6 +42,7 @@ __all__ = [
     "LOSSES",
     "NONNEGATIVE",
     "NUMBERS",
+    "ONEHOT",
     "PSD",
     "QUANTILE",
     "SCALAR_TYPES",
@@ -101,4 +104,6 @@ def kind_of_word(name: str) -> str:
         return "a set"
     if name in TYPES:
         return "a type"
+    if name in COLUMN_WORDS:
+        return "a word for columns"
     return "a data source" if name in SOURCES else ""

@@ -18,11 +18,13 @@ Domain = Literal[
     "boolean",
     "string",
     "column",  # a name or a position
-    "columns",  # a list of names or positions
+    "columns",  # a list of names, positions and words for columns
     "path",
     "separator",  # a character that separates fields
     "decimal",  # "." or ","
     "missing",  # "drop"
+    "drop",  # "first"
+    "unknown",  # "ignore"
     "value",  # an expression (checked by whoever asks for it)
     "set",
 ]

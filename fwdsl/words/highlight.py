@@ -12,7 +12,7 @@ from ..grammar.lexer import scan
 from ..grammar.source import Source
 from ..grammar.words import KEYWORDS
 from ..html.markup import Html, el, joined
-from . import SETS, SOURCES, TYPES, function_named
+from . import COLUMN_WORDS, SETS, SOURCES, TYPES, function_named
 
 Kind = Literal["keyword", "function", "type", "number", "string", "comment", ""]
 
@@ -41,7 +41,7 @@ def _kind(terminal: str, text: str) -> Kind:
         return _OF_TERMINALS.get(terminal, "")
     if text in TYPES:
         return "type"
-    return "function" if function_named(text) or text in SETS or text in SOURCES else ""
+    return "function" if function_named(text) or text in SETS or text in SOURCES or text in COLUMN_WORDS else ""
 
 
 def program_html(text: str, name: str = "program") -> Html:

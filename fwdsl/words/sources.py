@@ -22,6 +22,10 @@ class SourceWord:
     meaning: str = ""
     #: Its matrices are read as sparse ones.
     sparse: bool = False
+    #: Folders `name=value` of its files tell columns of them.
+    in_folders: bool = False
+    #: A folder with its suffix is one source, not the files in it.
+    is_folder: bool = False
 
 
 def _base(meaning: str) -> Parameter:
@@ -30,7 +34,9 @@ def _base(meaning: str) -> Parameter:
 
 _PATH = Parameter("path", "path")
 _TARGET = Parameter("target", "column", optional=True, meaning="the name or position from 0 of the target")
-_COLUMNS = Parameter("columns", "columns", optional=True, meaning="names or positions of the matrix")
+_COLUMNS = Parameter(
+    "columns", "columns", optional=True, meaning="names or positions of the matrix, categories as `onehot(column)`"
+)
 _KEY = Parameter("key", "string", optional=True, meaning="the declared name unless given")
 _MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
@@ -72,6 +78,9 @@ SOURCES: dict[str, SourceWord] = {
     ),
     "mat": SourceWord(("keyed", "read_mat"), (".mat",), (_PATH, _KEY), "many", "MATLAB's, of versions 4 to 7"),
     "hdf5": SourceWord(("keyed", "read_hdf5"), (".h5", ".hdf5"), (_PATH, _KEY), "many", "extra `hdf5`"),
+    "zarr": SourceWord(
+        ("keyed", "read_zarr"), (".zarr",), (_PATH, _KEY), "many", "a folder, extra `zarr`", is_folder=True
+    ),
     "mtx": SourceWord(("mtx", "read_mtx"), (".mtx",), (_PATH,), "one", sparse=True),
     "parquet": SourceWord(
         ("parquet", "read_parquet"),
@@ -79,6 +88,7 @@ SOURCES: dict[str, SourceWord] = {
         (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
+        in_folders=True,
     ),
     "feather": SourceWord(
         ("parquet", "read_feather"),
@@ -86,6 +96,7 @@ SOURCES: dict[str, SourceWord] = {
         (_PATH, _TARGET, _COLUMNS, _MISSING),
         "table",
         "extra `parquet`",
+        in_folders=True,
     ),
     "coo": SourceWord(
         ("coo", "read_coo"),

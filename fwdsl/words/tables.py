@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .base import Parameter, Word
+from .columns import COLUMN_WORDS
 from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
 from .losses import LOSSES, LossWord
@@ -149,6 +150,14 @@ def _sources() -> str:
     return _table(("source", "options", "serves"), *rows)
 
 
+def _columns() -> str:
+    rows = []
+    for word in COLUMN_WORDS.values():
+        options = "; ".join(f"`{p.name}`: {p.meaning}" for p in word.parameters[1:])
+        rows.append((f"`{word.name}({word.parameters[0].name})`", options, _clause(word.formula)))
+    return _table(("column", "options", "gives"), *rows)
+
+
 def _options() -> str:
     rows = []
     for name, word in SOLVE_OPTIONS.items():
@@ -165,6 +174,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "functions": _functions,
     "types": _types,
     "sources": _sources,
+    "columns": _columns,
     "options": _options,
 }
 

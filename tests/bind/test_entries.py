@@ -154,7 +154,7 @@ def test_new_data_keep_to_the_ids_of_the_fit(declare, tmp_path: Path):
         (([[1], [2, 3]], COLUMNS, VALUES), "FW4504", "has rows that are no array"),
         ((ROWS, np.ones((2, 2)), VALUES), "FW4505", "has columns in an array of shape (2, 2)"),
         ((ROWS, COLUMNS, object()), "FW4505", "has values in an array of shape ()"),
-        ((ROWS, COLUMNS, [None] * 4), "FW4504", "holds Python objects"),
+        ((ROWS, COLUMNS, [None] * 4), "FW4504", "holds no values"),
         ((ROWS, COLUMNS, ["1", "2", "3", "4"]), "FW4504", "holds text"),
     ],
 )

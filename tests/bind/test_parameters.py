@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import fwdsl as fw
 from fwdsl.bind import Bindings
 
 DATA = "data b: vector[n]\n"
@@ -56,6 +57,26 @@ def test_a_value_outside_its_domain(found, domain, value, expected):
 def test_the_domain_of_a_default_is_checked_too(found):
     (d,) = found(DATA + "param mu: positive = -1/n", b=B)
     assert (d.code, d.message) == ("FW4511", "`mu` is -0.25 from the declaration, but must be greater than 0")
+
+
+QUANTILE = DATA + "param tau: positive\nvar x: vector[n]\nminimize mean(quantile(x, b, tau={})) + sum_squares(x)"
+
+
+@pytest.mark.parametrize("option, value, told", [("tau", 1.0, "1 from bind(tau=...)"), ("2*tau", 0.6, "1.2")])
+def test_an_option_of_a_loss_is_in_its_domain(option, value, told):
+    problem = fw.parse(QUANTILE.format(option)).bind(b=B)
+    assert problem.bind(tau=0.4).check(data=True) == ()
+    (d,) = problem.bind(tau=value).check(data=True)
+    assert d.code == "FW4511"
+    assert d.message == f"`tau` of `quantile` is {told}, but must be between 0 and 1"
+    assert d.source.slice(d.span) == option
+
+
+def test_an_option_is_looked_at_again_for_each_value_of_a_path():
+    problem = fw.parse(QUANTILE.format("tau")).bind(b=B, tau=0.5)
+    assert problem.solve(max_iter=0).status
+    with pytest.raises(fw.DataError, match="`tau` of `quantile` is 2"):
+        problem.path(tau=[0.5, 2.0])
 
 
 def test_the_domain_of_scalar_data_is_checked_too(found):

@@ -48,9 +48,9 @@ def test_a_joint_source_is_read_once(declare, folder, monkeypatch):
     paths = []
     original = reading.read
 
-    def spy(spec, roles, headers):
+    def spy(spec, roles, *kept):
         paths.append((spec.path, [r.name for r in roles]))
-        return original(spec, roles, headers)
+        return original(spec, roles, *kept)
 
     monkeypatch.setattr(reading, "read", spy)
     instance, _ = run(declare, JOINT, folder)

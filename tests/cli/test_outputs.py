@@ -119,6 +119,13 @@ def test_a_suffix_is_refused_before_anything_is_solved(capsys: pytest.CaptureFix
     assert main(["run", "fit.fw", "--out", "fit.NPZ", "--quiet"]) == 0
 
 
+@pytest.mark.parametrize("option", ["--out", "--html", "--plot", "--checkpoint"])
+def test_an_empty_path_is_told_as_such(option: str, capsys: pytest.CaptureFixture[str]):
+    assert refused(capsys, "run", "fit.fw", option, "").startswith(f"error[FW0003]: `{option}` has an empty path")
+    with pytest.raises(OSError, match="its path is empty"):
+        write_atomically("", lambda stream: None)
+
+
 def test_outputs_are_files_of_their_own(capsys: pytest.CaptureFixture[str]):
     said = refused(capsys, "run", "fit.fw", "--out", "a.npz", "--checkpoint", "./a.npz")
     assert said.startswith("error[FW0029]: `--out a.npz` would overwrite what `--checkpoint` writes")

@@ -221,11 +221,19 @@ def test_a_first_program_fits_the_columns_and_runs(capsys: pytest.CaptureFixture
     houses()
     code, form = told(capsys, "new", "houses.csv")
     assert code == 0 and (form["file"], form["target"], form["kind"]) == ("houses.fw", "price", "number")
-    assert {entry["column"] for entry in form["left_out"]} == {"town", "age"}
+    assert {entry["column"] for entry in form["left_out"]} == {"age"}
     solution = fw.load("houses.fw").solve()
     assert solution.status == "optimal"
     # the weight of the penalty has an effect, and leaves what matters
-    assert solution["w"].size == 2 and np.all(solution["w"] > 0.0)
+    assert solution["w"].size == 5 and np.all(solution["w"][:2] > 0.0)
+    assert solution.instance.maps["X[town]"] == ("Basel", "Bern", "Chur")
+
+
+def test_words_that_hardly_repeat_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i % 7},owner {i},{i % 5}" for i in range(60)]
+    Path("owners.csv").write_text("\n".join(["size,owner,price", *rows]) + "\n")
+    _, form = told(capsys, "new", "owners.csv")
+    assert form["left_out"] == [{"column": "owner", "reason": "it holds words that hardly repeat"}]
 
 
 @pytest.mark.parametrize(

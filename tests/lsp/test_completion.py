@@ -75,6 +75,9 @@ def test_columns_and_files_of_a_source(tmp_path: Path) -> None:
     assert offered(f'data z: vector[n] from csv("{MARK}")', tmp_path) == ["data/train.csv"]
     assert offered(f'data z: vector[n] from csv("none.csv", target="{MARK}")', tmp_path) == []
     assert offered(f'{source}, target="{MARK}")') == []
+    assert offered(f"{source}, columns=[{MARK}])", tmp_path) == [*(f'"{c}"' for c in columns), "onehot"]
+    assert offered(f'{source}, columns=["price", onehot("{MARK}")])', tmp_path) == columns
+    assert set(offered(f'{source}, columns=[onehot("price", {MARK})])', tmp_path)) == {"drop=", "unknown="}
 
 
 def test_columns_of_parquet(tmp_path: Path) -> None:

@@ -84,6 +84,22 @@ def test_values_from_python_that_no_option_can_have_are_refused_and_those_of_num
         assert caught.value.code == code
 
 
+def test_a_method_and_its_options_in_one_text_as_on_the_command_line() -> None:
+    text = "data A: matrix[n, p], y: vector[n]\nvar x: vector[p]\nminimize mean(squared(A @ x, y)) + sum_squares(x)\n"
+    problem = fw.parse(text).bind(A=np.eye(3), y=np.arange(3.0))
+    options = problem.solve(method="newton(system=cg)").options
+    assert options is not None and (options.method, options.method_options) == ("newton", {"system": "cg"})
+    plan = problem.plan(method='newton(system="cg")', max_iter=3)
+    assert (plan.method, plan.method_options["system"]) == ("newton", "cg")
+    assert problem.plan(method="newton(system=cg)", system="primal").method_options["system"] == "primal"
+    assert {c.name for c in problem.plan(method="svrg, pdhg").weighed} == {"svrg", "pdhg"}
+    for wrong in ("newton(", "newton(system=cg", "", "auto, apg", "apg; minimize 1"):
+        with pytest.raises(fw.BuildError, match="FW0310"):
+            problem.plan(method=wrong)
+    with pytest.raises(fw.PlanError, match="FW5004"):
+        problem.plan(method="newton(nothing=1)")
+
+
 def test_a_method_in_capitals_is_known() -> None:
     with pytest.raises(fw.PlanError) as caught:
         fw.parse("var x: real\nminimize sum_squares(x)\n").solve(method="GSFW")

@@ -150,7 +150,7 @@ def test_columns_of_mixed_numbers_and_of_words():
     with pytest.raises(fw.DataError, match=r"in the column `d`") as error:
         fw.parse(TEXT).bind(X=frame.assign(d="x"), t=T).solve()
     assert error.value.code == "FW4504"
-    with pytest.raises(fw.DataError, match=r"`X\[1, 0\]` is `nan`"):
+    with pytest.raises(fw.DataError, match=r"`X\[1, 0\]` of column `a` is `nan`"):
         fw.parse(TEXT).bind(X=pd.DataFrame({"a": pd.array([1, None, 2], dtype="Int64")}), t=[1, 2, 3]).solve()
 
 

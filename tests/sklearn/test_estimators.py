@@ -240,6 +240,37 @@ def test_columns_are_found_by_name_in_any_order():
         fitted.predict(frame.rename(columns={"a": "z"}))
 
 
+def test_lazy_frames_and_nullable_columns():
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    lazy = pl.LazyFrame(X, schema=list("abcdef"))
+    plain = FwRegressor(LASSO, mu=0.2).fit(lazy.collect(), Y)
+    ours = FwRegressor(LASSO, mu=0.2).fit(lazy, pl.LazyFrame({"y": Y}))
+    assert list(ours.feature_names_in_) == list("abcdef") and ours.coef_ == pytest.approx(plain.coef_, abs=1e-9)
+    wide = lazy.select("f", "e", "d", "c", "b", "a", bad=pl.col("a").map_batches(_refuse, return_dtype=pl.Float64))
+    assert ours.predict(wide) == pytest.approx(plain.predict(lazy.collect()), abs=1e-9)
+    with pytest.raises(fw.FwError, match="not this column"):
+        ours.fit(wide, Y)
+    frame = pd.DataFrame({"a": pd.array(Y > 0, dtype="boolean"), "b": pd.array(range(len(Y)), dtype="Int64")})
+    found = FwRegressor(RIDGE, mu=0.2).fit(frame, Y, sample_weight=pd.Series(np.ones(len(Y)), dtype="Float64"))
+    assert found.predict(frame) == pytest.approx(found.predict(frame.astype(float)), abs=1e-9)
+
+
+def test_collections_of_dask():
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcdef"))
+    plain = FwClassifier(BINARY).fit(frame, WORDS)
+    lazy = dd.from_pandas(frame, npartitions=2)
+    ours = FwClassifier(BINARY).fit(lazy, WORDS, sample_weight=da.ones(len(X), chunks=20))
+    assert ours.predict_proba(lazy[list("fedcba")]) == pytest.approx(plain.predict_proba(frame), abs=1e-9)
+    assert list(ours.feature_names_in_) == list("abcdef")
+    array = da.from_array(X, chunks=20)
+    assert FwRegressor(RIDGE).fit(array, Y).predict(array) == pytest.approx(FwRegressor(RIDGE).fit(X, Y).predict(X))
+
+
+def _refuse(column: Any) -> Any:
+    raise RuntimeError("not this column")
+
+
 def test_frames_of_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=list("abcdef"))

@@ -17,7 +17,7 @@
 (option name: (name) @property)
 (call function: (name) @function)
 ((call function: (name) @function.builtin)
- (#any-of? @function.builtin "squared" "absolute" "quantile" "huber" "epsilon_insensitive" "squared_epsilon_insensitive" "logistic" "hinge" "squared_hinge" "smooth_hinge" "poisson" "softmax" "multiclass_hinge" "weston_watkins" "norm1" "norm_inf" "norm2" "sum_squares" "norm_fro" "norm_nuc" "norm_spec" "norm21" "norm1_inf" "group_norm" "entropy" "quad_form" "inner" "quad" "eye" "ones" "zeros" "diag" "trace" "sum" "mean" "dot" "dim" "rbf" "polynomial" "linear" "fourier" "random_binning" "standardize" "normalize" "intercept" "libsvm" "csv" "npy" "npz" "mat" "hdf5" "mtx" "parquet" "feather" "coo"))
+ (#any-of? @function.builtin "squared" "absolute" "quantile" "huber" "epsilon_insensitive" "squared_epsilon_insensitive" "logistic" "hinge" "squared_hinge" "smooth_hinge" "poisson" "softmax" "multiclass_hinge" "weston_watkins" "norm1" "norm_inf" "norm2" "sum_squares" "norm_fro" "norm_nuc" "norm_spec" "norm21" "norm1_inf" "group_norm" "entropy" "quad_form" "inner" "quad" "eye" "ones" "zeros" "diag" "trace" "sum" "mean" "dot" "dim" "rbf" "polynomial" "linear" "fourier" "random_binning" "standardize" "normalize" "intercept" "libsvm" "csv" "npy" "npz" "mat" "hdf5" "zarr" "mtx" "parquet" "feather" "coo" "onehot"))
 ((call function: (name) @constructor)
  (#any-of? @constructor "l1_ball" "l2_ball" "linf_ball" "box" "simplex" "solid_simplex" "ksupport_ball" "group_ball" "affine" "halfspace" "polytope" "permutahedron" "fro_ball" "nuclear_ball" "spectral_ball" "l21_ball" "l1_inf_ball" "rows" "columns" "vec" "simplex_product" "birkhoff" "spectrahedron" "solid_spectrahedron"))
 ((member set: (name) @constructor)

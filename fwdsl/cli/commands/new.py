@@ -15,7 +15,7 @@ from ...files.target import unwritable, write_text
 from ...grammar.diagnostic import Diagnostic
 from ...readers.files import Unreadable
 from ...readers.findings import FileFindings
-from ...readers.sources import infer_format
+from ...readers.sources import file_part, infer_format, is_url, without_secrets
 from ...session import Raising, Session
 from ..arguments import Parser, add_json
 from ..exits import OK, CommandStop
@@ -54,7 +54,7 @@ def run(argv: Sequence[str], output: Output) -> int:
             [Diagnostic(code, found, rule="This command takes a file of samples.", hint="write `fwdsl new DATA.csv`")]
         )
     (path,) = known.files
-    out = Path(known.out or f"{Path(path).name.split('.')[0]}.fw")
+    out = Path(known.out or f"{Path(file_part(path)).name.split('.')[0]}.fw")
     if out.exists():
         rule = "A file that is there is not overwritten."
         raise CommandStop(
@@ -64,7 +64,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
     table = _looked(path)
     target = _target(table, path, known.target, output)
-    made = first_program(table, os.path.relpath(path, out.parent), target)
+    made = first_program(table, path if is_url(path) else os.path.relpath(path, out.parent), target)
     session = Session(made.text, str(out), out.parent, Raising())
     session.compile()
     try:
@@ -97,7 +97,7 @@ def _looked(path: str) -> Table:
         rule = f"Samples are in files of {', '.join(FORMATS)}, which the suffix tells."
         hint = "name a file such as `samples.csv`"
         raise CommandStop([Diagnostic("FW0031", f"`{path}` is no file of samples by its suffix", rule=rule, hint=hint)])
-    findings = FileFindings(path)
+    findings = FileFindings(without_secrets(path))
     try:
         return look(path, found, findings)
     except Unreadable:

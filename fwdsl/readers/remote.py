@@ -1,0 +1,339 @@
+"""Pulls files from URLs by fsspec (extra `remote`) into a temporary folder, where they are read as any others.
+
+The folder is in that for temporary files (`TMPDIR`) and is removed as soon as the files are read. Who wants to keep copies writes it into the URL,
+as fsspec has it: `filecache::https://host/a.csv`.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
+
+from ..grammar.diagnostic import Diagnostic
+from ..words.sources import SourceWord
+from .files import Unreadable
+from .findings import FileFindings
+from .sources import file_part, has_suffix, is_web, masked
+
+log = logging.getLogger("fwdsl.readers")
+
+SILENCE = 60.0
+"""Seconds without a byte after which a server of HTTP is given up."""
+
+LONGEST = 100
+"""Characters of a local name; those of a URL may be more than a folder takes."""
+
+_INSTALL = {"smbclient": "smbprotocol", "git": "pygit2", "libarchive": "libarchive-c"}
+"""The names to install of modules that are called otherwise."""
+
+_RULE = "A URL is read by fsspec, as the user that runs fwdsl."
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A local copy of what a URL stands for: its path as a reader takes it, and what is known of each file.
+
+    `files` have their `url`, `size` in bytes, and where the server tells them `etag` and `modified`: by these it can be seen whether a later
+    answer was found on the same data. `names` has local paths and the URLs that they stand for.
+    """
+
+    path: str
+    files: tuple[Mapping[str, object], ...]
+    names: tuple[tuple[str, str], ...]
+
+    def of_url(self, found: Diagnostic) -> Diagnostic:
+        """A finding about the copy, told of the URL."""
+        place = found.place and replace(found.place, file=self._told(found.place.file))
+        return replace(
+            found,
+            message=self._told(found.message),
+            rule=self._told(found.rule),
+            hint=self._told(found.hint),
+            place=place,
+        )
+
+    def _told(self, text: str) -> str:
+        for local, url in self.names:
+            text = text.replace(local, url)
+        return text
+
+
+@contextmanager
+def copied(url: str, word: SourceWord, findings: FileFindings) -> Iterator[Copy]:
+    """Pull the file of a URL, or the files of a folder or a pattern, for as long as the context lasts.
+
+    Raises `Unreadable`, with the reason noted, where a driver is missing or the files cannot be had whole.
+    """
+    fs, path = _opened(url, findings)
+    with _noted(findings):
+        # a driver may remember listings from earlier in this process
+        fs.invalidate_cache()
+        root, names = _listed(fs, path, url, word)
+    if names is not None and not names:
+        findings.add(
+            "FW4002",
+            f"no file matches `{findings.file}`"
+            if _is_pattern(path, url)
+            else f"`{findings.file}` has no file to read",
+            rule="A folder or a pattern stands for all its files, one at least.",
+            hint="check the URL",
+        )
+        raise Unreadable
+    with tempfile.TemporaryDirectory(prefix="fwdsl-", ignore_cleanup_errors=True) as folder:
+        if names is None:
+            local = os.path.join(folder, PurePosixPath(file_part(path)).name[-LONGEST:] or "data")
+            files: tuple[Mapping[str, object], ...] = (_pull(fs, path, local, findings.file, findings),)
+            yield Copy(local, files, ((local, findings.file),))
+            return
+        rest = path[len(root) :]
+        base = findings.file.removesuffix(rest) if rest else f"{findings.file.rstrip('/')}/"
+        files = tuple(
+            _pull(fs, name, _inside(folder, name[len(root) :], findings), base + name[len(root) :], findings)
+            for name in names
+        )
+        local = os.path.join(folder, rest)
+        yield Copy(local, files, ((local, findings.file), (folder + os.sep, base)))
+
+
+# --- the files of a URL ----------------------------------------------------------------------------------------------
+
+
+def _opened(url: str, findings: FileFindings) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        _no_driver(findings, "fsspec is not installed", "pip install 'fwdsl[remote]'")
+    protocols = [part.partition("://")[0].lower() for part in url.split("::") if "://" in part]
+    try:
+        with _noted(findings, ImportError, ValueError):
+            fs, path = url_to_fs(url, **{p: _patience() for p in protocols if p in ("http", "https")})
+    except ImportError as error:
+        missing = getattr(error.__cause__, "name", None) or getattr(error, "name", None) or str(error)
+        missing = missing.partition(".")[0]
+        web = missing == "aiohttp"
+        install = "'fwdsl[remote]'" if web else _INSTALL.get(missing, missing)
+        _no_driver(findings, f"its driver {missing} is not installed", f"pip install {install}")
+    except ValueError as error:
+        if "rotocol not known" not in str(error):
+            _failed(findings, error)
+        _no_driver(findings, f"fsspec knows no `{url.partition('://')[0]}://`", "check the beginning of the URL")
+    return fs, str(path)
+
+
+def _patience() -> dict[str, object]:
+    """Options of HTTP, unless fsspec is configured: large files take as long as they take, and proxies are those of the environment."""
+    from fsspec.config import conf
+
+    try:
+        from aiohttp import ClientTimeout
+    except ImportError:  # which is told where the driver is loaded
+        return {}
+    if any("client_kwargs" in conf.get(protocol, {}) for protocol in ("http", "https")):
+        return {}
+    timeout = ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
+    return {"client_kwargs": {"timeout": timeout, "trust_env": True}}
+
+
+def _listed(fs: Any, path: str, url: str, word: SourceWord) -> tuple[str, list[str] | None]:
+    """The folder of a pattern or a folder, and its files, sorted; None for the path of one file."""
+    if _is_pattern(path, url):
+        first = min(path.index(c) for c in _magic(url) if c in path)
+        return path[: path.rindex("/", 0, first) + 1], sorted(map(str, fs.glob(path)))
+    if is_web(url):  # whether a page is a folder, only its end tells
+        if not path.endswith("/"):
+            return path, None
+        found = fs.find(path, maxdepth=1)
+    elif fs.isdir(path):
+        found = fs.find(path)
+    else:
+        return path, None
+    every = sorted(map(str, found))
+    # a folder with a suffix is one source of many files
+    whole = has_suffix(path.rstrip("/"), word.suffixes)
+    root = path.rstrip("/")
+    return f"{root}/", every if whole else [name for name in every if has_suffix(name, word.suffixes)]
+
+
+def _is_pattern(path: str, url: str) -> bool:
+    return any(c in path for c in _magic(url))
+
+
+def _magic(url: str) -> str:
+    """The characters that make a pattern: in a URL of HTTP `?` begins a query, and brackets may belong to it."""
+    return "*" if is_web(url) else "*?["
+
+
+def _inside(folder: str, name: str, findings: FileFindings) -> str:
+    """The local path of a remote file. A name cannot lead out of the folder."""
+    parts = PurePosixPath(file_part(name)).parts
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute():
+        findings.add("FW4081", f"`{findings.file}` has a file of the name `{name}`", rule=_RULE, hint="rename it")
+        raise Unreadable
+    local = os.path.join(folder, *parts)
+    os.makedirs(os.path.dirname(local), exist_ok=True)
+    return local
+
+
+def _pull(fs: Any, path: str, local: str, url: str, findings: FileFindings) -> Mapping[str, object]:
+    """Copy one file, and tell what is known of it."""
+    with _noted(findings, url=url):
+        info = _called(fs, "info", path)
+        told = info.get("size")
+        _require_room(told, local, url, findings)
+        size = f"{told:,} bytes" if isinstance(told, int) else "of unknown size"
+        log.info("%s, %s, is pulled to %s", url, size, local)
+        if _keeps_copies(fs):
+            with fs.open(path, "rb") as stream, open(local, "wb") as target:
+                shutil.copyfileobj(stream, target, 1 << 20)
+        else:
+            _called(fs, "get_file", path, local)
+    held = os.path.getsize(local)
+    if isinstance(told, int) and held < told:
+        _cut_short(findings, url, f"{held:,} of {told:,} bytes came")
+    return {"url": url, "size": held, **_mark(info)}
+
+
+def _called(fs: Any, method: str, *arguments: str) -> Any:
+    """The result of a method. Ctrl-C ends what runs in fsspec's own thread too, which would complain at the end of the process."""
+    from fsspec.asyn import AsyncFileSystem
+
+    if _keeps_copies(fs) or not isinstance(fs, AsyncFileSystem):
+        return getattr(fs, method)(*arguments)
+    import asyncio
+    from concurrent.futures import wait
+
+    future = asyncio.run_coroutine_threadsafe(getattr(fs, f"_{method}")(*arguments), fs.loop)
+    try:
+        while not wait([future], timeout=1.0).done:
+            pass  # to wait without an end could not be interrupted on Windows
+    except BaseException:
+        future.cancel()
+        raise
+    return future.result()
+
+
+def _keeps_copies(fs: Any) -> bool:
+    """True of fsspec's own caches, which keep what is opened, not what is copied."""
+    return "cache" in str(getattr(fs, "protocol", ""))
+
+
+def _mark(info: Mapping[str, Any]) -> dict[str, object]:
+    """The etag of a file and the time of its last change, as far as the server tells them."""
+    found: dict[str, object] = {}
+    etag = next((info[key] for key in ("ETag", "etag", "e_tag") if info.get(key)), None)
+    if etag is not None:
+        found["etag"] = str(etag).strip('"')
+    times = ("LastModified", "Last-Modified", "last_modified", "updated", "mtime", "modified", "created")
+    time = next((info[key] for key in times if info.get(key)), None)
+    if time is not None:
+        found["modified"] = time.isoformat() if hasattr(time, "isoformat") else time
+    return found
+
+
+def _require_room(size: object, local: str, url: str, findings: FileFindings) -> None:
+    """Refuse a file that the temporary folder has no room for, before any of it is pulled."""
+    folder = os.path.dirname(local)
+    if isinstance(size, int) and size > shutil.disk_usage(folder).free:
+        _no_room(findings, url, f"{size:,} bytes")
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _noted(findings: FileFindings, *others: type[Exception], url: str = "") -> Iterator[None]:
+    """Note whatever a driver raises; `others` pass. Drivers have exceptions of many libraries, which have no base in common."""
+    passing: tuple[type[Exception], ...] = (*others, Unreadable, MemoryError)
+    try:
+        yield
+    except passing:
+        raise
+    except Exception as error:
+        _failed(findings, error, url)
+
+
+def _failed(findings: FileFindings, error: Exception, url: str = "") -> NoReturn:
+    """Note why a file cannot be had, by the first cause that tells it."""
+    url = url or findings.file
+    causes = list(_causes(error))
+    if any(getattr(e, "errno", None) == errno.ENOSPC for e in causes):
+        _no_room(findings, url, "it")
+    if any(type(e).__name__ in ("ClientPayloadError", "IncompleteRead") for e in causes):
+        _cut_short(findings, url, "the connection ended before the file did")
+    why, hint = next(filter(None, map(_reason, causes)), None) or (_first_line(error), "")
+    findings.add("FW4081", f"`{url}` cannot be read: {why}", rule=_RULE, hint=hint)
+    raise Unreadable from None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The causes of an error, the first one first."""
+    if error is not None:
+        yield from _causes(error.__cause__ or (None if error.__suppress_context__ else error.__context__))
+        yield error
+
+
+def _reason(error: BaseException) -> tuple[str, str] | None:
+    """The reason in words, and what helps; None where the error does not tell it."""
+    status = getattr(error, "status", None)
+    rights = "give the credentials as fsspec's driver takes them: its environment variables or files of settings"
+    if isinstance(status, int):
+        told = f"the server answers {status} {getattr(error, 'message', '')}".rstrip()
+        if status in (401, 403):
+            return told, "check the URL; a signed one may have expired"
+        return told, "check the URL" if status in (404, 410) else "try again later" if status >= 500 else ""
+    number = getattr(error, "errno", None)
+    if isinstance(error, ConnectionRefusedError) or number == errno.ECONNREFUSED:
+        return "the connection is refused", "check the host and the port"
+    if isinstance(error, socket.gaierror):
+        return "there is no host of this name, or no network", "check the host"
+    if isinstance(error, TimeoutError):
+        return f"no byte came for {SILENCE:g} s", "try again later, or pull the file by other means"
+    if isinstance(error, PermissionError) or type(error).__name__ in ("NoCredentialsError", "RefreshError"):
+        return "permission is denied", rights
+    if isinstance(error, FileNotFoundError):
+        return "it does not exist", "check the URL"
+    if isinstance(error, ConnectionError):
+        return "the connection broke", "try again later"
+    return None
+
+
+def _no_driver(findings: FileFindings, why: str, hint: str) -> NoReturn:
+    findings.add(
+        "FW4080",
+        f"`{findings.file}` cannot be read: {why}",
+        rule="URLs are read by fsspec, the extra `remote` of fwdsl, and what it needs for each kind of URL.",
+        hint=hint,
+    )
+    raise Unreadable from None
+
+
+def _cut_short(findings: FileFindings, url: str, why: str) -> NoReturn:
+    findings.add(
+        "FW4082", f"`{url}` is cut short: {why}", rule="A file is read when all of it is there.", hint="try again"
+    )
+    raise Unreadable from None
+
+
+def _no_room(findings: FileFindings, url: str, what: str) -> NoReturn:
+    folder = tempfile.gettempdir()
+    findings.add(
+        "FW4081",
+        f"`{url}` cannot be pulled: `{folder}` has no room for {what}",
+        rule="A file at a URL is copied into the folder of temporary files while it is read.",
+        hint="let `TMPDIR` name a folder with room",
+    )
+    raise Unreadable from None
+
+
+def _first_line(error: Exception) -> str:
+    return masked((str(error).splitlines() or [""])[0]) or type(error).__name__
