@@ -120,7 +120,7 @@ class ArrowReader:
 
 
 def _whole(columns: Sequence[Any], words: dict[int, tuple[list[str], np.ndarray]], count: int) -> np.ndarray:
-    """Which rows have a value in every column."""
+    """True for each row that has a value in every column."""
     whole = np.ones(count, np.bool_)
     for column in columns:
         if column.null_count:
