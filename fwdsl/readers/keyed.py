@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -161,13 +162,13 @@ def _zarr(path: str, findings: FileFindings) -> Any:
     except ImportError:
         told = "zarr is not installed"
     else:
-        if int(zarr.__version__.partition(".")[0]) >= 3:
+        if tuple(int(n) for n in re.findall(r"\d+", zarr.__version__)[:2]) >= (3, 1):
             return zarr
         told = f"zarr {zarr.__version__} is too old"
     findings.add(
         "FW4075",
         f"`{path}` cannot be read: {told}",
-        rule="zarr stores are read by zarr 3 or newer, the extra `zarr` of fwdsl.",
+        rule="zarr stores are read by zarr 3.1 or newer, the extra `zarr` of fwdsl.",
         hint="pip install 'fwdsl[zarr]'",
     )
     raise Unreadable
