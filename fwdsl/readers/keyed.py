@@ -65,6 +65,7 @@ def read_hdf5(
 
     Raises `Unreadable` where the file is no HDF5 file or h5py is absent.
     """
+    check_readable(path, findings)
     try:
         import h5py
     except ImportError:
@@ -107,11 +108,11 @@ def read_zarr(
     An array's chunks are read once, when its type and size are known to do. Raises `Unreadable` where the folder is no zarr store of
     version 2 or 3, or zarr is absent.
     """
-    zarr = _zarr(path, findings)
     if not os.path.isdir(path):
         check_readable(path, findings)
     if not any(os.path.exists(os.path.join(path, name)) for name in _ZARR):
         _no_store(path, "it has no `zarr.json`, `.zgroup` or `.zarray`", findings)
+    zarr = _zarr(path, findings)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other files in the folder, and of what writing would do

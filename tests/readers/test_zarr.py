@@ -161,6 +161,7 @@ def test_without_zarr_the_extra_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, told: str
 ) -> None:
     Path("d.zarr").mkdir()
+    Path("d.zarr/.zgroup").write_text('{"zarr_format": 2}')
     if version is None:
         monkeypatch.setitem(sys.modules, "zarr", None)
     else:
