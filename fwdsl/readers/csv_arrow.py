@@ -133,7 +133,7 @@ class ArrowReader:
         return None if any("" in column.words for column in coded.values()) else Columns(numbers, coded, dropped)
 
     def _whole(self, columns: Sequence[Any], words: dict[int, tuple[list[str], np.ndarray]], count: int) -> np.ndarray:
-        """Which rows have a value in every column."""
+        """True for each row that has a value in every column."""
         whole = np.ones(count, np.bool_)
         for column in columns:
             if column.null_count:

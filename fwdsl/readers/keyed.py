@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -64,6 +65,7 @@ def read_hdf5(
 
     Raises `Unreadable` where the file is no HDF5 file or h5py is absent.
     """
+    check_readable(path, findings)
     try:
         import h5py
     except ImportError:
@@ -106,11 +108,11 @@ def read_zarr(
     An array's chunks are read once, when its type and size are known to do. Raises `Unreadable` where the folder is no zarr store of
     version 2 or 3, or zarr is absent.
     """
-    zarr = _zarr(path, findings)
     if not os.path.isdir(path):
         check_readable(path, findings)
     if not any(os.path.exists(os.path.join(path, name)) for name in _ZARR):
         _no_store(path, "it has no `zarr.json`, `.zgroup` or `.zarray`", findings)
+    zarr = _zarr(path, findings)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other files in the folder, and of what writing would do
@@ -161,13 +163,13 @@ def _zarr(path: str, findings: FileFindings) -> Any:
     except ImportError:
         told = "zarr is not installed"
     else:
-        if int(zarr.__version__.partition(".")[0]) >= 3:
+        if tuple(int(n) for n in re.findall(r"\d+", zarr.__version__)[:2]) >= (3, 1):
             return zarr
         told = f"zarr {zarr.__version__} is too old"
     findings.add(
         "FW4075",
         f"`{path}` cannot be read: {told}",
-        rule="zarr stores are read by zarr 3 or newer, the extra `zarr` of fwdsl.",
+        rule="zarr stores are read by zarr 3.1 or newer, the extra `zarr` of fwdsl.",
         hint="pip install 'fwdsl[zarr]'",
     )
     raise Unreadable

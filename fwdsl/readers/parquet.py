@@ -116,7 +116,7 @@ def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What is used of a file: its columns as a table, their positions, how many rows there are, and what each column is for.
+    """The part of a file that is used: its columns as a table, their positions, how many rows there are, and what each column is for.
 
     `folders` are the columns that folders tell, by position; such a column may be in the file too.
     """

@@ -66,6 +66,7 @@ def test_columns_and_files_of_a_source(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "train.csv").write_text('price,"a, b",size\n1,2,3\n')
     (tmp_path / "other.npy").write_bytes(b"")
+    (tmp_path / "data" / "d.zarr").mkdir()
     source = 'data z: vector[n] from csv("data/train.csv"'
     columns = ["price", "a, b", "size"]
     assert offered(f'{source}, target="{MARK}")', tmp_path) == columns
@@ -73,6 +74,7 @@ def test_columns_and_files_of_a_source(tmp_path: Path) -> None:
     assert offered(f'{source}, columns=["price", "{MARK}"])', tmp_path) == columns
     assert offered(f"{source}, target={MARK}", tmp_path) == [f'"{c}"' for c in columns]
     assert offered(f'data z: vector[n] from csv("{MARK}")', tmp_path) == ["data/train.csv"]
+    assert offered(f'data z: vector[n] from zarr("{MARK}")', tmp_path) == ["data/d.zarr"]
     assert offered(f'data z: vector[n] from csv("none.csv", target="{MARK}")', tmp_path) == []
     assert offered(f'{source}, target="{MARK}")') == []
     assert offered(f"{source}, columns=[{MARK}])", tmp_path) == [*(f'"{c}"' for c in columns), "onehot"]

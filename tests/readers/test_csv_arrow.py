@@ -34,7 +34,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def taken_by(reader: type[csv_arrow.ArrowReader], patch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether pyarrow took each chunk that it was given, from now on."""
+    """A list that tells of each chunk from now on whether pyarrow took it."""
     took: list[bool] = []
     read = reader.read
 
@@ -50,7 +50,7 @@ def taken_by(reader: type[csv_arrow.ArrowReader], patch: pytest.MonkeyPatch) -> 
 def both(
     path: Path, text: str | bytes, *roles: Role, block: int = 1 << 20, **options: Any
 ) -> tuple[dict[str, Any], tuple[Any, ...], list[bool]]:
-    """What our own reader and pyarrow make of a text, which must be the same, and which chunks pyarrow took."""
+    """The arrays and findings that our own reader and pyarrow make of a text, which must be the same, and which chunks pyarrow took."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     spec, roles = SourceSpec("csv", str(path), options), roles or (MATRIX, LABELS)
     with pytest.MonkeyPatch.context() as patch:

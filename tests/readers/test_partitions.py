@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.readers.headers import header_names
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.sources import SourceSpec
 
@@ -121,6 +122,15 @@ def test_in_csv_files_folders_tell_nothing(folder: Path) -> None:
     Path("data/year=2024").mkdir(parents=True)
     Path("data/year=2024/_part.csv").write_text("a,y\n1,2\n")
     assert served("data", format="csv", target="y")["X"].tolist() == [[1]]
+
+
+def test_an_editor_is_told_their_names(years: Path) -> None:
+    assert header_names("data", "parquet") == header_names("data/*/*.parquet", "parquet") == ("a", "y", "year")
+    assert header_names("data/year=2024/part-0.parquet", "parquet") == ("a", "y")
+    assert header_names("none", "parquet") == header_names("none/*", "parquet") == ()
+    Path("train").mkdir()
+    Path("train/a.csv").write_text("a,y\n1,2\n")
+    assert header_names("train", "csv") == ("a", "y")
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ MATRIX = Role("X", "matrix", (None, None))
 VECTOR = Role("y", "vector", (None,))
 LABELS = Role("kind", "labels", (None, None))
 
-zarr = pytest.importorskip("zarr", minversion="3", reason="zarr stores are read by zarr")
+zarr = pytest.importorskip("zarr", minversion="3.1", reason="zarr stores are read by zarr")
 
 
 @pytest.fixture(params=[2, 3])
@@ -153,11 +153,15 @@ def test_what_memory_cannot_hold_is_refused_before_it_is_read(store: Any, monkey
     assert refused("d.zarr", MATRIX)[0] == "FW4007"
 
 
-@pytest.mark.parametrize(("version", "told"), [(None, "zarr is not installed"), ("2.18.3", "zarr 2.18.3 is too old")])
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [(None, "zarr is not installed"), ("2.18.3", "zarr 2.18.3 is too old"), ("3.0.1", "zarr 3.0.1 is too old")],
+)
 def test_without_zarr_the_extra_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, told: str
 ) -> None:
     Path("d.zarr").mkdir()
+    Path("d.zarr/.zgroup").write_text('{"zarr_format": 2}')
     if version is None:
         monkeypatch.setitem(sys.modules, "zarr", None)
     else:
