@@ -181,8 +181,10 @@ def test_secrets_are_not_told() -> None:
 
 def test_a_program_reads_a_url_and_its_answer_has_the_etag(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"{site.url}/train.csv?token=abc"
-    Path("fit.fw").write_text(PROGRAM.format(url))
-    assert main(["run", "fit.fw", "--out", "fit.npz", "--html", "fit.html", "--json"]) == 0
+    Path("fit.fw").write_text(PROGRAM.format("train.csv"))
+    argv = ["run", "fit.fw", "--data", f"X,y={url}", "--out", "fit.npz", "--html", "fit.html", "--json"]
+    assert main(argv) == 0
+    assert "abc" not in Path("fit.html").read_text() + capsys.readouterr().out
     told = f"{site.url}/train.csv?token=***"
     record = json.loads(np.load("fit.npz")["record"].item())
     mark = {"url": told, "size": len(CSV), "etag": "v1", "modified": "Tue, 24 Nov 2026 00:00:00 GMT"}
