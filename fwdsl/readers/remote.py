@@ -12,11 +12,11 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from ..grammar.diagnostic import Diagnostic
 from ..words.sources import SourceWord
@@ -28,6 +28,9 @@ log = logging.getLogger("fwdsl.readers")
 
 SILENCE = 60.0
 """Seconds without a byte after which a server of HTTP is given up."""
+
+AT_ONCE = 16
+"""Files that are pulled at a time."""
 
 LONGEST = 100
 """Characters of a local name; those of a URL may be more than a folder takes."""
@@ -91,15 +94,15 @@ def copied(url: str, word: SourceWord, findings: FileFindings) -> Iterator[Copy]
     with tempfile.TemporaryDirectory(prefix="fwdsl-", ignore_cleanup_errors=True) as folder:
         if names is None:
             local = os.path.join(folder, PurePosixPath(file_part(path)).name[-LONGEST:] or "data")
-            files: tuple[Mapping[str, object], ...] = (_pull(fs, path, local, findings.file, findings),)
-            yield Copy(local, files, ((local, findings.file),))
+            yield Copy(local, _pull(fs, [_File(path, local, findings.file)], findings), ((local, findings.file),))
             return
         rest = path[len(root) :]
         base = findings.file.removesuffix(rest) if rest else f"{findings.file.rstrip('/')}/"
-        files = tuple(
-            _pull(fs, name, _inside(folder, name[len(root) :], findings), base + name[len(root) :], findings)
-            for name in names
-        )
+        ends = [name[len(root) :] for name in names]
+        wanted = [
+            _File(name, _inside(folder, end, findings), base + end) for name, end in zip(names, ends, strict=True)
+        ]
+        files = _pull(fs, wanted, findings)
         local = os.path.join(folder, rest)
         yield Copy(local, files, ((local, findings.file), (folder + os.sep, base)))
 
@@ -152,7 +155,8 @@ def _listed(fs: Any, path: str, url: str, word: SourceWord) -> tuple[str, list[s
     if is_web(url):  # whether a page is a folder, only its end tells
         if not path.endswith("/"):
             return path, None
-        found = fs.find(path, maxdepth=1)
+        # links of a page that lead out of its folder are none of its files
+        found = [link for link in fs.find(path, maxdepth=1) if link.startswith(path) and "/../" not in link]
     elif fs.isdir(path):
         found = fs.find(path)
     else:
@@ -184,42 +188,80 @@ def _inside(folder: str, name: str, findings: FileFindings) -> str:
     return local
 
 
-def _pull(fs: Any, path: str, local: str, url: str, findings: FileFindings) -> Mapping[str, object]:
-    """Copy one file, and tell what is known of it."""
-    with _noted(findings, url=url):
-        info = _called(fs, "info", path)
-        told = info.get("size")
-        _require_room(told, local, url, findings)
-        size = f"{told:,} bytes" if isinstance(told, int) else "of unknown size"
-        log.info("%s, %s, is pulled to %s", url, size, local)
-        if _keeps_copies(fs):
-            with fs.open(path, "rb") as stream, open(local, "wb") as target:
-                shutil.copyfileobj(stream, target, 1 << 20)
-        else:
-            _called(fs, "get_file", path, local)
-    held = os.path.getsize(local)
-    if isinstance(told, int) and held < told:
-        _cut_short(findings, url, f"{held:,} of {told:,} bytes came")
-    return {"url": url, "size": held, **_mark(info)}
+@dataclass(frozen=True)
+class _File:
+    """A file to pull: its path in the file system, where it goes, and its URL for messages."""
+
+    path: str
+    local: str
+    url: str
 
 
-def _called(fs: Any, method: str, *arguments: str) -> Any:
-    """The result of a method. Ctrl-C ends what runs in fsspec's own thread too, which would complain at the end of the process."""
+def _pull(fs: Any, files: Sequence[_File], findings: FileFindings) -> tuple[Mapping[str, object], ...]:
+    """Copy files, and tell what is known of each."""
+    infos = _each(fs, "info", files, findings)
+    sizes = [info.get("size") for info in infos]
+    _require_room(sum(size for size in sizes if isinstance(size, int)), files[0].local, findings)
+    for file, size in zip(files, sizes, strict=True):
+        told = f"{size:,} bytes" if isinstance(size, int) else "of unknown size"
+        log.info("%s, %s, is pulled to %s", file.url, told, file.local)
+    _each(fs, "get_file", files, findings)
+    marks = []
+    for file, info, size in zip(files, infos, sizes, strict=True):
+        held = os.path.getsize(file.local)
+        if isinstance(size, int) and held < size:
+            _cut_short(findings, file.url, f"{held:,} of {size:,} bytes came")
+        marks.append({"url": file.url, "size": held, **_mark(info)})
+    return tuple(marks)
+
+
+def _each(fs: Any, method: Literal["info", "get_file"], files: Sequence[_File], findings: FileFindings) -> list[Any]:
+    """The results of a method for all files, several at a time where the driver can. The first failure is noted."""
     from fsspec.asyn import AsyncFileSystem
 
-    if _keeps_copies(fs) or not isinstance(fs, AsyncFileSystem):
-        return getattr(fs, method)(*arguments)
+    if not _keeps_copies(fs) and isinstance(fs, AsyncFileSystem):
+        return _at_once(fs, method, files, findings)
+    found = []
+    for file in files:
+        with _noted(findings, url=file.url):
+            if method == "info":
+                found.append(fs.info(file.path))
+            elif _keeps_copies(fs):
+                with fs.open(file.path, "rb") as stream, open(file.local, "wb") as target:
+                    shutil.copyfileobj(stream, target, 1 << 20)
+            else:
+                fs.get_file(file.path, file.local)
+    return found
+
+
+def _at_once(fs: Any, method: str, files: Sequence[_File], findings: FileFindings) -> list[Any]:
+    """The same in fsspec's own thread. Ctrl-C ends what runs there too, which would complain at the end of the process."""
     import asyncio
     from concurrent.futures import wait
 
-    future = asyncio.run_coroutine_threadsafe(getattr(fs, f"_{method}")(*arguments), fs.loop)
+    async def every() -> list[Any]:
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def one(file: _File) -> Any:
+            async with free:
+                arguments = (file.path,) if method == "info" else (file.path, file.local)
+                return await getattr(fs, f"_{method}")(*arguments)
+
+        return await asyncio.gather(*map(one, files), return_exceptions=True)
+
+    future = asyncio.run_coroutine_threadsafe(every(), fs.loop)
     try:
         while not wait([future], timeout=1.0).done:
             pass  # to wait without an end could not be interrupted on Windows
     except BaseException:
         future.cancel()
         raise
-    return future.result()
+    found = future.result()
+    for file, result in zip(files, found, strict=True):
+        if isinstance(result, BaseException):
+            with _noted(findings, url=file.url):
+                raise result
+    return found
 
 
 def _keeps_copies(fs: Any) -> bool:
@@ -240,11 +282,10 @@ def _mark(info: Mapping[str, Any]) -> dict[str, object]:
     return found
 
 
-def _require_room(size: object, local: str, url: str, findings: FileFindings) -> None:
-    """Refuse a file that the temporary folder has no room for, before any of it is pulled."""
-    folder = os.path.dirname(local)
-    if isinstance(size, int) and size > shutil.disk_usage(folder).free:
-        _no_room(findings, url, f"{size:,} bytes")
+def _require_room(size: int, local: str, findings: FileFindings) -> None:
+    """Refuse files that the temporary folder has no room for, before any of them is pulled."""
+    if size > shutil.disk_usage(os.path.dirname(local)).free:
+        _no_room(findings, findings.file, f"{size:,} bytes")
 
 
 # --- what goes wrong -------------------------------------------------------------------------------------------------

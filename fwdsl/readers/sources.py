@@ -17,7 +17,9 @@ _SLASHES = "/" if os.sep == "/" else "/" + os.sep
 _URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # one letter is a drive
 _QUERY = re.compile(r"[?#].*|\Z", re.DOTALL)
 _PASSWORD = re.compile(r"(://[^/@:?#]*:)[^/@?#]*@")
-_SECRET = re.compile(r"([?&][^=&]*(?:key|password|secret|sig|signature|token|credential)[^=&]*=)[^&#]*", re.IGNORECASE)
+_SECRET = re.compile(
+    r"([?&][^=&]*(?:key|password|secret|sig|signature|token|credential)[^=&]*=)[^&#\s'`]*", re.IGNORECASE
+)
 _VERSION = re.compile(r"\?versionId=.*|\Z", re.DOTALL)
 
 

@@ -12,6 +12,7 @@ from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
 from ..html.markup import Html, el, facts, folded, joined, section, table
 from ..html.style import page
+from ..readers.sources import masked
 from ..results.fingerprint import of_instance, of_program
 from ..results.versions import versions
 from ..words.highlight import program_html
@@ -72,7 +73,9 @@ def _diagnostics(found: Sequence[Diagnostic]) -> Html:
 
 
 def _command(argv: Sequence[str]) -> Html:
-    return el("pre", el("code", shlex.join(("fwdsl", *argv))), tabindex=0, role="region", aria_label="command")
+    return el(
+        "pre", el("code", shlex.join(("fwdsl", *map(masked, argv)))), tabindex=0, role="region", aria_label="command"
+    )
 
 
 def _record(model: Model, instance: Instance | None, options: Options) -> Iterable[Html]:

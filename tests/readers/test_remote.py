@@ -25,8 +25,10 @@ from scipy.io import mmwrite, savemat
 import fwdsl as fw
 from fwdsl.cli import main
 from fwdsl.readers import remote
+from fwdsl.readers.findings import FileFindings
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.sources import SourceSpec, file_part, infer_format, is_url, parse_data_argument, without_secrets
+from fwdsl.words.sources import SourceWord
 
 MATRIX = Role("X", "matrix", (None, None))
 VECTOR = Role("y", "vector", (None,))
@@ -181,8 +183,10 @@ def test_secrets_are_not_told() -> None:
 
 def test_a_program_reads_a_url_and_its_answer_has_the_etag(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"{site.url}/train.csv?token=abc"
-    Path("fit.fw").write_text(PROGRAM.format(url))
-    assert main(["run", "fit.fw", "--out", "fit.npz", "--html", "fit.html", "--json"]) == 0
+    Path("fit.fw").write_text(PROGRAM.format("train.csv"))
+    argv = ["run", "fit.fw", "--data", f"X,y={url}", "--out", "fit.npz", "--html", "fit.html", "--json"]
+    assert main(argv) == 0
+    assert "abc" not in Path("fit.html").read_text() + capsys.readouterr().out
     told = f"{site.url}/train.csv?token=***"
     record = json.loads(np.load("fit.npz")["record"].item())
     mark = {"url": told, "size": len(CSV), "etag": "v1", "modified": "Tue, 24 Nov 2026 00:00:00 GMT"}
@@ -287,6 +291,13 @@ def test_folders_in_a_folder_keep_their_places(memory: Callable[..., None]) -> N
     np.testing.assert_array_equal(arrays["X"], [[1], [3]])
 
 
+def test_a_folder_with_a_suffix_is_pulled_whole(memory: Callable[..., None]) -> None:
+    memory(**{"x.store/.meta": b"1", "x.store/c/0": b"2"})
+    word = SourceWord(("npy", "read_npy"), (".store",), (), "many")
+    with remote.copied("memory://x.store", word, FileFindings("memory://x.store")) as copy:
+        assert (Path(copy.path) / ".meta").read_bytes() == b"1" and (Path(copy.path) / "c" / "0").read_bytes() == b"2"
+
+
 def test_a_copy_may_be_kept_by_fsspec(memory: Callable[..., None], tmp_path: Path) -> None:
     import fsspec
 
@@ -320,6 +331,23 @@ def test_what_servers_answer(site: Site) -> None:
     assert hint == "check the URL"
     assert "the server answers 403" in found(f"{site.url}/secret.csv")[1]
     assert "try again later" in found(f"{site.url}/broken.csv")[2]
+
+
+def test_a_page_of_links_is_a_folder(site: Site) -> None:
+    names = [f"p-{i:02}.csv" for i in range(6)]
+    site.files["/d/"] = "".join(f'<a href="{name}">' for name in [*names, "notes.txt"]).encode()
+    for i, name in enumerate(names):
+        site.files[f"/d/{name}"] = f"a,y\n{i},{2 * i}\n".encode()
+    for url in (f"{site.url}/d/", f"{site.url}/d/p-*.csv"):
+        pulled: list[Any] = []
+        arrays, diagnostics = read(SourceSpec("csv", url, {"target": "y"}), (MATRIX, VECTOR), None, pulled)
+        assert diagnostics == ()
+        np.testing.assert_array_equal(arrays["y"], 2 * np.arange(6))
+        assert [mark["url"] for mark in pulled] == [f"{site.url}/d/{name}" for name in names]
+    site.files["/d/"] += b'<a href="../no.csv"><a href="zz.csv">'
+    site.files["/d/zz.csv"] = b"a,b\n1,2\n"
+    _, (only,) = read(SourceSpec("csv", f"{site.url}/d/", {"target": "y"}), (MATRIX, VECTOR))
+    assert only.place is not None and only.place.file == f"{site.url}/d/zz.csv"
 
 
 def test_a_file_cut_short(site: Site) -> None:
