@@ -176,7 +176,7 @@ def test_a_gap_that_is_claimed_smaller_than_it_is(
     assert found.relative_gap > 1e-4 and checked("signs", capsys)[0] == 0
     changed(lambda _arrays, record: record.update(claims))
     code, out = checked("signs", capsys)
-    assert code == 1 and "more than is claimed" in out or "proves no more" in out
+    assert code == 1 and ("more than is claimed" in out or "proves no more" in out)
 
 
 @pytest.mark.parametrize(
