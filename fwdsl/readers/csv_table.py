@@ -151,10 +151,10 @@ class Table:
         """Add chunks of whole lines, the first of which is line `line` of the file."""
         for text in chunks:
             if b'"' in text:
-                self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
+                self.add_rows(decoded(chain([text], chunks), line, self._findings), line)
                 break
             if not self.add_chunk(text, line):
-                self.add_rows(_decoded([text], line, self._findings), line)
+                self.add_rows(decoded([text], line, self._findings), line)
             line += text.count(b"\n")
             if self._findings.full:
                 break
@@ -331,7 +331,7 @@ def _header(
     chunks: Iterator[bytes],
     findings: FileFindings,
 ) -> tuple[Header, Iterator[bytes], int]:
-    line, sep = next(iter(_decoded([head], row, findings))), Form.of(options).sep
+    line, sep = next(iter(decoded([head], row, findings))), Form.of(options).sep
     try:
         fields = [f.strip() for f in next(csv.reader([line], delimiter=sep, strict=True))]
     except csv.Error as error:
@@ -376,7 +376,7 @@ def note_not_csv(error: csv.Error, row: int, path: str, findings: FileFindings) 
     )
 
 
-def _decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iterator[str]:
+def decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iterator[str]:
     """Lines of text. Raises `Unreadable`, the line noted, at the first one that is not UTF-8."""
     for chunk in chunks:
         for raw in chunk.removesuffix(b"\n").split(b"\n"):

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..grammar.tables import tables
 from ..readers.look import Column, Table
 
 SHARE = 0.1
@@ -125,6 +126,7 @@ def _reason(column: Column) -> str:
 
 
 def _name(path: str) -> str:
-    """The stem of a path as a name of the language."""
+    """The stem of a path as a name of the language: `data.csv` has `model_data`, for `data` is a keyword."""
     stem = re.sub(r"\W+", "_", Path(path).name.split(".")[0]).strip("_").lower()
-    return stem if stem[:1].isalpha() else f"model_{stem}".rstrip("_")
+    is_name = stem[:1].isalpha() and stem not in tables().keywords and stem != "in"
+    return stem if is_name else f"model_{stem}".rstrip("_")

@@ -228,6 +228,24 @@ def test_a_first_program_fits_the_columns_and_runs(capsys: pytest.CaptureFixture
     assert solution["w"].size == 2 and np.all(solution["w"] > 0.0)
 
 
+@pytest.mark.parametrize("name", ["data", "in", "inf", "simplex", "1st", "caf\u00e9"])
+def test_a_file_may_have_any_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    houses(f"{name}.csv")
+    assert told(capsys, "new", f"{name}.csv")[0] == 0
+    assert fw.load(f"{name}.fw").solve().status == "optimal"
+
+
+def test_rows_with_gaps_are_left_out_where_every_column_has_some(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        f"{'' if i == 3 else i % 7},{'NA' if i % 20 == 5 else i % 4},{'' if i % 3 else 1},{i % 10}" for i in range(40)
+    ]
+    Path("gaps.csv").write_text("\n".join(["a,b,mostly,price", *rows]) + "\n")
+    code, form = told(capsys, "new", "gaps.csv")
+    assert code == 0 and [entry["column"] for entry in form["left_out"]] == ["mostly"]
+    solution = fw.load("gaps.fw").solve()
+    assert solution.status == "optimal" and solution.instance.values["X"].shape == (37, 2)
+
+
 @pytest.mark.parametrize(
     ("target", "kind", "loss"),
     [("town", "classes", "softmax"), ("rooms", "classes", "softmax"), ("size", "number", "squared")],
@@ -295,6 +313,8 @@ def test_the_column_is_asked_for_on_a_terminal(
         (["notes.txt"], "a", "no file of samples by its suffix"),
         (["empty.csv"], "", "is empty"),
         (["head.csv"], "a,b\n", "no rows"),
+        (["one.csv"], "a\n1\n2\n3\n", "no column to predict `a` from"),
+        (["empty_cells.csv"], "a,b,y\n1,,1\n,2,2\n,,3\n", "no column to predict `y` from"),
         (["same.csv"], "a,b\n1,2\n1,2\n", "no column that can be predicted"),
         (["some.csv", "--target", "pricee"], "size,price\n1,2\n2,3\n", "did you mean `--target price`?"),
         ([], None, "no file of data is named"),
@@ -308,6 +328,12 @@ def test_what_is_no_table_of_samples_is_told(
         Path(argv[0]).write_text(content)
     assert main(["new", *argv]) == 1
     assert says in capsys.readouterr().err.replace("\n          ", " ")
+
+
+def test_a_table_that_is_not_utf8_has_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("old.csv").write_bytes("gr\u00f6\u00dfe,preis\n1,2\n2,3\n".encode("latin-1"))
+    assert main(["new", "old.csv"]) == 1
+    assert "line 1 is not UTF-8 text" in capsys.readouterr().err and not Path("old.fw").exists()
 
 
 def test_a_program_that_is_there_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
