@@ -20,6 +20,7 @@ from ...session import Raising, Session
 from ..arguments import Parser, add_json
 from ..exits import OK, CommandStop
 from ..output import Output
+from ..outputs import require_writable
 
 if TYPE_CHECKING:
     from ...readers.look import Column, Table
@@ -61,6 +62,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         raise CommandStop(
             [Diagnostic("FW0030", f"`{out}` exists", rule=rule, hint="name another file by `--out FILE.fw`")]
         )
+    require_writable(str(out))
     table = _looked(path)
     target = _target(table, path, known.target, output)
     made = _first_program(table, path, out, target)
