@@ -355,6 +355,22 @@ def typed(
     return found.out, found.err
 
 
+def test_ctrl_c_drops_what_is_being_typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: list[str | None] = ["var x: vector[2]", "minimize norm1(", None, None, "minimize norm1(x)", ":show", ":quit"]
+
+    def line(prompt: str) -> str:
+        found = typed.pop(0)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("builtins.input", line)
+    assert main(["repl"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and out.endswith("var x: vector[2]\nminimize norm1(x)\n")
+
+
 def test_a_program_is_typed_and_solved(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         "param r: real = 1\nvar w: vector[3]\nminimize sum_squares(w - 1) +\n  0.5 * norm1(w)\nsubject to\n  sum(w) == r\n"
