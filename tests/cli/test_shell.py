@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,37 @@ def test_every_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> No
 def test_completion_prints_the_script(shell: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["completion", shell]) == 0
     assert capfdbinary.readouterr().out.decode() == (COMPLETIONS / SCRIPTS[shell]).read_text()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or os.name != "posix", reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["ver"], {"verify"}),
+        (["verify", ""], {"a.npz", "b.fw", "lasso.fw", "my dir"}),
+        (["eval", ""], {"a.npz", "b.fw", "lasso.fw", "my dir"}),
+        (["export", ""], {"a.npz", "my dir"}),
+        (["export", "a.npz", "--dtype", "f"], {"float64", "float32"}),
+        (["run", "b.fw", "--html", ""], {"a.npz", "b.fw", "lasso.fw", "my dir", "page.html"}),
+        (["run", "my dir/"], {"my dir/c d.fw"}),
+        (["run", "my\\ dir/c\\ d.fw", "--set", "m"], {"mu="}),
+    ],
+)
+def test_bash_offers_the_files_that_a_command_takes(words: list[str], offered: set[str]) -> None:
+    for name in ("a.npz", "b.fw", "my dir/c d.fw", "page.html"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("param mu: real\nparam nu: real\nvar x: real\nminimize mu * x\n")
+    argv = [sys.executable, "-m", "fwdsl"]
+    lines = [
+        f'fwdsl() {{ {shlex.join(argv)} "$@"; }}',
+        "compopt() { :; }",
+        f"source {shlex.quote(str(COMPLETIONS / 'fwdsl.bash'))}",
+        f"COMP_WORDS=(fwdsl {' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words)}",
+        f"_fwdsl fwdsl {shlex.quote(words[-1])} {shlex.quote(['fwdsl', *words][-2])}",
+        "printf '%s\\n' \"${COMPREPLY[@]}\"",
+    ]
+    run = subprocess.run(["bash", "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60)
+    assert set(run.stdout.splitlines()) == offered, run.stderr
 
 
 @pytest.mark.parametrize("argv", [[], ["tcl"], ["bash", "zsh"]])
