@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ _fwdsl_names() {
   local word
   local -a names
   for word in ${words[2,-1]}; do
+    word=${(Q)word}
     if [[ $word == *.fw && -f $word ]]; then
       names=(${(f)"$(fwdsl info $word --names $1 2>/dev/null)"})
       compadd -S = -- $names
@@ -152,8 +154,10 @@ def script(shell: str) -> str:
     """The completion script of a shell."""
     preamble = {"bash": BASH, "zsh": ZSH, "fish": FISH}[shell].replace("METHODS", " ".join(METHODS))
     made = shtab.complete(whole(), shell, preamble=preamble)
-    # shtab leaves the word that is typed unquoted, so that a folder of two words has no files
-    return made.replace("-- $1", '-- "$1"') + BASH_END if shell == "bash" else made
+    if shell == "bash":  # shtab leaves the word that is typed unquoted, so that a folder of two words has no files
+        return made.replace("-- $1", '-- "$1"') + BASH_END
+    # a pattern in parentheses without a bar is to zsh no pattern, but qualifiers of one
+    return re.sub(r"-g '\((\*\.\w+)\)'", r"-g '\1'", made) if shell == "zsh" else made
 
 
 if __name__ == "__main__":
