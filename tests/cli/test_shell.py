@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -69,6 +70,18 @@ def test_every_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> No
 def test_completion_prints_the_script(shell: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["completion", shell]) == 0
     assert capfdbinary.readouterr().out.decode() == (COMPLETIONS / SCRIPTS[shell]).read_text()
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_finds_files_by_the_patterns() -> None:
+    patterns = set(re.findall(r"_files -g '(.*?)'", (COMPLETIONS / "_fwdsl").read_text()))
+    assert len(patterns) == 3
+    for name in ("a.fw", "b.npz"):
+        Path(name).touch()
+    for pattern in patterns:
+        run = subprocess.run(["zsh", "-f", "-c", f"print -l {pattern}"], capture_output=True, text=True, timeout=60)
+        found = {name for name in ("a.fw", "b.npz", "lasso.fw") if Path(name).suffix in pattern}
+        assert set(run.stdout.split()) == found, run.stderr
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or os.name != "posix", reason="bash is not installed")
