@@ -400,6 +400,14 @@ def typed(
     return found.out, found.err
 
 
+def test_a_program_from_a_pipe_is_utf8_in_every_locale() -> None:
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    text = "var gr\u00f6\u00dfe: vector[2]\nminimize norm1(gr\u00f6\u00dfe)\n:check\n"
+    argv = [sys.executable, "-m", "fwdsl", "repl"]
+    run = subprocess.run(argv, input=text.encode(), capture_output=True, env=env, timeout=60)
+    assert (run.stdout.split(), run.stderr) == ([b"no", b"errors"], b"")
+
+
 def test_ctrl_c_drops_what_is_being_typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     typed: list[str | None] = ["var x: vector[2]", "minimize norm1(", None, None, "minimize norm1(x)", ":show", ":quit"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from argparse import Namespace
@@ -63,6 +64,8 @@ def run(argv: Sequence[str], output: Output) -> int:
         with suppress(ImportError):
             import readline  # noqa: F401 - lines that are edited, and come back
         sys.stdout.write("fwdsl: type a program line by line; `:help` lists the commands\n")
+    elif isinstance(sys.stdin, io.TextIOWrapper):  # programs are UTF-8, whatever the encoding of the system
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     while (line := repl.next_line()) is not None:
         if repl.take(line):
             break
