@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..grammar.tables import tables
 from ..readers.look import Column, Table
+from ..words.keywords import KEYWORDS
 
 SHARE = 0.1
 """The weight of the penalty over a bound on the largest that has an effect."""
@@ -128,5 +128,4 @@ def _reason(column: Column) -> str:
 def _name(path: str) -> str:
     """The stem of a path as a name of the language: `data.csv` has `model_data`, for `data` is a keyword."""
     stem = re.sub(r"\W+", "_", Path(path).name.split(".")[0]).strip("_").lower()
-    is_name = stem[:1].isalpha() and stem not in tables().keywords and stem != "in"
-    return stem if is_name else f"model_{stem}".rstrip("_")
+    return stem if stem[:1].isalpha() and stem not in KEYWORDS else f"model_{stem}".rstrip("_")
