@@ -31,6 +31,8 @@ ULPS = 16 * 2.0**-52
 """Relative error allowed to logarithms and exponentials."""
 TOLERANCE = 1e-9
 """Relative difference between what is claimed and what is proven."""
+MOVED = 1e-6, 1e-4
+"""Relative distances by which variables and dual vector are moved at most into what they must lie in."""
 FLOOR = 1e-6
 """Share of the objective at 0 that counts as the size of an objective that nearly vanishes."""
 KEYWORDS = ("fw", "problem", "data", "param", "var", "let", "minimize", "maximize", "subject", "solve")
@@ -631,7 +633,7 @@ def best_infimum(p, v):
 
 
 def lower_bound(p, X, t, y, c):
-    """The largest lower bound of the optimal value that the dual vector gives, after moves within rounding where it misses a domain."""
+    """A lower bound of the optimal value, and the dual vector that proves it: the one given, moved where it misses a domain."""
     ones = np.vstack([X.T, np.ones(len(X))]) if p.b else X.T
     for attempt in range(7):
         # at last 0, which bounds all losses by their infima
@@ -640,7 +642,7 @@ def lower_bound(p, X, t, y, c):
         conjugates = LOSSES[p.loss][1](y, t, c, p.delta)
         inner = best_infimum(p, v)
         if np.isfinite(inner):
-            return float(down(total((-conjugates, -conjugates))[0] + inner))
+            return float(down(total((-conjugates, -conjugates))[0] + inner)), y
         far = np.maximum(-v[0] if np.isinf(p.high[1]) else 0.0, v[1] if np.isinf(p.low[0]) else 0.0)
         missed, allowed = (length(far)[1], p.length[0]) if p.length[0] else (float(far.max()), p.l1[0])
         if allowed > 0.0:
@@ -651,7 +653,7 @@ def lower_bound(p, X, t, y, c):
             low, high = domain(p, t, c)
             room = np.minimum(y - low, high - y) > 1e-6 * np.abs(y).max(initial=0.0)
             y[room] += np.linalg.lstsq(ones[:, room], step, rcond=None)[0]
-    return -np.inf
+    return -np.inf, y
 
 
 # --- the files -----------------------------------------------------------------------------------------------------------
@@ -725,11 +727,17 @@ def check(path, data):
     c = div(p.c, (float(n), float(n))) if p.mean else p.c
     c = float(c[0]), float(c[1])
     inside = feasible(p, w)
-    bounds = lower_bound(p, X, t, y, c), upper_bound(p, X, t, inside, b, c)
-    moved = float(np.abs(inside - w).max(initial=0.0)) / max(float(np.abs(w).max(initial=0.0)), 1e-300)
+    lower, used = lower_bound(p, X, t, y.copy(), c)
+    bounds = lower, upper_bound(p, X, t, inside, b, c)
+    moved = far(inside, w, 1e-300), far(used, y, c[1])
     zero = upper_bound(p, X, t, np.zeros(d), 0.0 if p.b else None, c)
     text, holds = verdict(record, *bounds, moved, zero)
     return f"{told(p)}\n{text}", holds
+
+
+def far(found, claimed, least):
+    """The largest difference of two vectors beside their largest entry, or beside `least`."""
+    return float(np.abs(found - claimed).max(initial=0.0)) / max(float(np.abs(found).max(initial=0.0)), least)
 
 
 def told(p):
@@ -755,10 +763,10 @@ def verdict(record, lower, upper, moved, zero):
         wrong.append(f"the objective at the variables is {upper:.17g}")
     if not (lower >= D - TOLERANCE * size or (math.isnan(D) and math.isnan(relative))):
         wrong.append(f"the dual vector proves no more than {lower:.17g}")
-    if moved > 1e-6:
-        wrong.append(
-            f"the variables miss a constraint: the nearest point that meets it is {moved:.1e} of their size away"
-        )
+    missed = "the variables miss a constraint", "the dual vector misses its domain"
+    for what, away, most in zip(missed, moved, MOVED, strict=True):
+        if not away <= most:
+            wrong.append(f"{what}: the nearest point within is {away:.1e} of the size away")
     tol = float(record["options"]["tol"]) * (size if record["options"]["gap"] == "relative" else 1.0)
     smaller = proven > gap + allowed or proven > relative * size + allowed
     if not wrong and (smaller or (record["status"] == "optimal" and not proven <= tol + allowed)):

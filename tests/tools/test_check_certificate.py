@@ -227,6 +227,22 @@ def test_arguments_that_are_not_known_are_refused(
     assert code == 2 and out.count("\n") == 1 and words in out, out
 
 
+@pytest.mark.parametrize("value", [0.0, -1.0, 1.0, 1e300])
+def test_a_dual_vector_that_is_far_from_its_domain(
+    value: float, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(program("hinge", "length", True), "signs")
+    assert checked("signs", capsys)[0] == 0
+
+    def change(arrays: dict[str, Any], _record: dict[str, Any]) -> None:
+        y = arrays["dual:term1"]
+        y[np.argmax(np.abs(y))] = value
+
+    changed(change)
+    code, out = checked("signs", capsys)
+    assert code == 1 and "the dual vector misses its domain" in out, out
+
+
 def test_a_coefficient_of_zero_and_the_problem_in_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = program("logistic", "elastic net", True).replace("= 0.03", "= 0") + "subject to norm1(w) <= 0.5\n"
     saved(text, "signs")
@@ -317,7 +333,7 @@ def test_any_dual_vector_gives_a_bound_and_any_point_one_above(
     rng = np.random.default_rng(7)
     for scale in (1e-3, 1e-2, 1.0):
         with np.errstate(all="ignore"):
-            lower = tool.lower_bound(p, X, t, scale * rng.normal(size=40), c)
+            lower, _ = tool.lower_bound(p, X, t, scale * rng.normal(size=40), c)
             w = tool.feasible(p, 0.05 * np.abs(rng.normal(size=5)) if penalty != "simplex" else np.full(5, 0.2))
             upper = tool.upper_bound(p, X, t, w, 0.1 if intercept else None, c)
         assert lower <= found.objective * (1 + 1e-12) and upper >= found.dual_bound * (1 - 1e-12)
