@@ -42,6 +42,10 @@ class Refused(Exception):
     """What this check does not know; the text is one line."""
 
 
+class Missing(Exception):
+    """What this check needs and is not given; the text is one line."""
+
+
 # --- rounding outward: an interval is a pair (low, high) of numbers or arrays ------------------------------------------------
 
 
@@ -708,7 +712,7 @@ def check(path, data):
     given = {name: read_array(name, data[name]) if name in data else reader.literals.get(name) for name in (p.X, p.y)}
     absent = [name for name, value in given.items() if value is None]
     if absent:
-        raise Refused(f"no data for `{absent[0]}`: give `--data {absent[0]}=PATH`")
+        raise Missing(f"no data for `{absent[0]}`: give `--data {absent[0]}=PATH`")
     if record["status"] not in ("optimal", "tolerance_not_reached", "interrupted"):
         raise Refused(f"an answer that says `{record['status']}`")
     if given[p.y].ndim == 2 and given[p.y].shape[1] == 1:
@@ -802,6 +806,8 @@ def main(argv=None):
             text, holds = check(known.answer, data)
     except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, RecursionError, SyntaxError) as error:
         text, holds = f"refused: the record does not say what it should: {error!r}", None
+    except Missing as error:
+        text, holds = f"refused: {error}", None
     except Refused as error:
         text, holds = f"refused: this check does not know {error}", None
     print(text)

@@ -299,6 +299,9 @@ def test_files_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str]) -
         ["--data", "X=vector.npy", "--data", "y=vector.npy"],
     ):
         assert tool.main(["a.npz", *argv]) == 2
+    capsys.readouterr()
+    assert tool.main(["a.npz"]) == 2
+    assert capsys.readouterr().out == "refused: no data for `X`: give `--data X=PATH`\n"
     changed(of("record", "v", lambda v: 2))
     assert checked("vector", capsys) == (2, "refused: this check does not know a record of version 2\n")
     assert all(line.startswith("refused: ") for line in capsys.readouterr().out.splitlines())
