@@ -18,9 +18,11 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import keyword
 import math
 import re
 import sys
+import unicodedata
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,11 +31,19 @@ ULPS = 16 * 2.0**-52
 """Relative error allowed to logarithms and exponentials."""
 TOLERANCE = 1e-9
 """Relative difference between what is claimed and what is proven."""
+MOVED = 1e-6, 1e-4
+"""Relative distances by which variables and dual vector are moved at most into what they must lie in."""
+FLOOR = 1e-6
+"""Share of the objective at 0 that counts as the size of an objective that nearly vanishes."""
 KEYWORDS = ("fw", "problem", "data", "param", "var", "let", "minimize", "maximize", "subject", "solve")
 
 
 class Refused(Exception):
     """What this check does not know; the text is one line."""
+
+
+class Missing(Exception):
+    """What this check needs and is not given; the text is one line."""
 
 
 # --- rounding outward: an interval is a pair (low, high) of numbers or arrays ------------------------------------------------
@@ -238,7 +248,7 @@ class Reader:
         p, call = self.problem, name_of(node)
         if factor[0] < 0.0:
             raise Refused("a negative coefficient")
-        argument = self.followed(node.args[0]) if call and len(node.args) == 1 else None
+        argument = self.followed(only(node)) if call else None
         penalty = {"norm1": "l1", "sum_squares": "l2", "norm2": "length"}.get(call)
         if penalty and isinstance(argument, ast.Name):
             self.is_weights(argument)
@@ -253,10 +263,13 @@ class Reader:
             raise Refused(f"the term `{ast.unparse(node)}`")
         p.loss, p.mean, p.c = name_of(argument), call == "mean", factor
         p.dual = [f"dual:{name}", f"dual:term{self.terms}"]
-        for keyword in argument.keywords:
-            if keyword.arg != "delta" or p.loss != "huber":
-                raise Refused(f"the option `{keyword.arg}`")
-            p.delta = self.number(keyword.value)
+        options = [("delta", value) for value in argument.args[2:]] + [(k.arg, k.value) for k in argument.keywords]
+        for option, value in options:
+            if option != "delta" or p.loss != "huber" or len(options) > 1:
+                raise Refused(f"`{ast.unparse(argument)}`")
+            p.delta = self.number(value)
+        if len(argument.args) < 2:
+            raise Refused(f"`{ast.unparse(argument)}`")
         self.prediction(self.followed(argument.args[0]))
         if not isinstance(argument.args[1], ast.Name) or argument.args[1].id not in self.types:
             raise Refused(f"the target `{ast.unparse(argument.args[1])}`")
@@ -298,9 +311,10 @@ class Reader:
             elif isinstance(op, ast.LtE | ast.GtE):
                 small, large = (left, right) if isinstance(op, ast.LtE) else (right, left)
                 self.compared(small, large, node)
-            elif isinstance(op, ast.Eq) and name_of(left) == "sum" and self.is_number(right):
-                self.is_weights(left.args[0])
-                self.couple("sum", self.number(right))
+            elif isinstance(op, ast.Eq) and "sum" in (name_of(left), name_of(right)):
+                entries, value = (left, right) if name_of(left) == "sum" else (right, left)
+                self.is_weights(only(entries))
+                self.couple("sum", self.number(value))
             else:
                 raise Refused(f"the constraint `{ast.unparse(node)}`")
 
@@ -313,7 +327,7 @@ class Reader:
             self.is_weights(large)
             self.bound(self.number(small), (np.inf, np.inf))
         elif call in ("norm1", "norm2", "norm_inf", "sum") and self.is_number(large):
-            self.is_weights(small.args[0])
+            self.is_weights(only(small))
             r = self.number(large)
             if call == "norm_inf":
                 self.bound((-r[1], -r[0]), r)
@@ -325,6 +339,8 @@ class Reader:
     def member(self, left, set_):
         self.is_weights(left)
         name = name_of(set_) or (set_.id if isinstance(set_, ast.Name) else "")
+        if name_of(set_) and set_.keywords:
+            raise Refused(f"the set `{ast.unparse(set_)}`")
         values = [self.number(a) for a in set_.args] if name_of(set_) else []
         zero, free = (0.0, 0.0), (np.inf, np.inf)
         if name == "nonnegative":
@@ -360,7 +376,8 @@ def statements(text):
     """(keyword, the rest) of each statement of a program; lines that begin with no keyword go on with the one before."""
     found = []
     for line in text.splitlines():
-        line = re.sub(r"#.*", "", line).strip()
+        # texts name files and columns only
+        line = re.sub(r'("(?:\\.|[^"\\])*")|#.*', lambda at: '""' if at[1] else "", line).strip()
         line = line.replace("≤", "<=").replace("≥", ">=").replace("∈", " in ").replace("·", "*")
         line = re.sub(r"^subject\s+to\b", "subject", line)
         word = re.match(r"\w*", line)[0]
@@ -368,8 +385,10 @@ def statements(text):
             found.append([word, line[len(word) :]])
         elif line and found:
             # constraints stand on lines of their own
-            apart = found[-1][0] == "subject" and brackets(found[-1][1]) == 0 and found[-1][1].strip()
-            found[-1][1] += (", " if apart and not found[-1][1].rstrip().endswith(",") else " ") + line
+            before = found[-1][1].rstrip()
+            goes_on = re.search(r"([-+*/@<>=,:]|\bin)$", before) or re.match(r"[*/@<>=)\]]|in\b", line)
+            apart = found[-1][0] == "subject" and brackets(before) == 0 and before and not goes_on
+            found[-1][1] += (", " if apart else " ") + line
     return [(word, rest) for word, rest in found]
 
 
@@ -394,6 +413,37 @@ def parsed(text):
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
         raise Refused(f"`{text.strip()}`") from None
+
+
+def only(node):
+    """The argument of a call that has one."""
+    if len(node.args) != 1 or node.keywords:
+        raise Refused(f"`{ast.unparse(node)}`")
+    return node.args[0]
+
+
+def renamed(record, arrays, data):
+    """The same with a `_` behind names that are words of Python (`lambda`), for it is Python's parser that reads the expressions."""
+    text = record["program"]
+    bare = " ".join(rest for _, rest in statements(text))
+    for name in set(re.findall(r"\w+", bare)):
+        if unicodedata.normalize("NFKC", name) != name:
+            raise Refused(f"the name `{name}`, which Python takes for `{unicodedata.normalize('NFKC', name)}`")
+        if not keyword.iskeyword(name) or name in ("in", "from"):
+            continue
+        if re.search(rf"\b{name}_\b", text):
+            raise Refused(f"the names `{name}` and `{name}_` side by side")
+        text = re.sub(rf"\b{name}\b", f"{name}_", text)
+        record = {
+            **record,
+            **{
+                key: {(k + "_" if k == name else k): v for k, v in record[key].items()}
+                for key in ("parameters", "dimensions")
+            },
+        }
+        arrays = {(k + "_" if k in (name, f"dual:{name}") else k): v for k, v in arrays.items()}
+        data = {(k + "_" if k == name else k): v for k, v in data.items()}
+    return {**record, "program": text}, arrays, data
 
 
 def name_of(node):
@@ -571,7 +621,11 @@ def best_infimum(p, v):
     size = float(np.maximum(abs(v[0]), abs(v[1])).max()) + p.l1[1]
     edge = float(np.maximum(abs(v[0]), abs(v[1])).max()) - p.l1[0] if kind == "l1" else -float(v[0].min()) - p.l1[0]
     edge += 8.0 * 2.0**-52 * size
-    top = 4.0 * size * (1.0 if kind != "l2" else math.sqrt(v[0].size) / max(r[0], 1e-300))
+    if kind == "l2":
+        top = 4.0 * size * math.sqrt(v[0].size) / max(r[0], 1e-300)
+    else:  # no slope of the other terms is larger where |w| is at most the sum or an end of it
+        ends = [abs(e) for e in (r[1], p.low[0], p.high[1]) if math.isfinite(e)]
+        top = 4.0 * (size + 2.0 * p.l2[1] * max(ends))
     low, high = -top if kind == "sum" else 0.0, top
     best = max(infimum(p, v, m if kind == "sum" else max(m, 0.0)) for m in (0.0, edge))
     for _ in range(200):
@@ -583,7 +637,7 @@ def best_infimum(p, v):
 
 
 def lower_bound(p, X, t, y, c):
-    """The largest lower bound of the optimal value that the dual vector gives, after moves within rounding where it misses a domain."""
+    """A lower bound of the optimal value, and the dual vector that proves it: the one given, moved where it misses a domain."""
     ones = np.vstack([X.T, np.ones(len(X))]) if p.b else X.T
     for attempt in range(7):
         # at last 0, which bounds all losses by their infima
@@ -592,7 +646,7 @@ def lower_bound(p, X, t, y, c):
         conjugates = LOSSES[p.loss][1](y, t, c, p.delta)
         inner = best_infimum(p, v)
         if np.isfinite(inner):
-            return float(down(total((-conjugates, -conjugates))[0] + inner))
+            return float(down(total((-conjugates, -conjugates))[0] + inner)), y
         far = np.maximum(-v[0] if np.isinf(p.high[1]) else 0.0, v[1] if np.isinf(p.low[0]) else 0.0)
         missed, allowed = (length(far)[1], p.length[0]) if p.length[0] else (float(far.max()), p.l1[0])
         if allowed > 0.0:
@@ -603,7 +657,7 @@ def lower_bound(p, X, t, y, c):
             low, high = domain(p, t, c)
             room = np.minimum(y - low, high - y) > 1e-6 * np.abs(y).max(initial=0.0)
             y[room] += np.linalg.lstsq(ones[:, room], step, rcond=None)[0]
-    return -np.inf
+    return -np.inf, y
 
 
 # --- the files -----------------------------------------------------------------------------------------------------------
@@ -652,12 +706,13 @@ def target(name, kind, values):
 def check(path, data):
     """The text of what was found, and whether the claims hold."""
     arrays, record = read_answer(path)
+    record, arrays, data = renamed(record, arrays, data)
     reader = Reader(record["program"], record["parameters"], record["dimensions"])
     p = reader.checked()
     given = {name: read_array(name, data[name]) if name in data else reader.literals.get(name) for name in (p.X, p.y)}
     absent = [name for name, value in given.items() if value is None]
     if absent:
-        raise Refused(f"no data for `{absent[0]}`: give `--data {absent[0]}=PATH`")
+        raise Missing(f"no data for `{absent[0]}`: give `--data {absent[0]}=PATH`")
     if record["status"] not in ("optimal", "tolerance_not_reached", "interrupted"):
         raise Refused(f"an answer that says `{record['status']}`")
     if given[p.y].ndim == 2 and given[p.y].shape[1] == 1:
@@ -676,10 +731,17 @@ def check(path, data):
     c = div(p.c, (float(n), float(n))) if p.mean else p.c
     c = float(c[0]), float(c[1])
     inside = feasible(p, w)
-    bounds = lower_bound(p, X, t, y, c), upper_bound(p, X, t, inside, b, c)
-    moved = float(np.abs(inside - w).max(initial=0.0)) / max(float(np.abs(w).max(initial=0.0)), 1e-300)
-    text, holds = verdict(record, *bounds, moved)
+    lower, used = lower_bound(p, X, t, y.copy(), c)
+    bounds = lower, upper_bound(p, X, t, inside, b, c)
+    moved = far(inside, w, 1e-300), far(used, y, c[1])
+    zero = upper_bound(p, X, t, np.zeros(d), 0.0 if p.b else None, c)
+    text, holds = verdict(record, *bounds, moved, zero)
     return f"{told(p)}\n{text}", holds
+
+
+def far(found, claimed, least):
+    """The largest difference of two vectors beside their largest entry, or beside `least`."""
+    return float(np.abs(found - claimed).max(initial=0.0)) / max(float(np.abs(found).max(initial=0.0)), least)
 
 
 def told(p):
@@ -694,33 +756,39 @@ def told(p):
     return f"minimize     {' + '.join(parts)}" + (f" subject to {', '.join(bounds)}" if bounds else "")
 
 
-def verdict(record, lower, upper, moved):
-    P, D = (math.nan if record[key] is None else float(record[key]) for key in ("objective", "dual_bound"))
-    size = max(
-        abs(P),
-        abs(upper),
-        abs(lower) if math.isfinite(lower) else 0.0,
-        1e-6 * float(record["certificate"]["scale"] or 0.0),
-    )
+def verdict(record, lower, upper, moved, zero):
+    """What was found beside what is claimed, and whether the claims hold. `zero` is the objective at 0."""
+    P, D, gap, relative = (claim(record, key) for key in ("objective", "dual_bound", "gap", "relative_gap"))
+    size = max(abs(P), abs(upper), abs(lower) if math.isfinite(lower) else 0.0, FLOOR * zero)
+    proven = max(0.0, upper - lower)
+    allowed = 3.0 * TOLERANCE * size
     wrong = []
     if not abs(upper - P) <= TOLERANCE * size:
         wrong.append(f"the objective at the variables is {upper:.17g}")
-    if not lower >= D - TOLERANCE * size:
+    if not (lower >= D - TOLERANCE * size or (math.isnan(D) and math.isnan(relative))):
         wrong.append(f"the dual vector proves no more than {lower:.17g}")
-    if moved > 1e-6:
-        wrong.append(
-            f"the variables miss a constraint: the nearest point that meets it is {moved:.1e} of their size away"
-        )
-    gap = max(0.0, upper - lower)
+    missed = "the variables miss a constraint", "the dual vector misses its domain"
+    for what, away, most in zip(missed, moved, MOVED, strict=True):
+        if not away <= most:
+            wrong.append(f"{what}: the nearest point within is {away:.1e} of the size away")
+    tol = float(record["options"]["tol"]) * (size if record["options"]["gap"] == "relative" else 1.0)
+    smaller = proven > gap + allowed or proven > relative * size + allowed
+    if not wrong and (smaller or (record["status"] == "optimal" and not proven <= tol + allowed)):
+        wrong.append(f"the gap is {proven:.3g}, more than is claimed")
     lines = [
         f"upper bound  {upper:.17g} (claimed {P:.17g})",
         f"lower bound  {lower:.17g} (claimed {D:.17g})",
-        f"gap          {gap:.3g} (relative {gap / size if size else 0.0:.2g})",
+        f"gap          {proven:.3g} (relative {proven / size if size else 0.0:.2g})",
         f"NOT VERIFIED: {'; '.join(wrong)}"
         if wrong
         else "verified: the optimal value lies between the bounds, whatever the rounding",
     ]
     return "\n".join(lines), not wrong
+
+
+def claim(record, key):
+    """A number that the record claims; nan for none."""
+    return math.nan if record[key] is None else float(record[key])
 
 
 def main(argv=None):
@@ -736,8 +804,10 @@ def main(argv=None):
         }
         with np.errstate(all="ignore"):
             text, holds = check(known.answer, data)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, RecursionError, SyntaxError) as error:
         text, holds = f"refused: the record does not say what it should: {error!r}", None
+    except Missing as error:
+        text, holds = f"refused: {error}", None
     except Refused as error:
         text, holds = f"refused: this check does not know {error}", None
     print(text)

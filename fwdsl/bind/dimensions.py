@@ -217,7 +217,7 @@ def claim_axes(
             span=decl.span,
             label=f"{_plural(len(dims), 'axis', 'axes')} declared",
             rule="Data have as many axes as their type has dimensions; a vector may be given as a single column.",
-            hint=_reshape(decl, value.shape),
+            hint=_reshape(decl, value.shape, sizes.bound(dims[-1]) if dims else None),
             place=datum.place,
         )
         return False
@@ -251,8 +251,11 @@ def _plural(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _reshape(decl: DataDecl, shape: tuple[int, ...]) -> str:
+def _reshape(decl: DataDecl, shape: tuple[int, ...], columns: int | None) -> str:
+    """What to write for an array with another number of axes; `columns` is the size of the last one, where it is known."""
     expected = len(decl.type.array_shape)
+    if expected == 2 and len(shape) == 1 and columns == shape[0] > 1:
+        return f"give one row with `{decl.name}.reshape(1, -1)`"
     if expected == 2 and len(shape) == 1:
         return (
             f"give one column with `{decl.name}.reshape(-1, 1)`, or declare `{decl.name}: vector[{decl.type.shape[0]}]`"

@@ -24,12 +24,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=f"fwdsl {command}", description=summary, allow_abbrev=False, exit_on_error=False)
         self.several = False
         """True if the command takes several files, or other names, which may stand between its options."""
-        self.add_argument(
-            "--color",
-            type=choice("--color", *COLORS),
-            metavar="WHEN",
-            help="auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too",
-        )
+        if command:  # a cell of a notebook has none: what it shows is HTML
+            self.add_argument(
+                "--color",
+                type=choice("--color", *COLORS),
+                metavar="WHEN",
+                help="auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too",
+            )
 
     def parse(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments, or stop with every error."""

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -47,9 +48,13 @@ class Server(LanguageServer):
         self.solves: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self.seconds = solving.SECONDS
 
+    def has(self, uri: str) -> bool:
+        """True if the document is open. pygls keeps documents by their addresses without escapes, older versions by the addresses as sent."""
+        return not {uri, unquote(uri)}.isdisjoint(self.workspace.text_documents)
+
     def analysis(self, uri: str) -> Analysis:
         """The analysis of the text as it stands; of an empty one where the document is not open."""
-        if uri not in self.workspace.text_documents:
+        if not self.has(uri):
             return Analysis("")
         text = self.workspace.get_text_document(uri).source
         known = self.analyses.get(uri)
@@ -267,7 +272,7 @@ async def solve(ls: Server, *given: Any) -> str | None:
     """Solve a document as it stands, show the answer, and return it. A second call while it runs ends the first."""
     uri = given[0] if given and isinstance(given[0], str) else ""
     try:
-        if uri not in ls.workspace.text_documents:
+        if not ls.has(uri):
             raise naming.Refused("this document is not open")
         return await _solved(ls, uri)
     except naming.Refused as refused:
@@ -358,6 +363,13 @@ def create() -> Server:
     return server
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for a request that was refused: the client tells its user why, and a traceback would look like a failure."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, JsonRpcException) and error.code == _REFUSED)
+
+
 def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Answer requests until the client ends the session or goes away."""
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_news)
     create().start_io(stdin, stdout)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from inspect import isclass, ismodule, isroutine
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from ..cli.arguments import Parser, add_solve
@@ -102,7 +103,7 @@ def _arguments(line: str) -> Any:
         raise RunError([Diagnostic("FW0332", f"the line of the cell cannot be read: {error}", hint=hint)]) from None
     known = parser().parse(words)
     for option, name in (("-o", known.out), ("-p", known.problem)):
-        if name is not None and not name.isidentifier():
+        if name is not None and (not name.isidentifier() or iskeyword(name)):
             rule = f"`{option}` takes a name of Python, which the notebook then has."
             found = f"`{name}` is not what `{option}` takes"
             raise RunError([Diagnostic("FW0004", found, rule=rule, hint=f"write for instance `{option} solution`")])

@@ -157,7 +157,7 @@ class Table:
         asked = False
         for text, rows in whole_rows(chunks, self._form.sep):
             if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
-                self.add_rows(_decoded(chain([text], chunks), line, self._findings), line)
+                self.add_rows(decoded(chain([text], chunks), line, self._findings), line)
                 break
             if not asked and self._one_by_one >= FROM:
                 asked = True
@@ -166,7 +166,7 @@ class Table:
             if columns is not None:
                 self._add_columns(columns)
             elif rows.has_quotes or not self.add_chunk(text, line):
-                self.add_rows(_decoded([text], line, self._findings), line)
+                self.add_rows(decoded([text], line, self._findings), line)
             line += rows.lines
             if self._findings.full:
                 break
@@ -370,7 +370,7 @@ def _header(
     chunks: Iterator[bytes],
     findings: FileFindings,
 ) -> tuple[Header, Iterator[bytes], int]:
-    line, sep = next(iter(_decoded([head], row, findings))), Form.of(options).sep
+    line, sep = next(iter(decoded([head], row, findings))), Form.of(options).sep
     try:
         fields = [f.strip() for f in next(csv.reader([line], delimiter=sep, strict=True))]
     except csv.Error as error:
@@ -415,7 +415,7 @@ def note_not_csv(error: csv.Error, row: int, path: str, findings: FileFindings) 
     )
 
 
-def _decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iterator[str]:
+def decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Iterator[str]:
     """Lines of text. Raises `Unreadable`, the line noted, at the first one that is not UTF-8."""
     for chunk in chunks:
         for raw in chunk.removesuffix(b"\n").split(b"\n"):

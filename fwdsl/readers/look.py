@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from ..words import SOURCES
-from .csv_table import SEPARATING
+from .csv_table import SEPARATING, decoded
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .sources import is_url
@@ -29,14 +29,19 @@ class Column:
     """A column of a table: its name, the rows without a value, how many values differ, and the numbers, if all that is there are numbers."""
 
     name: str
-    missing: int
+    gaps: frozenset[int]
     distinct: int
     numbers: tuple[float, ...] | None
 
     @property
+    def missing(self) -> int:
+        """The number of rows without a value."""
+        return len(self.gaps)
+
+    @property
     def is_usable(self) -> bool:
         """True if it is a column of numbers without gaps."""
-        return self.numbers is not None and not self.missing
+        return self.numbers is not None and not self.gaps
 
     @property
     def kind(self) -> str:
@@ -65,6 +70,16 @@ class Table:
         """The column of a name."""
         return next((c for c in self.columns if c.name == name), None)
 
+    def without_gaps(self) -> Table:
+        """The same read with `missing="drop"`, which makes the columns of numbers with the fewest gaps usable, while half of the rows are left."""
+        lost: frozenset[int] = frozenset()
+        if any(parameter.name == "missing" for parameter in SOURCES[self.format].parameters):
+            for column in sorted(self.columns, key=lambda c: c.missing):
+                if column.numbers is not None and len(lost | column.gaps) <= self.rows // 2:
+                    lost |= column.gaps
+        columns = tuple(replace(c, gaps=c.gaps - lost) if c.gaps <= lost else c for c in self.columns)
+        return replace(self, columns=columns, options=(*self.options, ("missing", "drop"))) if lost else self
+
 
 def look(path: str, format_name: str, findings: FileFindings) -> Table:
     """The columns of a csv, parquet or libsvm file by its first rows. Raises `Unreadable` where it cannot be read, with the reason noted."""
@@ -82,7 +97,7 @@ def look(path: str, format_name: str, findings: FileFindings) -> Table:
 
 def _csv(path: str, findings: FileFindings) -> Table:
     with opened(path, findings) as stream:
-        written = (line for line in _text(lines(stream)) if line.strip())
+        written = (line for line in decoded(lines(stream), 1, findings) if line.strip())
         first = next(written, None)
         if first is None:
             findings.no_rows()
@@ -113,14 +128,11 @@ def _has_decimal_commas(records: Sequence[Sequence[str]]) -> bool:
     return commas > sum("." in field and to_finite(field) is not None for field in fields)
 
 
-def _text(chunks: Iterator[bytes]) -> Iterator[str]:
-    for chunk in chunks:
-        yield from chunk.decode("utf-8", "replace").splitlines(keepends=True)
-
-
 def _libsvm(path: str, findings: FileFindings) -> Table:
     with opened(path, findings) as stream:
-        labels = [line.split(None, 1)[0] for line in islice(_text(lines(stream)), MOST_ROWS) if line.strip()]
+        labels = [
+            line.split(None, 1)[0] for line in islice(decoded(lines(stream), 1, findings), MOST_ROWS) if line.strip()
+        ]
     if not labels:
         findings.no_rows()
         raise Unreadable
@@ -146,8 +158,9 @@ def _columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[Co
 
 
 def _column(name: str, cells: Sequence[str]) -> Column:
-    there = [cell for cell in cells if not is_missing(cell)]
+    gaps = frozenset(i for i, cell in enumerate(cells) if is_missing(cell))
+    there = [cell for i, cell in enumerate(cells) if i not in gaps]
     numbers = [to_finite(cell) for cell in there]
     are_numbers = bool(there) and None not in numbers
     values = tuple(number for number in numbers if number is not None) if are_numbers else None
-    return Column(name, len(cells) - len(there), len(set(there if values is None else values)), values)
+    return Column(name, gaps, len(set(there if values is None else values)), values)

@@ -91,6 +91,11 @@ class Answer:
         return iter(self.variables)
 
     @property
+    def found_on(self) -> Any:
+        """The program with its label maps: the instance, or what a file keeps of it."""
+        return self.fit if self.instance is None else self.instance
+
+    @property
     def objective(self) -> float:
         """The verified objective value, in the user's sense."""
         return self.certificate.objective

@@ -15,6 +15,7 @@ from .labels import axis_names
 
 if TYPE_CHECKING:
     from ..bind.instance import Instance
+    from .evaluation import Fit
 
 _COLUMNS = ("variable", "row", "column", "value")
 
@@ -34,7 +35,7 @@ def history_frame(reports: Sequence[Any], columns: Sequence[str]) -> Any:
     return require_pandas().DataFrame([asdict(report) for report in reports], columns=list(columns))
 
 
-def variable_frame(variables: Mapping[str, Any], instance: Instance | None, name: str) -> Any:
+def variable_frame(variables: Mapping[str, Any], instance: Instance | Fit | None, name: str) -> Any:
     """One variable in its own shape: a vector as one column of its name, a matrix as rows and columns. More axes are put into the rows' index."""
     pandas = require_pandas()
     if name not in variables:
@@ -49,7 +50,7 @@ def variable_frame(variables: Mapping[str, Any], instance: Instance | None, name
     return pandas.DataFrame(value.reshape(-1, value.shape[-1]), index=index, columns=axes[-1])
 
 
-def entries_frame(variables: Mapping[str, Any], instance: Instance | None) -> Any:
+def entries_frame(variables: Mapping[str, Any], instance: Instance | Fit | None) -> Any:
     """Every entry of every variable in a row: `variable`, `row`, `column` and `value`.
 
     `row` and `column` are names where the data gave any, else positions; a number has neither, a vector no column. Of more axes `row` has all but

@@ -143,7 +143,7 @@ def variable_part(solution: Solution, name: str, most: int = MOST_ENTRIES) -> Ht
     array = np.asarray(value)
     if array.ndim == 0:
         return table(("variable", "value"), [(el("code", name), number_text(float(array)))], name, numbers=(1,))
-    return array_table(name, array, axis_names(solution.instance, name, array.shape), most)
+    return array_table(name, array, axis_names(solution.found_on, name, array.shape), most)
 
 
 def array_table(name: str, array: Any, names: tuple[tuple[Any, ...] | None, ...], most: int) -> Html:

@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from ..bind.instance import Instance
     from ..model import Type
     from ..model.types import Dim
+    from .evaluation import Fit
 
 Names = tuple[Any, ...]
 
 
-def axis_names(instance: Instance | None, variable: str, shape: Sequence[int]) -> tuple[Names | None, ...]:
-    """The names of the entries of a variable along each of its axes, None where the data have none for that dimension."""
+def axis_names(instance: Instance | Fit | None, variable: str, shape: Sequence[int]) -> tuple[Names | None, ...]:
+    """The names of the entries of a variable along each of its axes, None where the data have none for that dimension.
+
+    `instance` is what a solution was found on, or the fit that a file keeps of it.
+    """
     declared = next((v for v in instance.model.variables if v.name == variable), None) if instance is not None else None
     if instance is None or declared is None:
         return (None,) * len(shape)
@@ -25,7 +29,7 @@ def axis_names(instance: Instance | None, variable: str, shape: Sequence[int]) -
     )
 
 
-def _names_of_dimensions(instance: Instance) -> dict[Dim, Names]:
+def _names_of_dimensions(instance: Instance | Fit) -> dict[Dim, Names]:
     """The names of the positions along dimensions; what one datum says first holds."""
     named: dict[Dim, Names] = {}
     for decl in instance.model.data:

@@ -70,8 +70,8 @@ class Solution(Answer, ShownInNotebooks):
         if history:
             return history_frame(self.history, tuple(Progress.__dataclass_fields__))
         if name is None:
-            return entries_frame(self.variables, self.instance)
-        return variable_frame(self.variables, self.instance, name)
+            return entries_frame(self.variables, self.found_on)
+        return variable_frame(self.variables, self.found_on, name)
 
     def predict(self, what: str | None = None, /, **data: object) -> Any:
         """Predictions on new rows, from data by name: `solution.predict(X=rows)`.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..readers.look import Column, Table
 from ..words import ONEHOT
+from ..words.keywords import KEYWORDS
 
 SHARE = 0.1
 """The weight of the penalty over a bound on the largest that has an effect."""
@@ -136,6 +137,6 @@ def _reason(column: Column) -> str:
 
 
 def _name(path: str) -> str:
-    """The stem of a path as a name of the language."""
+    """The stem of a path as a name of the language: `data.csv` has `model_data`, for `data` is a keyword."""
     stem = re.sub(r"\W+", "_", Path(path).name.split(".")[0]).strip("_").lower()
-    return stem if stem[:1].isalpha() else f"model_{stem}".rstrip("_")
+    return stem if stem[:1].isalpha() and stem not in KEYWORDS else f"model_{stem}".rstrip("_")

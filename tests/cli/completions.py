@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import shtab
 
@@ -21,6 +24,7 @@ BASH = r"""
 _fwdsl_program() {
   local word
   for word in "${COMP_WORDS[@]:2}"; do
+    word=${word//[\\\"\']/}  # as typed, quotes among it
     [[ $word == *.fw && -f $word ]] && { printf '%s\n' "$word"; return; }
   done
 }
@@ -38,8 +42,8 @@ _fwdsl_methods() { compgen -W "METHODS" -- "$1"; }
 BASH_END = """
 _fwdsl() {
   _shtab_fwdsl "$@"
-  # a name that waits for its value is not followed by a space
-  [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  # a name that waits for its value is not followed by a space, and is no file whose = would be quoted
+  [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace +o filenames
 }
 complete -o filenames -F _fwdsl fwdsl
 """
@@ -49,6 +53,7 @@ _fwdsl_names() {
   local word
   local -a names
   for word in ${words[2,-1]}; do
+    word=${(Q)word}
     if [[ $word == *.fw && -f $word ]]; then
       names=(${(f)"$(fwdsl info $word --names $1 2>/dev/null)"})
       compadd -S = -- $names
@@ -90,10 +95,10 @@ def _words(*words: str) -> dict[str, str]:
     }
 
 
-PROGRAMS, ANSWERS = shtab.glob("*.fw"), shtab.glob("*.npz")
+PROGRAMS, ANSWERS, EITHER = shtab.glob("*.fw"), shtab.glob("*.npz"), shtab.glob("*.fw", "*.npz")
 COMPLETED = {
     "FILE": PROGRAMS,
-    "FILE [NAME...]": PROGRAMS,
+    "FILE [NAME...]": EITHER,
     "FILE.fw": PROGRAMS,
     "FILE.npz": ANSWERS,
     "S.npz": ANSWERS,
@@ -112,9 +117,12 @@ COMPLETED = {
 
 OF_OPTION = {
     "--plot": shtab.FILE,
+    "--html": shtab.FILE,
+    "--onnx": shtab.FILE,
     "--checkpoint": shtab.FILE,
     "--resume": shtab.FILE,
     "--gap": _words("relative", "absolute"),
+    "--dtype": _words("float64", "float32"),
     "--names": _words("data", "parameters", "variables", "dimensions"),
     "--score": _words("loss", "error"),
 }
@@ -128,14 +136,15 @@ def whole() -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND")
     for name, made in parsers().items():
         subparsers.add_parser(name, help=COMMANDS[name][1])
-        subparsers.choices[name] = _completed(made)
+        subparsers.choices[name] = _completed(made, {"FILE": EITHER} if name == "verify" else {})
     return top
 
 
-def _completed(parser: Parser) -> Parser:
+def _completed(parser: Parser, own: Mapping[str, Any]) -> Parser:
+    """The parser with the candidates of its values; `own` are those of this command alone."""
     for action in parser._actions:
         option = next((o for o in action.option_strings if o in OF_OPTION), None)
-        how = OF_OPTION[option] if option else COMPLETED.get(str(action.metavar))
+        how = OF_OPTION[option] if option else {**COMPLETED, **own}.get(str(action.metavar))
         if how is not None:
             action.complete = how  # type: ignore[attr-defined]
     return parser
@@ -144,7 +153,11 @@ def _completed(parser: Parser) -> Parser:
 def script(shell: str) -> str:
     """The completion script of a shell."""
     preamble = {"bash": BASH, "zsh": ZSH, "fish": FISH}[shell].replace("METHODS", " ".join(METHODS))
-    return shtab.complete(whole(), shell, preamble=preamble) + (BASH_END if shell == "bash" else "")
+    made = shtab.complete(whole(), shell, preamble=preamble)
+    if shell == "bash":  # shtab leaves the word that is typed unquoted, so that a folder of two words has no files
+        return made.replace("-- $1", '-- "$1"') + BASH_END
+    # a pattern in parentheses without a bar is to zsh no pattern, but qualifiers of one
+    return re.sub(r"-g '\((\*\.\w+)\)'", r"-g '\1'", made) if shell == "zsh" else made
 
 
 if __name__ == "__main__":

@@ -204,3 +204,18 @@ def test_a_plot_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("name", ["a" * 300 + ".npz", "b/" * 2000 + "c.npz"])
 def test_a_name_that_no_file_can_have(name: str, capsys: pytest.CaptureFixture[str]):
     assert "FW0013" in refused(capsys, "run", "fit.fw", "--out", name)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("run", "fit.fw", "--html"),
+        ("run", "fit.fw", "--plot"),
+        ("run", "fit.fw", "--checkpoint"),
+        ("race", "fit.fw", "--html"),
+        ("path", "fit.fw", "--set", "r=1,2", "--html"),
+    ],
+)
+def test_standard_output_and_no_name_are_no_files(argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "stands for standard output" in refused(capsys, *argv, "-")
+    assert "the name is empty" in refused(capsys, *argv, "")

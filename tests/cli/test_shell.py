@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +70,49 @@ def test_every_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> No
 def test_completion_prints_the_script(shell: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["completion", shell]) == 0
     assert capfdbinary.readouterr().out.decode() == (COMPLETIONS / SCRIPTS[shell]).read_text()
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_finds_files_by_the_patterns() -> None:
+    patterns = set(re.findall(r"_files -g '(.*?)'", (COMPLETIONS / "_fwdsl").read_text()))
+    assert len(patterns) == 3
+    for name in ("a.fw", "b.npz"):
+        Path(name).touch()
+    for pattern in patterns:
+        run = subprocess.run(["zsh", "-f", "-c", f"print -l {pattern}"], capture_output=True, text=True, timeout=60)
+        found = {name for name in ("a.fw", "b.npz", "lasso.fw") if Path(name).suffix in pattern}
+        assert set(run.stdout.split()) == found, run.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or os.name != "posix", reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["ver"], {"verify"}),
+        (["verify", ""], {"a.npz", "b.fw", "lasso.fw", "my dir"}),
+        (["eval", ""], {"a.npz", "b.fw", "lasso.fw", "my dir"}),
+        (["export", ""], {"a.npz", "my dir"}),
+        (["export", "a.npz", "--dtype", "f"], {"float64", "float32"}),
+        (["run", "b.fw", "--html", ""], {"a.npz", "b.fw", "lasso.fw", "my dir", "page.html"}),
+        (["run", "my dir/"], {"my dir/c d.fw"}),
+        (["run", "my\\ dir/c\\ d.fw", "--set", "m"], {"mu="}),
+    ],
+)
+def test_bash_offers_the_files_that_a_command_takes(words: list[str], offered: set[str]) -> None:
+    for name in ("a.npz", "b.fw", "my dir/c d.fw", "page.html"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("param mu: real\nparam nu: real\nvar x: real\nminimize mu * x\n")
+    argv = [sys.executable, "-m", "fwdsl"]
+    lines = [
+        f'fwdsl() {{ {shlex.join(argv)} "$@"; }}',
+        "compopt() { :; }",
+        f"source {shlex.quote(str(COMPLETIONS / 'fwdsl.bash'))}",
+        f"COMP_WORDS=(fwdsl {' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words)}",
+        f"_fwdsl fwdsl {shlex.quote(words[-1])} {shlex.quote(['fwdsl', *words][-2])}",
+        "printf '%s\\n' \"${COMPREPLY[@]}\"",
+    ]
+    run = subprocess.run(["bash", "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60)
+    assert set(run.stdout.splitlines()) == offered, run.stderr
 
 
 @pytest.mark.parametrize("argv", [[], ["tcl"], ["bash", "zsh"]])
@@ -236,6 +281,24 @@ def test_words_that_hardly_repeat_are_left_out(capsys: pytest.CaptureFixture[str
     assert form["left_out"] == [{"column": "owner", "reason": "it holds words that hardly repeat"}]
 
 
+@pytest.mark.parametrize("name", ["data", "in", "inf", "simplex", "1st", "caf\u00e9"])
+def test_a_file_may_have_any_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    houses(f"{name}.csv")
+    assert told(capsys, "new", f"{name}.csv")[0] == 0
+    assert fw.load(f"{name}.fw").solve().status == "optimal"
+
+
+def test_rows_with_gaps_are_left_out_where_every_column_has_some(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        f"{'' if i == 3 else i % 7},{'NA' if i % 20 == 5 else i % 4},{'' if i % 3 else 1},{i % 10}" for i in range(40)
+    ]
+    Path("gaps.csv").write_text("\n".join(["a,b,mostly,price", *rows]) + "\n")
+    code, form = told(capsys, "new", "gaps.csv")
+    assert code == 0 and [entry["column"] for entry in form["left_out"]] == ["mostly"]
+    solution = fw.load("gaps.fw").solve()
+    assert solution.status == "optimal" and solution.instance.values["X"].shape == (37, 2)
+
+
 @pytest.mark.parametrize(
     ("target", "kind", "loss"),
     [("town", "classes", "softmax"), ("rooms", "classes", "softmax"), ("size", "number", "squared")],
@@ -303,6 +366,8 @@ def test_the_column_is_asked_for_on_a_terminal(
         (["notes.txt"], "a", "no file of samples by its suffix"),
         (["empty.csv"], "", "is empty"),
         (["head.csv"], "a,b\n", "no rows"),
+        (["one.csv"], "a\n1\n2\n3\n", "no column to predict `a` from"),
+        (["empty_cells.csv"], "a,b,y\n1,,1\n,2,2\n,,3\n", "no column to predict `y` from"),
         (["same.csv"], "a,b\n1,2\n1,2\n", "no column that can be predicted"),
         (["some.csv", "--target", "pricee"], "size,price\n1,2\n2,3\n", "did you mean `--target price`?"),
         ([], None, "no file of data is named"),
@@ -316,6 +381,12 @@ def test_what_is_no_table_of_samples_is_told(
         Path(argv[0]).write_text(content)
     assert main(["new", *argv]) == 1
     assert says in capsys.readouterr().err.replace("\n          ", " ")
+
+
+def test_a_table_that_is_not_utf8_has_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("old.csv").write_bytes("gr\u00f6\u00dfe,preis\n1,2\n2,3\n".encode("latin-1"))
+    assert main(["new", "old.csv"]) == 1
+    assert "line 1 is not UTF-8 text" in capsys.readouterr().err and not Path("old.fw").exists()
 
 
 def test_a_program_that_is_there_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
@@ -335,6 +406,30 @@ def typed(
     assert main(["repl", *argv]) == 0
     found = capsys.readouterr()
     return found.out, found.err
+
+
+def test_a_program_from_a_pipe_is_utf8_in_every_locale() -> None:
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    text = "var gr\u00f6\u00dfe: vector[2]\nminimize norm1(gr\u00f6\u00dfe)\n:check\n"
+    argv = [sys.executable, "-m", "fwdsl", "repl"]
+    run = subprocess.run(argv, input=text.encode(), capture_output=True, env=env, timeout=60)
+    assert (run.stdout.split(), run.stderr) == ([b"no", b"errors"], b"")
+
+
+def test_ctrl_c_drops_what_is_being_typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: list[str | None] = ["var x: vector[2]", "minimize norm1(", None, None, "minimize norm1(x)", ":show", ":quit"]
+
+    def line(prompt: str) -> str:
+        found = typed.pop(0)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("builtins.input", line)
+    assert main(["repl"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and out.endswith("var x: vector[2]\nminimize norm1(x)\n")
 
 
 def test_a_program_is_typed_and_solved(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -48,6 +49,32 @@ async def test_a_failure_is_logged_and_the_next_request_answered(broken: Languag
 def test_the_end_of_the_input_ends_the_server() -> None:
     run = subprocess.run([sys.executable, "-m", "fwdsl", "lsp"], input=b"", capture_output=True, timeout=60)
     assert (run.returncode, run.stdout) == (0, b"")
+
+
+def test_what_is_refused_is_told_to_the_client_and_is_no_failure_in_the_log() -> None:
+    document = {"uri": "file:///nowhere/a.fw"}
+    messages = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {
+            "method": "textDocument/didOpen",
+            "params": {"textDocument": {**document, "languageId": "fw", "version": 1, "text": "minimize 1"}},
+        },
+        {
+            "id": 2,
+            "method": "textDocument/prepareRename",
+            "params": {"textDocument": document, "position": {"line": 0, "character": 9}},
+        },
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    sent = b""
+    for message in messages:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        sent += b"Content-Length: %d\r\n\r\n" % len(body) + body
+    run = subprocess.run([sys.executable, "-m", "fwdsl", "lsp"], input=sent, capture_output=True, timeout=60)
+    assert b"there is no name here" in run.stdout
+    assert b"Traceback" not in run.stderr, run.stderr.decode()
 
 
 def test_without_pygls_one_line_names_the_extra() -> None:

@@ -209,6 +209,20 @@ async def test_typing_is_checked_once_it_stops(editor: Editor) -> None:
     assert [d.code for d in await editor.change(GOOD)] == []
 
 
+async def test_an_address_with_escapes_is_of_the_same_document(editor: Editor, tmp_path: Path) -> None:
+    folder = tmp_path / "my \u00e9tude \U0001f600"
+    folder.mkdir()
+    (folder / "d.csv").write_text("size,price\n1,2\n")
+    text = 'data y: vector[n] from csv("d.csv", target=)\n' + GOOD.replace("sum(", "nosum(")
+    found = await editor.open(text, folder / "a.fw")
+    assert "%20" in editor.uri and found, "findings of the text itself"
+    assert await editor.completed("target=", len("target=")) == ['"size"', '"price"']
+    editor.uri = "file:///c%3A/models/a.fw"  # as VS Code writes drives
+    item = lsp.TextDocumentItem(editor.uri, "fw", 1, GOOD)
+    editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    assert len(await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.id))) == 1
+
+
 async def test_closing_takes_findings_back(editor: Editor) -> None:
     assert await editor.open("minimize")
     editor.client.text_document_did_close(lsp.DidCloseTextDocumentParams(editor.id))

@@ -124,6 +124,8 @@ def test_a_method_with_options(shell: Any):
         ("--set 'mu=a", LASSO, "FW0332", "close the quotes"),
         ("--set mu=a", LASSO, "FW", "`a`"),
         ("-o 1x", LASSO, "FW0004", "`-o` takes a name of Python"),
+        ("-o class", LASSO, "FW0004", "`-o` takes a name of Python"),
+        ("--color always", LASSO, "FW0002", "`%%fw` has no option `--color`"),
         ("--data Z=X --set mu=1", LASSO, "FW", "`Z`"),
         ("", LASSO, "FW4502", "`mu`"),
         ("", "var x: vector[k]\nminimize norm(x)", "FW2050", "<cell>:3:10"),

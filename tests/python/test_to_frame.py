@@ -37,6 +37,13 @@ def test_every_entry_is_a_row_under_the_names_of_the_data(solution: fw.Solution)
     assert frame["row"][3] is None and frame["column"].isna().all()
 
 
+def test_a_saved_solution_keeps_the_names(solution: fw.Solution, tmp_path: Path):
+    solution.save(tmp_path / "lasso.npz")
+    kept = fw.load_solution(tmp_path / "lasso.npz")
+    assert kept.to_frame().equals(solution.to_frame()) and kept.to_frame("w").equals(solution.to_frame("w"))
+    assert "dose" in kept._repr_html_()
+
+
 def test_a_vector_is_a_column_and_a_number_a_cell(solution: fw.Solution):
     frame = solution.to_frame("w")
     assert list(frame.columns) == ["w"] and frame["w"]["dose"] == solution["w"][1]

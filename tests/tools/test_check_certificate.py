@@ -122,9 +122,21 @@ def of(part: str, key: str, value: Callable[[Any], Any]) -> Callable[[dict[str, 
     return change
 
 
+def loose(change: Callable[..., None]) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    """A change beside a record that tries to have it pass: a size that makes every difference small."""
+
+    def both(arrays: dict[str, Any], record: dict[str, Any]) -> None:
+        change(arrays, record)
+        record["certificate"]["scale"] = 1e12
+
+    return both
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        loose(of("arrays", "w", lambda w: w + 1e-3)),
+        loose(of("record", "dual_bound", lambda d: d + 1e-4)),
         of("arrays", "w", lambda w: w + 1e-3),
         of("arrays", "w", lambda w: 0 * w),
         of("arrays", "b", lambda b: b + 0.1),
@@ -146,6 +158,89 @@ def test_false_claims_are_found(change: Callable[..., None], folder: Path, capsy
     changed(change)
     code, out = checked("signs", capsys)
     assert code == 1 and "NOT VERIFIED" in out
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"status": "optimal"},
+        {"gap": 1e-9},
+        {"relative_gap": 1e-9},
+        {"status": "optimal", "gap": None, "dual_bound": None},
+    ],
+)
+def test_a_gap_that_is_claimed_smaller_than_it_is(
+    claims: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = saved(program("logistic", "l1 ball", False), "signs", method="frank_wolfe", max_iter=5)
+    assert found.relative_gap > 1e-4 and checked("signs", capsys)[0] == 0
+    changed(lambda _arrays, record: record.update(claims))
+    code, out = checked("signs", capsys)
+    assert code == 1 and ("more than is claimed" in out or "proves no more" in out)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("minimize mean(huber(X @ w, y, 0.3)) + norm1(w)", "1 * mean(huber(X @ w, y, delta=0.3)) + 1 * norm1(w)"),
+        ("param lambda: nonnegative = .1\nminimize mean(squared(X @ w, y)) + lambda * norm1(w)", "+ 0.1 * norm1(w)"),
+        ("minimize mean(squared(X @ w, y))\nsubject to 1 == sum(w),\n w >=\n 0", "0 <= w, sum(w) == 1"),
+        ("minimize mean(squared(X @ w, y))\nsubject to\n norm1(w)\n <= 1\n w >= -1", "-1 <= w, norm1(w) <= 1"),
+    ],
+)
+def test_programs_are_read_as_fwdsl_reads_them(
+    text: str, first: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = 'data X: matrix[n, p], y: vector[n] from csv("a#b(1, 2).csv", target="y")\nvar w: vector[p]\n'
+    saved(head + text, "vector")
+    code, out = checked("vector", capsys)
+    assert code == 0 and first in out.splitlines()[0], out
+
+
+def test_coefficients_far_larger_than_the_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("X.npy", 1e-9 * X)
+    text = program("huber", "simplex and ridge", False)
+    fw.parse(text).bind(X=1e-9 * X, y=VALUES).solve(tol=1e-8, threads=1).save("a.npz")
+    code, out = checked("vector", capsys)
+    assert code == 0, out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: text.replace("(score, y)", "(score, y, 0.3)"), "`logistic(score, y, 0.3)`"),
+        (lambda text: text.replace("norm1(w)", "norm1(w, 2)"), "`norm1(w, 2)`"),
+        (lambda text: text.replace("norm1(w)", "norm1(x=w)"), "`norm1(x=w)`"),
+        (lambda text: text.replace("(score, y))", "(score, y), weights=mu)"), "`mean(logistic(score, y), weights=mu)`"),
+        (lambda text: text + "subject to w in l1_ball(1, weights=mu)", "the set `l1_ball(1, weights=mu)`"),
+        (lambda text: text + "subject to sum() == 1", "`sum()`"),
+        (lambda text: text.replace("norm1(w)", "norm1(\uff57)"), "the name `\uff57`, which Python takes for `w`"),
+        (lambda text: text.replace("mean(logistic(score, y))", "mean(logistic(y=y))"), "`logistic(y=y)`"),
+    ],
+)
+def test_arguments_that_are_not_known_are_refused(
+    change: Callable[[str], str], words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(program("logistic", "l1", False), "signs")
+    changed(of("record", "program", change))
+    code, out = checked("signs", capsys)
+    assert code == 2 and out.count("\n") == 1 and words in out, out
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 1.0, 1e300])
+def test_a_dual_vector_that_is_far_from_its_domain(
+    value: float, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(program("hinge", "length", True), "signs")
+    assert checked("signs", capsys)[0] == 0
+
+    def change(arrays: dict[str, Any], _record: dict[str, Any]) -> None:
+        y = arrays["dual:term1"]
+        y[np.argmax(np.abs(y))] = value
+
+    changed(change)
+    code, out = checked("signs", capsys)
+    assert code == 1 and "the dual vector misses its domain" in out, out
 
 
 def test_a_coefficient_of_zero_and_the_problem_in_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,6 +299,9 @@ def test_files_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str]) -
         ["--data", "X=vector.npy", "--data", "y=vector.npy"],
     ):
         assert tool.main(["a.npz", *argv]) == 2
+    capsys.readouterr()
+    assert tool.main(["a.npz"]) == 2
+    assert capsys.readouterr().out == "refused: no data for `X`: give `--data X=PATH`\n"
     changed(of("record", "v", lambda v: 2))
     assert checked("vector", capsys) == (2, "refused: this check does not know a record of version 2\n")
     assert all(line.startswith("refused: ") for line in capsys.readouterr().out.splitlines())
@@ -238,7 +336,7 @@ def test_any_dual_vector_gives_a_bound_and_any_point_one_above(
     rng = np.random.default_rng(7)
     for scale in (1e-3, 1e-2, 1.0):
         with np.errstate(all="ignore"):
-            lower = tool.lower_bound(p, X, t, scale * rng.normal(size=40), c)
+            lower, _ = tool.lower_bound(p, X, t, scale * rng.normal(size=40), c)
             w = tool.feasible(p, 0.05 * np.abs(rng.normal(size=5)) if penalty != "simplex" else np.full(5, 0.2))
             upper = tool.upper_bound(p, X, t, w, 0.1 if intercept else None, c)
         assert lower <= found.objective * (1 + 1e-12) and upper >= found.dual_bound * (1 - 1e-12)

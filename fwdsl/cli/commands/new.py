@@ -20,9 +20,11 @@ from ...session import Raising, Session
 from ..arguments import Parser, add_json
 from ..exits import OK, CommandStop
 from ..output import Output
+from ..outputs import require_writable
 
 if TYPE_CHECKING:
     from ...readers.look import Column, Table
+    from ...studies.first_program import FirstProgram
 
 FORMATS = ("csv", "parquet", "libsvm")
 """The formats of samples."""
@@ -60,11 +62,10 @@ def run(argv: Sequence[str], output: Output) -> int:
         raise CommandStop(
             [Diagnostic("FW0030", f"`{out}` exists", rule=rule, hint="name another file by `--out FILE.fw`")]
         )
-    from ...studies.first_program import first_program
-
+    require_writable(str(out))
     table = _looked(path)
     target = _target(table, path, known.target, output)
-    made = first_program(table, path if is_url(path) else os.path.relpath(path, out.parent), target)
+    made = _first_program(table, path, out, target)
     session = Session(made.text, str(out), out.parent, Raising())
     session.compile()
     try:
@@ -87,6 +88,19 @@ def run(argv: Sequence[str], output: Output) -> int:
         }
     )
     return OK
+
+
+def _first_program(table: Table, path: str, out: Path, target: Column) -> FirstProgram:
+    """The program; where no other column can be used as it is, with rows left out that have gaps."""
+    from ...studies.first_program import first_program
+
+    written = path if is_url(path) else os.path.relpath(path, out.parent)
+    for each in (table, table.without_gaps()):
+        made = first_program(each, written, target)
+        if table.sparse or len(made.left_out) < len(table.columns) - 1:
+            return made
+    rule = "A column is predicted from others, which have numbers in at least half of the rows."
+    raise CommandStop([Diagnostic("FW0031", f"`{path}` has no column to predict `{target.name}` from", rule=rule)])
 
 
 def _looked(path: str) -> Table:

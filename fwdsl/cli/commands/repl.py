@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from argparse import Namespace
@@ -63,7 +64,9 @@ def run(argv: Sequence[str], output: Output) -> int:
         with suppress(ImportError):
             import readline  # noqa: F401 - lines that are edited, and come back
         sys.stdout.write("fwdsl: type a program line by line; `:help` lists the commands\n")
-    while (line := repl.read(PROMPT)) is not None:
+    elif isinstance(sys.stdin, io.TextIOWrapper):  # programs are UTF-8, whatever the encoding of the system
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+    while (line := repl.next_line()) is not None:
         if repl.take(line):
             break
     return OK
@@ -95,16 +98,21 @@ class Repl:
         """The program so far."""
         return "".join(part if part.endswith("\n") else part + "\n" for part in self.parts)
 
-    def read(self, prompt: str) -> str | None:
+    def next_line(self) -> str | None:
         """A line of input; None at its end. Ctrl-C drops the line."""
+        try:
+            return self.read(PROMPT)
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            return ""
+
+    def read(self, prompt: str) -> str | None:
+        """A line of input; None at its end."""
         try:
             return input(prompt) if sys.stdin.isatty() else next(iter(sys.stdin.readline, ""), None)
         except EOFError:
             sys.stdout.write("\n")
             return None
-        except KeyboardInterrupt:
-            sys.stdout.write("\n")
-            return ""
 
     def take(self, line: str) -> bool:
         """Run a command or add to the program; True at the end."""
@@ -143,7 +151,7 @@ class Repl:
         sys.stdout.flush()
 
     def _add(self, line: str) -> None:
-        """Add a line, and those that continue it, if the program is right as far as it goes."""
+        """Add a line, and those that continue it, if the program is right as far as it goes. Ctrl-C drops all of them."""
         from ...check import compile_text
 
         text = line.rstrip("\n") + "\n"

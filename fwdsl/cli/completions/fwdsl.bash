@@ -39,7 +39,7 @@ _shtab_fwdsl_run___out_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_run___checkpoint_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_run___resume_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_run___plot_COMPGEN=_shtab_compgen_files
-_shtab_fwdsl_run___html_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_run___html_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_check_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_check___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_check___data_COMPGEN=_fwdsl_data
@@ -52,7 +52,7 @@ _shtab_fwdsl_plan___set_COMPGEN=_fwdsl_parameters
 _shtab_fwdsl_plan___dim_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_plan___method_COMPGEN=_fwdsl_methods
 _shtab_fwdsl_plan___gap_COMPGEN=_fwdsl_words_relative
-_shtab_fwdsl_plan___html_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_plan___html_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_explain___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_info_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_info___color_COMPGEN=_fwdsl_words_auto
@@ -63,7 +63,7 @@ _shtab_fwdsl_mock___dims_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_mock___out_COMPGEN=_shtab_compgen_dirs
 _shtab_fwdsl_fmt_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_fmt___color_COMPGEN=_fwdsl_words_auto
-_shtab_fwdsl_verify_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_verify_pos_0_COMPGEN=_shtab_glob_compgen_23b70045
 _shtab_fwdsl_verify___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_verify___data_COMPGEN=_fwdsl_data
 _shtab_fwdsl_verify___set_COMPGEN=_fwdsl_parameters
@@ -71,7 +71,7 @@ _shtab_fwdsl_verify___dim_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_verify___method_COMPGEN=_fwdsl_methods
 _shtab_fwdsl_verify___gap_COMPGEN=_fwdsl_words_relative
 _shtab_fwdsl_verify___solution_COMPGEN=_shtab_glob_compgen_933f8dd9
-_shtab_fwdsl_eval_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_eval_pos_0_COMPGEN=_shtab_glob_compgen_23b70045
 _shtab_fwdsl_eval___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_eval___solution_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_eval___data_COMPGEN=_fwdsl_data
@@ -80,7 +80,8 @@ _shtab_fwdsl_eval___dim_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_eval___out_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_export_pos_0_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_export___color_COMPGEN=_fwdsl_words_auto
-_shtab_fwdsl_export___onnx_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_export___onnx_COMPGEN=_shtab_compgen_files
+_shtab_fwdsl_export___dtype_COMPGEN=_fwdsl_words_float64
 _shtab_fwdsl_race_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_race___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_race___data_COMPGEN=_fwdsl_data
@@ -89,7 +90,7 @@ _shtab_fwdsl_race___dim_COMPGEN=_fwdsl_dimensions
 _shtab_fwdsl_race___methods_COMPGEN=_fwdsl_methods
 _shtab_fwdsl_race___gap_COMPGEN=_fwdsl_words_relative
 _shtab_fwdsl_race___plot_COMPGEN=_shtab_compgen_files
-_shtab_fwdsl_race___html_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_race___html_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_path_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_path___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_path___data_COMPGEN=_fwdsl_data
@@ -100,7 +101,7 @@ _shtab_fwdsl_path___gap_COMPGEN=_fwdsl_words_relative
 _shtab_fwdsl_path___score_COMPGEN=_fwdsl_words_loss
 _shtab_fwdsl_path___out_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_path___plot_COMPGEN=_shtab_compgen_files
-_shtab_fwdsl_path___html_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_path___html_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_grid_pos_0_COMPGEN=_shtab_glob_compgen_9f8a2eba
 _shtab_fwdsl_grid___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_grid___data_COMPGEN=_fwdsl_data
@@ -111,7 +112,7 @@ _shtab_fwdsl_grid___gap_COMPGEN=_fwdsl_words_relative
 _shtab_fwdsl_grid___score_COMPGEN=_fwdsl_words_loss
 _shtab_fwdsl_grid___out_COMPGEN=_shtab_glob_compgen_933f8dd9
 _shtab_fwdsl_grid___plot_COMPGEN=_shtab_compgen_files
-_shtab_fwdsl_grid___html_COMPGEN=_shtab_glob_compgen_9f8a2eba
+_shtab_fwdsl_grid___html_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_new_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_fwdsl_new___color_COMPGEN=_fwdsl_words_auto
 _shtab_fwdsl_new___out_COMPGEN=_shtab_glob_compgen_9f8a2eba
@@ -224,6 +225,7 @@ _shtab_fwdsl___version_nargs=0
 _fwdsl_program() {
   local word
   for word in "${COMP_WORDS[@]:2}"; do
+    word=${word//[\\\"\']/}  # as typed, quotes among it
     [[ $word == *.fw && -f $word ]] && { printf '%s\n' "$word"; return; }
   done
 }
@@ -241,9 +243,9 @@ _fwdsl_methods() { compgen -W "apg pivoting newton pdhg lines interior coordinat
 # $1=COMP_WORDS[1]
 _shtab_glob_compgen_9f8a2eba() {
   for ext in '*.fw'; do
-    compgen -f -X "!$ext" -- $1
+    compgen -f -X "!$ext" -- "$1"
   done
-  compgen -d -- $1  # recurse into subdirs
+  compgen -d -- "$1"  # recurse into subdirs
 }
 
 _fwdsl_words_auto() { compgen -W "auto always never" -- "$1"; }
@@ -254,12 +256,23 @@ _fwdsl_words_relative() { compgen -W "relative absolute" -- "$1"; }
 # $1=COMP_WORDS[1]
 _shtab_glob_compgen_933f8dd9() {
   for ext in '*.npz'; do
-    compgen -f -X "!$ext" -- $1
+    compgen -f -X "!$ext" -- "$1"
   done
-  compgen -d -- $1  # recurse into subdirs
+  compgen -d -- "$1"  # recurse into subdirs
 }
 
 _fwdsl_words_data() { compgen -W "data parameters variables dimensions" -- "$1"; }
+
+
+# $1=COMP_WORDS[1]
+_shtab_glob_compgen_23b70045() {
+  for ext in '*.fw' '*.npz'; do
+    compgen -f -X "!$ext" -- "$1"
+  done
+  compgen -d -- "$1"  # recurse into subdirs
+}
+
+_fwdsl_words_float64() { compgen -W "float64 float32" -- "$1"; }
 
 _fwdsl_words_loss() { compgen -W "loss error" -- "$1"; }
 
@@ -269,12 +282,12 @@ _fwdsl_words_bash() { compgen -W "bash zsh fish" -- "$1"; }
 
 # $1=COMP_WORDS[1]
 _shtab_compgen_files() {
-  compgen -f -- $1  # files
+  compgen -f -- "$1"  # files
 }
 
 # $1=COMP_WORDS[1]
 _shtab_compgen_dirs() {
-  compgen -d -- $1  # recurse into subdirs
+  compgen -d -- "$1"  # recurse into subdirs
 }
 
 # $1=COMP_WORDS[1]
@@ -419,7 +432,7 @@ _shtab_fwdsl() {
 complete -o bashdefault -F _shtab_fwdsl fwdsl
 _fwdsl() {
   _shtab_fwdsl "$@"
-  # a name that waits for its value is not followed by a space
-  [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  # a name that waits for its value is not followed by a space, and is no file whose = would be quoted
+  [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace +o filenames
 }
 complete -o filenames -F _fwdsl fwdsl

@@ -47,6 +47,20 @@ function _shtab_glob_compgen_9f8a2eba
   end
 end
 
+
+function _shtab_glob_compgen_23b70045
+  set comp (commandline -ct)
+  for candidate in (__fish_complete_path "$comp")
+    set -l candidate_path (string split -m1 \t -- "$candidate")[1]
+    for pattern in '*.fw' '*.npz' '*/'  # recurse into subdirs
+      if string match -q -- "$pattern" "$candidate_path"
+        printf '%s\n' "$candidate"
+        break
+      end
+    end
+  end
+end
+
 # End Custom Preamble
 
 # Parse current commandline:
@@ -121,7 +135,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run' -l out -xka "(_shtab_glob_compgen_
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'save the state of the run after 5 s, each minute, and at its end or SIGTERM'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l resume -xka "(__fish_complete_path (commandline -ct))" -d 'go on from a state that --checkpoint saved'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw how the gap closed; the suffix tells the format'
-complete -c fwdsl -n '_shtab_fwdsl_using run' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
+complete -c fwdsl -n '_shtab_fwdsl_using run' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l quiet -d 'print one line; no progress, no warnings'
 complete -c fwdsl -n '_shtab_fwdsl_using run; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -148,7 +162,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using plan' -l max-iter -x -d 'iterations at 
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l analyze -d 'also run it, and set predicted beside actual'
-complete -c fwdsl -n '_shtab_fwdsl_using plan' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
+complete -c fwdsl -n '_shtab_fwdsl_using plan' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using plan; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -192,7 +206,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using verify' -l solution -xka "(_shtab_glob_
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l oracle-time -x -d 'seconds that cvxpy'"'"'s solvers may take (default 60)'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l strict -d 'warnings are errors'
-complete -c fwdsl -n '_shtab_fwdsl_using verify; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
+complete -c fwdsl -n '_shtab_fwdsl_using verify; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_23b70045)" -d 'the program; `-` reads standard input'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a eval -d 'Values of a saved solution on data: the objective, terms, `let`s, and the error rates of classification losses. Labels are read by the fit'"'"'s maps. Data that are not given are read from the program'"'"'s own sources. Where FILE is a saved solution (.npz) the program is the one in it, and all data are given.'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
@@ -202,13 +216,13 @@ complete -c fwdsl -n '_shtab_fwdsl_using eval' -l set -xka "(_fwdsl_parameters)"
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l dim -xka "(_fwdsl_dimensions)" -d 'give a dimension its size'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save the values by name'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l json -d 'print one JSON object and nothing else'
-complete -c fwdsl -n '_shtab_fwdsl_using eval; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program, and what of it to evaluate'
+complete -c fwdsl -n '_shtab_fwdsl_using eval; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_23b70045)" -d 'the program, and what of it to evaluate'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a export -d 'Write the scores of a saved answer, X @ w + b or those of several classes, as an ONNX model (extra `onnx`).'
 complete -c fwdsl -n '_shtab_fwdsl_using export' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using export' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
-complete -c fwdsl -n '_shtab_fwdsl_using export' -l onnx -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'the model to write'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l onnx -xka "(__fish_complete_path (commandline -ct))" -d 'the model to write'
 complete -c fwdsl -n '_shtab_fwdsl_using export' -l what -x -d 'a `let` of the program; the argument of its loss unless told'
-complete -c fwdsl -n '_shtab_fwdsl_using export' -l dtype -x -d 'the numbers of the model: float64 or float32 (default float64)'
+complete -c fwdsl -n '_shtab_fwdsl_using export' -l dtype -xka "(printf '%s\n' float64 float32)" -d 'the numbers of the model: float64 or float32 (default float64)'
 complete -c fwdsl -n '_shtab_fwdsl_using export' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using export; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_933f8dd9)" -d 'an answer saved by `fwdsl run --out`'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a race -d 'Run methods under one clock, each alone, and compare the gaps that the verifier certifies against time and passes over the data. Without --methods all run that apply; each has 10 seconds and one thread unless told.'
@@ -225,7 +239,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using race' -l max-iter -x -d 'iterations at 
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw gap against time and passes; the suffix tells the format'
-complete -c fwdsl -n '_shtab_fwdsl_using race' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
+complete -c fwdsl -n '_shtab_fwdsl_using race' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using race; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -246,7 +260,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using path' -l folds -x -d 'score each point 
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw objective and variables, or scores; the suffix tells the format'
-complete -c fwdsl -n '_shtab_fwdsl_using path' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
+complete -c fwdsl -n '_shtab_fwdsl_using path' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using path; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
@@ -267,7 +281,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using grid' -l folds -x -d 'score each point 
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw objective and variables, or scores; the suffix tells the format'
-complete -c fwdsl -n '_shtab_fwdsl_using grid' -l html -xka "(_shtab_glob_compgen_9f8a2eba)" -d 'write a page that shows it all, and needs no network'
+complete -c fwdsl -n '_shtab_fwdsl_using grid' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using grid; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
