@@ -1,5 +1,6 @@
 """The configuration of the site: `python -m tools.site` builds it. Pages under `reference/` are written at build time by `tools/site`."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -13,9 +14,10 @@ author = "the fwdsl authors"
 project_copyright = "the fwdsl authors, Apache-2.0"
 version = release = fwdsl.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "tools.site.extension"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_gallery.gen_gallery"]
+extensions += ["tools.site.extension"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md"]
+exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md", "gallery"]
 language = "en"
 
 # Addresses of headings are those that the forge gives them, so that links hold in both places.
@@ -42,6 +44,18 @@ html_css_files = ["fwdsl.css", "site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+
+# The scripts of `gallery/` are run, and their pages written to `auto_gallery/`; a script that has not changed is not run again.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "subsection_order": [f"gallery/{name}" for name in ("regression", "classification", "matrices", "mixtures", "papers")],
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "min_reported_time": 3600,  # no times on the pages, which are those of the machine that built them
+    "show_signature": False,
+}
+logging.getLogger("fwdsl").setLevel(logging.WARNING)  # Sphinx prints what is logged while scripts run
 
 linkcheck_timeout = 20
 linkcheck_anchors = False

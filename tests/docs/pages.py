@@ -38,6 +38,11 @@ from fwdsl.check import compile_text
 from fwdsl.cli import main
 from fwdsl.grammar import format_source, parse
 
+ROOT = Path(__file__).resolve().parents[2]
+_FOLDERS = ("*.md", "coming-from/*.md", "tutorials/**/*.md")
+#: The pages that are followed: the README, those of `docs`, tutorials, and pages for people who come from elsewhere.
+PAGES = [ROOT / "README.md", *sorted(page for pattern in _FOLDERS for page in (ROOT / "docs").glob(pattern))]
+
 FENCE = re.compile(r"^```(?P<info>[^`\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INFO = re.compile(r'(?P<kind>\w*|\{[\w-]+\}[^"]*)(?P<part> part)?(?: title="(?P<title>[^"]+)")?\Z')
 _EXIT = re.compile(r"#\s*exit code (\d+)\s*$")

@@ -23,10 +23,9 @@ from fwdsl.results.json_form import solution_json
 from tools.site import generated
 from tools.site.links import broken, markdown_files
 
-from .pages import Block, Page, blocks, compare, run_commands
+from .pages import PAGES, Block, Page, blocks, compare, run_commands
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = markdown_files()
 
 

@@ -42,5 +42,5 @@ def lead_to_pages(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = re.sub(
             r"^[\w/-]+\*\n", lambda m: m[0] if matching(found, m[0].strip()) else "", source[0], flags=re.M
         )
-    if not page.startswith(f"{MADE.name}/"):
+    if not page.startswith((f"{MADE.name}/", "auto_gallery/")):
         source[0] = for_site(source[0], PurePosixPath("docs", f"{page}.md"), page)

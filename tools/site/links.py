@@ -27,6 +27,7 @@ _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:", re.I)
 FOLDERS = {
     "benchmarks/results": "reference/benchmarks/index",
     "docs": "index",
+    "docs/gallery": "auto_gallery/index",
     "examples": "reference/programs/index",
     "fwdsl/diagnostics/catalogue": "reference/errors/index",
 }
@@ -168,7 +169,8 @@ def _site_link(words: str, link: Link, source: PurePosixPath, page: str) -> str:
     if other:
         # the front page has other headings than the README
         anchor = f"#{link.anchor}" if link.anchor and other != "index" else ""
-        return f"{words}(/{other}.md{anchor})"
+        suffix = "rst" if other.startswith("auto_gallery/") else "md"  # the gallery writes its own pages
+        return f"{words}(/{other}.{suffix}{anchor})"
     if (ROOT / target).is_dir():
         return words[1:-1]
     near = os.path.relpath(ROOT / target, (ROOT / "docs" / page).parent)

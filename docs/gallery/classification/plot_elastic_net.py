@@ -38,7 +38,10 @@ figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 largest = np.argsort(-np.abs(weights[-1]))
 for rank, j in enumerate(largest):
     axes.plot(
-        path.values, weights[:, j], color=f"C{rank}" if rank < 6 else "0.8", label=FEATURES[j] if rank < 6 else None
+        path.values,
+        weights[:, j],
+        color=f"C{rank}" if rank < 6 else "0.8",
+        label=FEATURES[j] if rank < 6 else None,
     )
 axes.axvline(0.02, color="0.3", linestyle=":")
 axes.set(xscale="log", xlabel="mu", ylabel="coefficients of scaled features")

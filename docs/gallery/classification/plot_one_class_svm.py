@@ -28,7 +28,12 @@ for k, (nu, solution) in enumerate(zip(path.values, path, strict=True)):
     w, rho = solution["w"], solution["rho"]
     foot = rho * w / (w @ w)
     out = np.mean(points @ w < rho - 1e-7)
-    axes.axline(foot, foot + np.array([-w[1], w[0]]), color=f"C{k}", label=f"nu = {nu}: {out:.0%} outside")
+    axes.axline(
+        foot,
+        foot + np.array([-w[1], w[0]]),
+        color=f"C{k}",
+        label=f"nu = {nu}: {out:.0%} outside",
+    )
 axes.set(
     xlabel="u",
     ylabel="v",

@@ -21,8 +21,12 @@ path = problem.path(delta=[0.5, 1, 2, 3, 5, 8, 12, 20])
 print(path[4])
 
 used = [np.count_nonzero(np.abs(solution["beta"]) > 1e-6) for solution in path]
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
-left.plot(path.values, [solution.objective for solution in path], "o-", color="C0")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9.5, 3.6), layout="constrained"
+)
+left.plot(
+    path.values, [solution.objective for solution in path], "o-", color="C0"
+)
 left.set(xlabel="delta", ylabel="mean logistic loss")
 beside = left.twinx()
 beside.plot(path.values, used, "s--", color="C1")

@@ -19,9 +19,14 @@ problem
 path = problem.path(mu=np.geomspace(0.4, 0.004, 25))
 print(path[-1])
 
-names, columns = path[0].instance.maps["kind"], path[0].instance.maps["X.columns"]
+names, columns = (
+    path[0].instance.maps["kind"],
+    path[0].instance.maps["X.columns"],
+)
 weights = np.array([solution["W"] for solution in path])
-figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    1, 3, figsize=(10, 3.4), sharey=True, layout="constrained"
+)
 for k, axes in enumerate(panels):
     axes.plot(path.values, weights[:, :, k], label=columns)
     axes.axvline(0.02, color="0.3", linestyle=":")

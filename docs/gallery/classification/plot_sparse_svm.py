@@ -26,7 +26,12 @@ used = [np.count_nonzero(np.abs(solution["w"]) > 1e-8) for solution in path]
 figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
 axes.errorbar(mus, found.mean, found.standard_error, fmt="o-", capsize=3)
 axes.axvline(found.best["mu"], color="C2", linestyle="-", label="best")
-axes.axvline(found.one_se["mu"], color="C2", linestyle=":", label="within one standard error")
+axes.axvline(
+    found.one_se["mu"],
+    color="C2",
+    linestyle=":",
+    label="within one standard error",
+)
 axes.set(xscale="log", xlabel="mu", ylabel="error rate")
 axes.invert_xaxis()
 axes.legend(loc="center right")

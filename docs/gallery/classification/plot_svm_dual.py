@@ -25,7 +25,7 @@ X, y = problem.instance.values["X"], problem.instance.values["y"]
 a = solution["a"]
 w = X.T @ (y * a)
 free = (a > 1e-4) & (a < 0.1 - 1e-4)
-b = np.mean(y[free] - (X @ w)[free])
+b = solution.dual["balance"]
 margin = y * (X @ w + b)
 
 figure, axes = plt.subplots(figsize=(6.5, 3.8), layout="constrained")

@@ -34,10 +34,18 @@ place = np.vstack([[0, 0], np.column_stack([np.cos(angle), np.sin(angle)])])
 figure, axes = plt.subplots(figsize=(5, 4.6), layout="constrained")
 for i, j in zip(*np.nonzero(np.triu(L, 1)), strict=True):
     cut = side[i] != side[j]
-    axes.plot(*place[[i, j]].T, color="C3" if cut else "0.75", linewidth=2 if cut else 1, zorder=1)
+    axes.plot(
+        *place[[i, j]].T,
+        color="C3" if cut else "0.75",
+        linewidth=2 if cut else 1,
+        zorder=1,
+    )
 axes.scatter(*place.T, s=350, c=np.where(side > 0, "C0", "C1"), zorder=2)
 for i in range(6):
     axes.text(*place[i], i, ha="center", va="center", color="white")
-axes.set(title=f"a cut of {sizes.max():.0f} edges; none has more than {solution.dual_bound:.3f}", aspect="equal")
+axes.set(
+    title=f"a cut of {sizes.max():.0f} edges; none has more than {solution.dual_bound:.3f}",
+    aspect="equal",
+)
 axes.axis("off")
 plt.show()

@@ -25,7 +25,9 @@ known = np.full(solution["B"].shape, np.nan)
 known[R.rows, R.columns] = R.values
 limits = {"vmin": np.nanmin(known), "vmax": np.nanmax(known), "cmap": "viridis"}
 figure, panels = plt.subplots(1, 2, figsize=(8.5, 4.6), layout="constrained")
-for axes, title, table in zip(panels, ("known", "completed"), (known, solution["B"]), strict=True):
+for axes, title, table in zip(
+    panels, ("known", "completed"), (known, solution["B"]), strict=True
+):
     image = axes.imshow(table, **limits)
     axes.set(xlabel="film", ylabel="user", title=title)
 figure.colorbar(image, ax=panels)

@@ -21,7 +21,9 @@ print(solution)
 
 X = solution["X"]
 D, b = problem.instance.values["D"], problem.instance.values["b"]
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
+figure, (left, middle, right) = plt.subplots(
+    1, 3, figsize=(10, 3.2), layout="constrained"
+)
 size = np.abs(X).max()
 left.imshow(X, cmap="RdBu_r", vmin=-size, vmax=size)
 left.set(title="X", xticks=[], yticks=[])

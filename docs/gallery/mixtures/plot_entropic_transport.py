@@ -26,7 +26,14 @@ for axes, temperature, solution in zip(panels, temperatures, path, strict=True):
     for i in range(3):
         for j in range(4):
             axes.text(
-                j, i, f"{plan[i, j]:.2f}", ha="center", va="center", color="white" if plan[i, j] < 0.2 else "black"
+                j,
+                i,
+                f"{plan[i, j]:.2f}",
+                ha="center",
+                va="center",
+                color="white" if plan[i, j] < 0.2 else "black",
             )
-    axes.set(title=f"temperature {temperature}", xticks=range(4), yticks=range(3))
+    axes.set(
+        title=f"temperature {temperature}", xticks=range(4), yticks=range(3)
+    )
 plt.show()

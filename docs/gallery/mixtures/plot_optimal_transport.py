@@ -26,8 +26,28 @@ axes.imshow(cost, cmap="Blues", vmax=8)
 for i in range(5):
     for j in range(5):
         used = plan[i, j] > 0.5
-        axes.text(j, i, f"{cost[i, j]:.0f}", ha="center", va="center", weight="bold" if used else "normal")
+        axes.text(
+            j,
+            i,
+            f"{cost[i, j]:.0f}",
+            ha="center",
+            va="center",
+            weight="bold" if used else "normal",
+        )
         if used:
-            axes.add_patch(plt.Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, fill=False, edgecolor="C1", linewidth=2.5))
-axes.set(xlabel="target", ylabel="source", title=f"total cost {solution.objective:.0f}")
+            axes.add_patch(
+                plt.Rectangle(
+                    (j - 0.45, i - 0.45),
+                    0.9,
+                    0.9,
+                    fill=False,
+                    edgecolor="C1",
+                    linewidth=2.5,
+                )
+            )
+axes.set(
+    xlabel="target",
+    ylabel="source",
+    title=f"total cost {solution.objective:.0f}",
+)
 plt.show()

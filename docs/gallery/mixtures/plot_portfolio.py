@@ -19,8 +19,13 @@ problem
 solution = problem.solve()
 print(solution)
 
-R, target = np.asarray(problem.instance.values["R"]), np.asarray(problem.instance.values["target"])
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(2, 3), layout="constrained")
+R, target = (
+    np.asarray(problem.instance.values["R"]),
+    np.asarray(problem.instance.values["target"]),
+)
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 3.4), width_ratios=(2, 3), layout="constrained"
+)
 left.bar([f"fund {j}" for j in range(4)], solution["x"])
 left.set(ylabel="weight")
 right.plot(R, color="0.85")

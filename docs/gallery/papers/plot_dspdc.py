@@ -31,13 +31,25 @@ problem
 rng = np.random.default_rng(0)
 U, V = rng.normal(size=(2000, 20)), rng.normal(size=(20, 200)) / np.sqrt(20)
 y = np.sign(U @ V @ rng.normal(size=200) + rng.normal(size=2000))
-race = problem.bind(U=U, V=V, y=y).race(["dspdc", "dspdc(m=30, q=10)", "apg", "pdhg"], time=1)
+race = problem.bind(U=U, V=V, y=y).race(
+    ["dspdc", "dspdc(m=30, q=10)", "apg", "pdhg"], time=1
+)
 print(race)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for entrant in race:
     moments = [m for m in entrant.moments if m.relative_gap > 0]
-    axes.plot([m.passes for m in moments], [m.relative_gap for m in moments], ".-", label=entrant.name)
-axes.set(xscale="log", yscale="log", xlabel="passes over the data", ylabel="certified relative gap")
+    axes.plot(
+        [m.passes for m in moments],
+        [m.relative_gap for m in moments],
+        ".-",
+        label=entrant.name,
+    )
+axes.set(
+    xscale="log",
+    yscale="log",
+    xlabel="passes over the data",
+    ylabel="certified relative gap",
+)
 axes.legend(fontsize="small")
 plt.show()

@@ -17,14 +17,29 @@ problem
 # %%
 # A race gives each method the same seconds, and counts what its points are certified to.
 
-methods = ["frank_wolfe", "away_frank_wolfe", "pairwise_frank_wolfe", "blended_pairwise"]
+methods = [
+    "frank_wolfe",
+    "away_frank_wolfe",
+    "pairwise_frank_wolfe",
+    "blended_pairwise",
+]
 race = problem.race(methods, tol=1e-4, time=2)
 print(race)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for entrant in race:
     moments = [m for m in entrant.moments if m.relative_gap > 0]
-    axes.plot([m.passes for m in moments], [m.relative_gap for m in moments], ".-", label=entrant.name)
-axes.set(xscale="log", yscale="log", xlabel="passes over the data", ylabel="certified relative gap")
+    axes.plot(
+        [m.passes for m in moments],
+        [m.relative_gap for m in moments],
+        ".-",
+        label=entrant.name,
+    )
+axes.set(
+    xscale="log",
+    yscale="log",
+    xlabel="passes over the data",
+    ylabel="certified relative gap",
+)
 axes.legend(fontsize="small")
 plt.show()

@@ -29,14 +29,26 @@ problem
 # %%
 # ``pdbfw(eta=0.5)`` takes the constant steps of the paper, ``pdbfw`` steps that adapt.
 
-race = problem.race(["pdbfw", "pdbfw(eta=0.5)", "apg_fixed", "frank_wolfe", "svrg"], time=1)
+race = problem.race(
+    ["pdbfw", "pdbfw(eta=0.5)", "apg_fixed", "frank_wolfe", "svrg"], time=1
+)
 print(race)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for entrant in race:
     moments = [m for m in entrant.moments if m.relative_gap > 0]
-    axes.plot([m.passes for m in moments], [m.relative_gap for m in moments], ".-", label=entrant.name)
-axes.set(xscale="log", yscale="log", xlabel="passes over the data", ylabel="certified relative gap")
+    axes.plot(
+        [m.passes for m in moments],
+        [m.relative_gap for m in moments],
+        ".-",
+        label=entrant.name,
+    )
+axes.set(
+    xscale="log",
+    yscale="log",
+    xlabel="passes over the data",
+    ylabel="certified relative gap",
+)
 axes.legend(fontsize="small")
 plt.show()
 
@@ -46,6 +58,8 @@ plt.show()
 
 path = problem.path(r=[0.25, 0.5, 1, 2, 5, 10])
 figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
-axes.plot(path.values, [(abs(solution["x"]) > 1e-6).sum() for solution in path], "o-")
+axes.plot(
+    path.values, [(abs(solution["x"]) > 1e-6).sum() for solution in path], "o-"
+)
 axes.set(xscale="log", xlabel="radius r", ylabel="entries that are not zero")
 plt.show()

@@ -27,13 +27,25 @@ problem
 # %%
 # Beside it the methods that read all data in each iteration, to a gap of ten percent.
 
-race = problem.race(["sublinear", "mirror_descent", "mirror_prox", "pdhg"], tol=0.1, time=1)
+race = problem.race(
+    ["sublinear", "mirror_descent", "mirror_prox", "pdhg"], tol=0.1, time=1
+)
 print(race)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for entrant in race:
     moments = [m for m in entrant.moments if m.relative_gap > 0]
-    axes.plot([m.passes for m in moments], [m.relative_gap for m in moments], ".-", label=entrant.name)
-axes.set(xscale="log", yscale="log", xlabel="passes over the data", ylabel="certified relative gap")
+    axes.plot(
+        [m.passes for m in moments],
+        [m.relative_gap for m in moments],
+        ".-",
+        label=entrant.name,
+    )
+axes.set(
+    xscale="log",
+    yscale="log",
+    xlabel="passes over the data",
+    ylabel="certified relative gap",
+)
 axes.legend(fontsize="small")
 plt.show()

@@ -18,13 +18,27 @@ problem
 # ``matrix_fw`` steps on all rows together, ``bcfw`` on one row after the other, with exact steps unless told
 # otherwise.
 
-race = problem.race(["matrix_fw", "bcfw(step=optimal)", "bcfw(step=oblivious)", "bcfw"], tol=1e-4, time=1)
+race = problem.race(
+    ["matrix_fw", "bcfw(step=optimal)", "bcfw(step=oblivious)", "bcfw"],
+    tol=1e-4,
+    time=1,
+)
 print(race)
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for entrant in race:
     moments = [m for m in entrant.moments if m.relative_gap > 0]
-    axes.plot([m.passes for m in moments], [m.relative_gap for m in moments], ".-", label=entrant.name)
-axes.set(xscale="log", yscale="log", xlabel="passes over the data", ylabel="certified relative gap")
+    axes.plot(
+        [m.passes for m in moments],
+        [m.relative_gap for m in moments],
+        ".-",
+        label=entrant.name,
+    )
+axes.set(
+    xscale="log",
+    yscale="log",
+    xlabel="passes over the data",
+    ylabel="certified relative gap",
+)
 axes.legend(fontsize="small")
 plt.show()

@@ -22,11 +22,20 @@ print(solution)
 
 X, y = problem.instance.values["X"][:4], problem.instance.values["y"][:4]
 euclidean = np.linalg.pinv(X) @ y
-print(np.abs(X @ solution["w"] - y).max() < 1e-6, np.abs(X @ euclidean - y).max() < 1e-6)
+print(
+    np.abs(X @ solution["w"] - y).max() < 1e-6,
+    np.abs(X @ euclidean - y).max() < 1e-6,
+)
 
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    1, 2, figsize=(9, 3.2), sharey=True, layout="constrained"
+)
 named = (("least l1 norm", solution["w"]), ("least Euclidean norm", euclidean))
 for axes, (name, w) in zip(panels, named, strict=True):
     axes.stem(w, basefmt="C7")
-    axes.set(title=f"{name}: {(np.abs(w) > 1e-3).sum()} of {w.size} not zero", xticks=range(w.size), xlabel="unknown")
+    axes.set(
+        title=f"{name}: {(np.abs(w) > 1e-3).sum()} of {w.size} not zero",
+        xticks=range(w.size),
+        xlabel="unknown",
+    )
 plt.show()

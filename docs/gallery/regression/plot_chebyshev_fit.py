@@ -27,10 +27,22 @@ squares = columns @ np.linalg.lstsq(columns, y)[0] - y
 band = np.abs(ours).max()
 figure, axes = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 axes.axhspan(-band, band, color="C0", alpha=0.12)
-axes.plot(squares, "x", color="0.6", label=f"least squares, at most {np.abs(squares).max():.2f}")
+axes.plot(
+    squares,
+    "x",
+    color="0.6",
+    label=f"least squares, at most {np.abs(squares).max():.2f}",
+)
 touching = np.abs(ours) > band * (1 - 1e-4)
 axes.plot(ours, ".", color="C0", label=f"this fit, at most {band:.2f}")
-axes.plot(np.flatnonzero(touching), ours[touching], "o", mfc="none", color="C3", label=f"{touching.sum()} at the bound")
+axes.plot(
+    np.flatnonzero(touching),
+    ours[touching],
+    "o",
+    mfc="none",
+    color="C3",
+    label=f"{touching.sum()} at the bound",
+)
 axes.set(xlabel="sample", ylabel="error", ylim=(-1.4, 1.4))
 axes.legend(loc="upper center", ncols=3, fontsize="small")
 plt.show()

@@ -24,7 +24,14 @@ y, x = problem.instance.values["y"], solution["x"]
 jumps = np.flatnonzero(np.abs(np.diff(x)) > 1e-8)
 figure, axes = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 axes.plot(y, ".", color="0.6", label="signal")
-axes.step(np.arange(x.size), x, where="mid", color="C1", linewidth=2, label=f"answer: {jumps.size} jumps")
+axes.step(
+    np.arange(x.size),
+    x,
+    where="mid",
+    color="C1",
+    linewidth=2,
+    label=f"answer: {jumps.size} jumps",
+)
 axes.set(xlabel="position", ylabel="value")
 axes.legend()
 plt.show()

@@ -34,12 +34,23 @@ minimize mean(squared(X @ w + b, y)) + 0.01 * sum_squares(w)
 )
 print(robust)
 
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), sharex=True, sharey=True, layout="constrained")
-for axes, name, solution in zip(panels, ("squared", "huber"), (squares, robust), strict=True):
+figure, panels = plt.subplots(
+    1, 2, figsize=(9, 3.8), sharex=True, sharey=True, layout="constrained"
+)
+for axes, name, solution in zip(
+    panels, ("squared", "huber"), (squares, robust), strict=True
+):
     predicted = X @ solution["w"] + solution["b"]
     error = np.abs(predicted - y).mean()
     axes.plot(y, predicted, ".", label="targets as they are")
-    axes.plot(y[spoiled], predicted[spoiled], "o", mfc="none", color="C3", label="seen with 15 added")
+    axes.plot(
+        y[spoiled],
+        predicted[spoiled],
+        "o",
+        mfc="none",
+        color="C3",
+        label="seen with 15 added",
+    )
     axes.axline((0, 0), slope=1, color="0.5", linewidth=0.8)
     axes.set(xlabel="true target", title=f"{name}: mean error {error:.2f}")
 panels[0].set_ylabel("prediction")

@@ -26,7 +26,9 @@ rows = np.zeros((u.size, X.shape[1]))
 rows[:, 0], rows[:, 4] = u.ravel(), v.ravel()
 surface = solution.predict(X=rows).reshape(u.shape)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9.5, 4), layout="constrained"
+)
 left.plot(solution.predict(), y, ".")
 left.axline((0, 0), slope=1, color="0.5", linewidth=0.8)
 left.set(xlabel="prediction", ylabel="target", title="the samples of the fit")

@@ -25,9 +25,19 @@ weights = np.array([solution["w"] for solution in path])
 figure, axes = plt.subplots(figsize=(7, 4))
 for j, name in enumerate(columns):
     large = abs(weights[-1, j]) > 0.4
-    axes.plot(path.values, weights[:, j], color=None if large else "0.7", label=name if large else None)
+    axes.plot(
+        path.values,
+        weights[:, j],
+        color=None if large else "0.7",
+        label=name if large else None,
+    )
 axes.axvline(0.1, color="0.3", linestyle=":", label="mu of the program")
-axes.set(xscale="log", xlabel="mu", ylabel="coefficients", title="Three features come first, and stay large")
+axes.set(
+    xscale="log",
+    xlabel="mu",
+    ylabel="coefficients",
+    title="Three features come first, and stay large",
+)
 axes.invert_xaxis()
 axes.legend(loc="lower left")
 plt.show()

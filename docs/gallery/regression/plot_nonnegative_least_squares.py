@@ -26,6 +26,10 @@ figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 axes.bar(at - 0.2, free, width=0.4, color="0.7", label="any sign")
 axes.bar(at + 0.2, solution["w"], width=0.4, label="nonnegative")
 axes.axhline(0, color="0.3", linewidth=0.8)
-axes.set(xticks=at, xticklabels=solution.instance.maps["X.columns"], ylabel="coefficients")
+axes.set(
+    xticks=at,
+    xticklabels=solution.instance.maps["X.columns"],
+    ylabel="coefficients",
+)
 axes.legend()
 plt.show()

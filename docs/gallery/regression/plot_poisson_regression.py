@@ -24,8 +24,12 @@ print(solution)
 visits = problem.instance.values["visits"]
 mean = np.exp(solution.predict())
 line = np.linspace(0.05, mean.max(), 200)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=(3, 2), layout="constrained")
-left.fill_between(line, line - np.sqrt(line), line + np.sqrt(line), color="0.85")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 3.6), width_ratios=(3, 2), layout="constrained"
+)
+left.fill_between(
+    line, line - np.sqrt(line), line + np.sqrt(line), color="0.85"
+)
 left.plot(line, line, color="0.4", linewidth=0.8)
 left.plot(mean, visits, ".")
 left.set(xlabel="expected", ylabel="counted")

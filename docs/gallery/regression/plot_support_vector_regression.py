@@ -26,8 +26,20 @@ error = y - predicted
 inside = np.abs(error) < 0.5 - 1e-6
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 axes.axhspan(-0.5, 0.5, color="C0", alpha=0.12, label="the tube")
-axes.plot(predicted[inside], error[inside], ".", color="0.5", label=f"{inside.sum()} free")
-axes.plot(predicted[~inside], error[~inside], "o", color="C1", label=f"{(~inside).sum()} support vectors")
+axes.plot(
+    predicted[inside],
+    error[inside],
+    ".",
+    color="0.5",
+    label=f"{inside.sum()} free",
+)
+axes.plot(
+    predicted[~inside],
+    error[~inside],
+    "o",
+    color="C1",
+    label=f"{(~inside).sum()} support vectors",
+)
 axes.set(xlabel="prediction", ylabel="error")
 axes.legend()
 plt.show()
