@@ -49,7 +49,9 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
-    "subsection_order": [f"gallery/{name}" for name in ("regression", "classification", "matrices", "mixtures", "papers")],
+    "subsection_order": [
+        f"gallery/{name}" for name in ("regression", "classification", "matrices", "mixtures", "papers")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "min_reported_time": 3600,  # no times on the pages, which are those of the machine that built them
