@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
+from .charts import with_charts
 from .links import ROOT, for_site, page_of
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -24,7 +25,7 @@ def benchmark_pages() -> dict[str, str]:
 
 def _page(path: Path) -> str:
     source = PurePosixPath(path.relative_to(ROOT).as_posix())
-    return for_site(path.read_text(encoding="utf-8"), source, page_of(source))
+    return with_charts(for_site(path.read_text(encoding="utf-8"), source, page_of(source)))
 
 
 def _index() -> str:

@@ -131,8 +131,8 @@ def _examples(method: type[Method]) -> str:
 def _index() -> str:
     parts = [
         "# Methods\n",
-        "A page for each: what it does, its source, its options, what it takes and refuses, programs that it applies to. `fwdsl plan FILE` says of each "
-        "whether it applies to a program, `fwdsl race FILE` runs them under one clock. [All options on one page](/methods.md).\n",
+        "A page for each: what it does, its source, its options, what it takes and refuses, programs that it applies to. `fwdsl plan FILE` says of "
+        "each whether it applies to a program, `fwdsl race FILE` runs them under one clock. [All options on one page](/methods.md).\n",
     ]
     for title, names in groups().items():
         rows = [(f"[`{n}`]({n}.md)", METHODS[n].title, METHODS[n].source) for n in names]
