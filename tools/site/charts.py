@@ -62,6 +62,13 @@ def number(cell: str, units: Sequence[str | None] = tuple(_UNITS)) -> float | No
     return float(found["value"].replace(",", "")) * _UNITS[found["unit"]]
 
 
+def targets(markdown: str) -> tuple[int, int]:
+    """The number of targets of a page that are met, and of all."""
+    tables = (cells(found) for found in _TABLE.findall(markdown))
+    verdicts = [row[-1].strip("*") for head, rows in tables if "target" in head for row in rows]
+    return verdicts.count("met"), sum(verdict in ("met", "missed") for verdict in verdicts)
+
+
 # --- targets ---------------------------------------------------------------------------------------------------------
 
 

@@ -18,9 +18,9 @@ from .programs import programs
 SHOWN = "elastic_net"
 
 _CSS = """
-.sheet{columns:3;column-gap:4mm;font-size:6.9pt;line-height:1.25}
+.sheet{columns:3;column-gap:4mm;font-size:6.5pt;line-height:1.25}
 .sheet section{margin:0 0 2mm}
-.sheet h2{font-size:8pt;line-height:1.2;margin:0 0 .5mm;padding:.2mm 1mm;background:#1d4f91;color:#fff;border:0;break-after:avoid}
+.sheet h2{font-size:7.6pt;line-height:1.2;margin:0 0 .5mm;padding:.2mm 1mm;background:#1d4f91;color:#fff;border:0;break-after:avoid}
 .sheet dl{display:block;margin:0}
 .sheet div.row{break-inside:avoid;padding:.12mm 0;border-bottom:.1mm solid #bbb;overflow-wrap:anywhere}
 .sheet dt,.sheet dd{display:inline;margin:0;padding:0;font-weight:400}
@@ -57,7 +57,10 @@ def sheet_pages() -> dict[str, str]:
 def _on_site() -> str:
     """The looks within the site, which is as wide as its theme, and dark where that is."""
     rules = (
-        _CSS.replace("columns:3", "columns:19rem").replace("6.9pt", ".78rem").replace("8pt", ".95rem").replace("\n", "")
+        _CSS.replace("columns:3", "columns:19rem")
+        .replace("6.5pt", ".78rem")
+        .replace("7.6pt", ".95rem")
+        .replace("\n", "")
     )
     inherited = re.sub(r"(?<!background):?color:#(?!fff)\w+", "", rules)
     return re.sub(r"#bbb", "var(--color-background-border)", inherited.replace(";}", "}").replace("{;", "{"))
