@@ -19,6 +19,8 @@ extensions += ["tools.site.extension"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md", "gallery"]
 language = "en"
+# An apostrophe is a transpose, and two hyphens begin an option.
+smartquotes = False
 
 # Addresses of headings are those that the forge gives them, so that links hold in both places.
 myst_heading_anchors = 4
