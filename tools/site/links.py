@@ -133,6 +133,29 @@ def broken(page: Path, made: Mapping[str, str]) -> list[str]:
     return found
 
 
+def broken_in_made(made: Mapping[str, str]) -> list[str]:
+    """What is wrong with the links between pages that are written when the site is built, and from them to those of `docs`."""
+    found = []
+    for name, text in made.items():
+        if not name.endswith(".md"):
+            continue
+        for link in links(text):
+            if link.is_elsewhere:
+                continue
+            # from the top of `docs`, or from the page
+            inside = ROOT / "docs" / link.path[1:] if link.path.startswith("/") else (MADE / name).parent / link.path
+            target = Path(os.path.normpath(inside)) if link.path else MADE / name
+            if target.is_relative_to(MADE):
+                other = made.get(target.relative_to(MADE).as_posix())
+            else:
+                other = target.read_text(encoding="utf-8") if target.is_file() else None
+            if other is None:
+                found.append(f"{name}:{link.line}: {link.target}: there is no such file")
+            elif link.anchor and link.anchor not in anchors(other):
+                found.append(f"{name}:{link.line}: {link.target}: no heading has this address")
+    return found
+
+
 def page_of(path: PurePosixPath) -> str:
     """The page of the site (without suffix) that a file or folder of the repository has; "" where it has none."""
     name = path.as_posix()
