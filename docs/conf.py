@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "min_reported_time": 3600,  # no times on the pages, which are those of the machine that built them
+    "write_computation_times": False,  # those pages load scripts from elsewhere, too
     "show_signature": False,
 }
 logging.getLogger("fwdsl").setLevel(logging.WARNING)  # Sphinx prints what is logged while scripts run
