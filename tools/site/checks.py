@@ -43,7 +43,7 @@ _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:")
 
 
 def broken_in(site: Path) -> list[str]:
-    """What is wrong with the links of a site that is built: files that are not there, addresses that a page has not, files from elsewhere."""
+    """The faults of the links of a built site: files that are not there, addresses that a page has not, files from elsewhere."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     ids = {path: {unescape(name) for name in _ID.findall(text)} for path, text in texts.items()}
     found = []
