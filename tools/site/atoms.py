@@ -123,7 +123,7 @@ def _yes(value: bool) -> str:
 
 
 def _record_facts(word: Word) -> Iterator[tuple[str, str]]:
-    """What the record says, in words."""
+    """The facts of the record, in words."""
     if word.name in LOSSES:
         loss = LOSSES[word.name]
         yield "target", target_of(loss)
@@ -169,7 +169,7 @@ def _record_facts(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def _atom_facts(word: Word, cls: Any) -> Iterator[tuple[str, str]]:
-    """What the class of its mathematics says."""
+    """The facts of the class of its mathematics."""
     if cls is None:
         return
     if issubclass(cls, Loss | VectorLoss):

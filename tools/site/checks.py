@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -30,6 +31,9 @@ def check() -> int:
 
 def spelling() -> int:
     """Run codespell over pages, sources and examples; its exit code."""
+    if find_spec("codespell_lib") is None:
+        print("spelling is checked by codespell: pip install -e '.[docs]'", file=sys.stderr)
+        return 1
     folders = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "fwdsl", "backends", "grammar"]
     folders += ["examples", "editors", "tools", "benchmarks"]
     skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,docs/reference,docs/auto_gallery,*/node_modules/*,*.json,*/data/*"
@@ -43,7 +47,7 @@ _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:")
 
 
 def broken_in(site: Path) -> list[str]:
-    """What is wrong with the links of a site that is built: files that are not there, addresses that a page has not, files from elsewhere."""
+    """The faults of the links of a built site: files that are not there, addresses that a page has not, files from elsewhere."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     ids = {path: {unescape(name) for name in _ID.findall(text)} for path, text in texts.items()}
     found = []

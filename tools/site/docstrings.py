@@ -65,6 +65,6 @@ def _line(text: str) -> str:
 
 
 def _apart(parts: list[str], i: int) -> str:
-    """What stands between code and a letter that follows at once, which reStructuredText would not end the code at."""
+    """The sign between code and a letter that follows at once, at which reStructuredText would not end the code."""
     after = parts[i + 1][:1] if i + 1 < len(parts) else ""
     return "\\ " if after and (after.isalnum() or after in "_(") else ""

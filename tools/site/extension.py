@@ -1,4 +1,4 @@
-"""What Sphinx is told: the lexer of programs, the pages that are generated, links to files of the repository, docstrings of ours."""
+"""The extension of Sphinx that the site is built with: the lexer, the pages that are generated, links to files, docstrings of ours."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_lexer("fw", FwLexer)
     for plain in ("csv", "libsvm"):
         app.add_lexer(plain, TextLexer)
+    if "plot_gallery" not in app.config.values:
+        # sphinx-gallery's, so that `--no-pictures` may be said of a site without one
+        app.add_config_value("plot_gallery", True, "html", bool)
     app.connect("config-inited", write_pages, priority=100)
     app.connect("source-read", lead_to_pages)
     app.connect("autodoc-process-docstring", docstrings.as_rst)

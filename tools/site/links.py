@@ -111,7 +111,7 @@ def markdown_files() -> list[Path]:
 
 
 def broken(page: Path, made: Mapping[str, str]) -> list[str]:
-    """What is wrong with the links of a page within the repository, a line each: files that are not there, addresses that no heading has.
+    """The faults of the links of a page within the repository, a line each: files that are not there, addresses that no heading has.
 
     `made` are the pages that are written when the site is built, by their paths below `docs/reference`.
     """
@@ -134,7 +134,7 @@ def broken(page: Path, made: Mapping[str, str]) -> list[str]:
 
 
 def broken_in_made(made: Mapping[str, str]) -> list[str]:
-    """What is wrong with the links between pages that are written when the site is built, and from them to those of `docs`."""
+    """The faults of the links between pages that are written when the site is built, and from them to those of `docs`."""
     found = []
     for name, text in made.items():
         if not name.endswith(".md"):

@@ -35,7 +35,7 @@ class Standard:
 
     @property
     def plan(self) -> Plan:
-        """Its plan, from the text alone."""
+        """The plan, from the text alone."""
         return plan(self.text)
 
     @property
@@ -137,7 +137,7 @@ def words_of_method(name: str) -> dict[str, list[str]]:
 
 @cache
 def refusals(method: str) -> tuple[str, ...]:
-    """What a method says where it does not apply, over all programs here, each sentence once."""
+    """The reasons of a method where it does not apply, over all programs here, each sentence once."""
     every = (s for words in (LOSSES, CONVEX, SETS) for w in words for s in of_word(w))
     found = (r for s in every for c in s.plan.candidates if c.name == method for r in c.reasons)
     return tuple(dict.fromkeys(found))
