@@ -53,7 +53,7 @@ def test_each_paper_has_its_picture() -> None:
     scripts = {path.stem.removeprefix("plot_"): path for path in (GALLERY / "papers").glob("plot_*.py")}
     assert sorted(scripts) == sorted(path.stem for path in (ROOT / "docs" / "papers").glob("*.md"))
     for name, path in scripts.items():
-        assert f"papers/{name}.md" in described(path)[1], name
+        assert f"</papers/{name}>" in described(path)[1], name
 
 
 def test_each_script_says_what_it_shows() -> None:

@@ -3,7 +3,7 @@ Rows and coordinates together
 =============================
 
 Where data are a product ``U V`` that nobody wants to form, sampling both rows and coordinates can pay (Yu,
-Lin and Yang 2015). The experiments at their sizes are on the page of the paper, ``papers/dspdc.md``.
+Lin and Yang 2015). The experiments at their sizes are on :doc:`the page of the paper </papers/dspdc>`.
 """
 
 import matplotlib.pyplot as plt

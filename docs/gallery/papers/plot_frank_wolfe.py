@@ -4,7 +4,7 @@ The Frank-Wolfe family
 
 Vanilla Frank-Wolfe needs a number of steps that grows as one over the gap. Methods that keep their vertices,
 and can take weight away from them, are far ahead (Lacoste-Julien and Jaggi 2015; Tsuji, Tanaka and Pokutta
-2022). The experiments at their sizes are on the page of the paper, ``papers/frank_wolfe.md``.
+2022). The experiments at their sizes are on :doc:`the page of the paper </papers/frank_wolfe>`.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,7 @@ Stochastic Frank-Wolfe with a substitute gradient
 =================================================
 
 With linear predictions a stochastic Frank-Wolfe method can keep a gradient of samples that it has seen, and
-needs few new ones (Lu and Freund 2018). The experiments at their sizes are on the page of the paper,
-``papers/gsfw.md``.
+needs few new ones (Lu and Freund 2018). The experiments at their sizes are on :doc:`the page of the paper </papers/gsfw>`.
 """
 
 import matplotlib.pyplot as plt

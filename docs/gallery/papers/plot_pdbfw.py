@@ -4,7 +4,7 @@ Primal-dual block Frank-Wolfe
 
 Sparse solutions make Frank-Wolfe steps on a block of entries, with greedy updates of the dual (Lei, Zhuo,
 Caramanis, Dhillon and Dimakis 2019). Here the paper's problem on a small set; the experiments at their sizes
-are on the page of the paper, ``papers/pdbfw.md``.
+are on :doc:`the page of the paper </papers/pdbfw>`.
 """
 
 import matplotlib.pyplot as plt

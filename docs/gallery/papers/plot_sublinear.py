@@ -4,7 +4,7 @@ Iterations that do not read the data
 
 An iteration that samples rows and columns takes time for the samples and for the features, not for their
 product; it suits gaps that need not be small (Babichev, Ostrovskii and Bach 2019). The experiments at their
-sizes are on the page of the paper, ``papers/sublinear.md``.
+sizes are on :doc:`the page of the paper </papers/sublinear>`.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Frank-Wolfe for support vector machines
 =======================================
 
 Steps on the whole dual against steps on one row of it after the other, for a machine of several classes
-(Kang, Cao and Liu 2025). The experiments at their sizes are on the page of the paper, ``papers/svm.md``:
+(Kang, Cao and Liu 2025). The experiments at their sizes are on :doc:`the page of the paper </papers/svm>`:
 there, as here, steps row by row are ahead where they are exact or optimal.
 """
 
