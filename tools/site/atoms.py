@@ -235,7 +235,7 @@ def _operations(cls: type) -> Iterator[str]:
         if issubclass(cls, Loss) and not name.endswith("_naive"):
             continue
         lines = textwrap.dedent(inspect.getsource(function)).rstrip()
-        yield f"{title.capitalize()}:\n\n```python\n{lines}\n```\n"
+        yield f"{title[:1].upper()}{title[1:]}:\n\n```python\n{lines}\n```\n"
 
 
 # --- who takes it, who uses it ---------------------------------------------------------------------------------------

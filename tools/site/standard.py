@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -137,10 +138,13 @@ def words_of_method(name: str) -> dict[str, list[str]]:
 
 @cache
 def refusals(method: str) -> tuple[str, ...]:
-    """The reasons of a method where it does not apply, over all programs here, each sentence once."""
+    """The reasons of a method where it does not apply, over all programs here; of those that differ in names only the first."""
     every = (s for words in (LOSSES, CONVEX, SETS) for w in words for s in of_word(w))
     found = (r for s in every for c in s.plan.candidates if c.name == method for r in c.reasons)
-    return tuple(dict.fromkeys(found))
+    first: dict[str, str] = {}
+    for reason in found:
+        first.setdefault(re.sub(r"`[^`]*`", "", reason), reason)
+    return tuple(first.values())
 
 
 def methods_taking(word: str) -> tuple[str, ...]:
