@@ -10,14 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .pages import FENCE, Page, block_of, check_exit, commands
-
-ROOT = Path(__file__).resolve().parents[2]
+from .pages import FENCE, PAGES, ROOT, Page, block_of, check_exit, commands
 
 
 def main() -> None:
     """Every page but the generated one; `text` blocks with a line `...` are left as they are."""
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for path in PAGES:
         if path.name == "methods.md":
             continue
         text = path.read_text(encoding="utf-8")

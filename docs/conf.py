@@ -1,0 +1,64 @@
+"""The configuration of the site: `python -m tools.site` builds it. Pages under `reference/` are written at build time by `tools/site`."""
+
+import logging
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import fwdsl  # noqa: E402
+
+project = "fwdsl"
+author = "the fwdsl authors"
+project_copyright = "the fwdsl authors, Apache-2.0"
+version = release = fwdsl.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_gallery.gen_gallery"]
+extensions += ["tools.site.extension"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md", "gallery"]
+language = "en"
+# An apostrophe is a transpose, and two hyphens begin an option.
+smartquotes = False
+
+# Addresses of headings are those that the forge gives them, so that links hold in both places.
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
+
+highlight_language = "none"
+copybutton_exclude = ".linenos, .gp, .go"
+
+# Docstrings are plain text with code in backticks (`tools/site/docstrings.py` tells Sphinx so).
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = "fwdsl"
+html_static_path = ["_static", "reference/_static"]
+html_extra_path = ["reference/_extra"]
+html_css_files = ["fwdsl.css", "site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+
+# The scripts of `gallery/` are run, and their pages written to `auto_gallery/`; a script that has not changed is not run again.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "subsection_order": [
+        f"gallery/{name}" for name in ("regression", "classification", "matrices", "mixtures", "papers")
+    ],
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "min_reported_time": 3600,  # no times on the pages, which are those of the machine that built them
+    "write_computation_times": False,  # those pages load scripts from elsewhere, too
+    "show_signature": False,
+}
+logging.getLogger("fwdsl").setLevel(logging.WARNING)  # Sphinx prints what is logged while scripts run
+
+linkcheck_timeout = 20
+linkcheck_anchors = False
