@@ -64,6 +64,14 @@ def test_the_programs_of_a_word_are_accepted_and_have_methods(name: str):
         assert program.plan.method in program.takers
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("hinge", "Loss"), ("norm1", "Norm"), ("simplex", "Set"), ("rbf", "Feature map"), ("dot", "Function")],
+)
+def test_a_page_of_a_word_says_its_kind(name: str, kind: str):
+    assert f"\n{kind} ([all " in generated.pages()[f"atoms/{name}.md"]
+
+
 def test_pages_of_words_show_mathematics():
     assert "Conjugate: l\\*(u) = u^2 / 2 + b u" in generated.pages()["atoms/huber.md"]
     assert "def prox_naive" in generated.pages()["atoms/huber.md"]

@@ -50,9 +50,19 @@ def _page(module: str, what: str) -> str:
     for name, thing in public(module):
         kind = ("class", "function", "data", "exception")[_rank(thing)]
         # ready estimators have the methods of scikit-learn's, which are told once, with the three that take a program
-        members = [] if kind not in ("class", "exception") or name in READY else ["   :members:"]
+        members = (
+            [] if kind not in ("class", "exception") or name in READY else [f"   :members: {_own(thing)}".rstrip()]
+        )
         parts.append("\n".join(("```{eval-rst}", f".. auto{kind}:: {module}.{name}", *members, "```\n")))
     return "\n".join(parts)
+
+
+def _own(thing: Any) -> str:
+    """The names of an estimator's methods that are ours, for a list of members; "" for other classes, all of whose members are."""
+    if not hasattr(thing, "get_params"):
+        return ""
+    names = (n for n in dir(thing) if not n.startswith("_") and inspect.isfunction(getattr(thing, n)))
+    return ", ".join(n for n in names if getattr(thing, n).__module__.startswith("fwdsl."))
 
 
 def _index() -> str:

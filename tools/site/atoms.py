@@ -28,17 +28,18 @@ from .links import ROOT, slug
 from .programs import bearers, links_to, users
 from .text import ALONE, listed, md, paragraphs, table
 
-#: The kinds of words with a page each, as the list of them has them.
-KINDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("Losses", "Functions of predictions and targets, summed or averaged over samples.", dict(LOSSES)),
+#: The kinds of words with a page each, as the list of them has them: all of them, one of them, what they are, the words.
+KINDS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("Losses", "loss", "Functions of predictions and targets, summed or averaged over samples.", dict(LOSSES)),
     (
         "Norms and other regularisers",
+        "regulariser",
         "Convex functions of a variable or an expression, in the objective.",
         dict(CONVEX),
     ),
-    ("Sets", "What a variable or an expression is to be in: `w in simplex(1)`.", dict(SETS)),
-    ("Feature maps", "New columns from those of a data matrix.", dict(FEATURE_MAPS)),
-    ("Functions", "Algebra.", dict(FUNCTIONS)),
+    ("Sets", "set", "What a variable or an expression is to be in: `w in simplex(1)`.", dict(SETS)),
+    ("Feature maps", "feature map", "New columns from those of a data matrix.", dict(FEATURE_MAPS)),
+    ("Functions", "function", "Algebra.", dict(FUNCTIONS)),
 )
 
 #: The operations that a page shows as they are written, those of losses first. `_naive` are the references that the verifier uses.
@@ -56,7 +57,7 @@ _OPERATIONS = {
 
 def atom_pages() -> dict[str, str]:
     """The pages by their paths below `docs/reference`."""
-    found = {f"atoms/{name}.md": page(word) for _, _, words in KINDS for name, word in words.items()}
+    found = {f"atoms/{name}.md": page(word) for *_, words in KINDS for name, word in words.items()}
     return {**found, "atoms/index.md": _index()}
 
 
@@ -78,8 +79,8 @@ def page(word: Word) -> str:
 
 
 def _kind(word: Word) -> str:
-    title = next(title for title, _, words in KINDS if word.name in words)
-    said = CONVEX[word.name].what if word.name in CONVEX else title.lower().removesuffix("s")
+    title, one = next((title, one) for title, one, _, words in KINDS if word.name in words)
+    said = CONVEX[word.name].what if word.name in CONVEX else one
     return f"{said.capitalize()} ([all {title.lower()}](index.md#{slug(title)}))"
 
 
@@ -277,7 +278,7 @@ def _index() -> str:
         "A page for each: its formula, domain, prox, conjugate, linear minimisation, certificate, the methods that take it and programs with it. "
         "[The language](/language.md) has their tables with their grammar; [a loss or a set of your own](/extending.md) gets all of these too.\n",
     ]
-    for title, what, words in KINDS:
+    for title, _, what, words in KINDS:
         rows = [(f"[`{n}`]({n}.md)", md(w.formula)) for n, w in words.items()]
         parts += [f"## {title}\n\n{what}\n", table(("word", "is"), rows)]
     return "\n".join(parts)
