@@ -8,6 +8,8 @@
     ```ipython         cells of a notebook, a block each, run by IPython in one session for each page; skipped where IPython is not installed
     ```text            what the `sh`, `python` or `ipython` block before it printed, a line `...` standing for any lines
 
+    ```{toctree}       and other directives in braces are for the site, which Sphinx builds
+
 A block of any language with `title="NAME"` is written to a file of that name first. Blocks without a language are prose.
 
 Printed lines are compared word for word, and numbers to 1e-3, but for what depends on the machine: times, counts of iterations and
@@ -37,7 +39,7 @@ from fwdsl.cli import main
 from fwdsl.grammar import format_source, parse
 
 FENCE = re.compile(r"^```(?P<info>[^`\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-_INFO = re.compile(r'(?P<kind>\w*)(?P<part> part)?(?: title="(?P<title>[^"]+)")?\Z')
+_INFO = re.compile(r'(?P<kind>\w*|\{[\w-]+\}[^"]*)(?P<part> part)?(?: title="(?P<title>[^"]+)")?\Z')
 _EXIT = re.compile(r"#\s*exit code (\d+)\s*$")
 _NO_VALUE = {"FW4001", "FW4501", "FW4502"}
 

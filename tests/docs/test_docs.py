@@ -20,11 +20,14 @@ from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.plan.document import document
 from fwdsl.results.json_form import solution_json
+from tools.site import generated
+from tools.site.links import broken, markdown_files
 
 from .pages import Block, Page, blocks, compare, run_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = markdown_files()
 
 
 @pytest.fixture
@@ -40,10 +43,9 @@ def test_a_page_does_what_it_says(path: Path, folder: Path):
     Page(path.name).follow(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
+@pytest.mark.parametrize("path", LINKED, ids=[str(p.relative_to(ROOT)) for p in LINKED])
 def test_links_point_to_what_exists(path: Path):
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (path.parent / link).exists()] == []
+    assert broken(path, generated.pages()) == []
 
 
 # --- the sources that pages name ---------------------------------------------------------------------------------------

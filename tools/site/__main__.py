@@ -1,0 +1,48 @@
+"""The site in one command: `python -m tools.site` builds `docs/_build/html`, `check` checks links and spelling, `linkcheck` asks other sites."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+
+from .links import ROOT
+
+BUILD = ROOT / "docs" / "_build"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run a command; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
+    parser.add_argument("command", nargs="?", choices=("build", "check", "linkcheck"), default="build")
+    parser.add_argument("--fresh", action="store_true", help="build every page anew")
+    parser.add_argument("-j", "--jobs", default="auto", help="processes that Sphinx may use")
+    given = parser.parse_args(argv)
+    if given.command == "check":
+        from .checks import check
+
+        return check()
+    return build("linkcheck" if given.command == "linkcheck" else "html", fresh=given.fresh, jobs=given.jobs)
+
+
+def build(builder: str, *, fresh: bool = False, jobs: str = "auto") -> int:
+    """Run Sphinx; warnings are errors, and all of them are printed."""
+    try:
+        from sphinx.cmd.build import main as sphinx
+    except ImportError:
+        print("the site needs Sphinx and a theme: pip install -e '.[docs]'", file=sys.stderr)
+        return 1
+    if fresh:
+        shutil.rmtree(BUILD, ignore_errors=True)
+    target = BUILD / builder
+    code = sphinx(
+        ["-W", "-q", "-j", jobs, "-b", builder, "-d", str(BUILD / "doctrees"), str(ROOT / "docs"), str(target)]
+    )
+    if code == 0:
+        print(f"the site is in {target.relative_to(ROOT)}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
