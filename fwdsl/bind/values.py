@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,12 +87,12 @@ VECTORS = 16
 def longest_vector() -> int:
     """The length of vectors of float64 of which `VECTORS` fit into this machine's memory, or the address space of this process if that is less."""
     size = sys.maxsize
-    if hasattr(os, "sysconf"):  # not on Windows
+    if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(os, "sysconf_names", {}).keys():  # not on Windows, nor on every POSIX
+        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+        size = min(size, pages * page) if pages > 0 and page > 0 else size
+    with suppress(ImportError):  # not on Windows, nor in a browser
         import resource
 
-        if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():  # not on every POSIX
-            pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-            size = pages * page if pages > 0 and page > 0 else size
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
         size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
     return size // (8 * VECTORS)
