@@ -15,7 +15,7 @@ version = release = fwdsl.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "tools.site.extension"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_static", "README.md", "**/README.md"]
+exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md"]
 language = "en"
 
 # Addresses of headings are those that the forge gives them, so that links hold in both places.
@@ -36,8 +36,9 @@ python_use_unqualified_type_names = True
 
 html_theme = "furo"
 html_title = "fwdsl"
-html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_static_path = ["_static", "reference/_static"]
+html_extra_path = ["reference/_extra"]
+html_css_files = ["fwdsl.css", "site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}

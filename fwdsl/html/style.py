@@ -87,13 +87,13 @@ main.fw{margin:0 auto;padding:1.5rem 1.25rem 3rem;font-size:15px}
 """
 
 
-#: A notebook has rules of its own for tables, lists and code within what it shows; three times the class outweighs them.
-_CSS = _THEMES + (_COMMON + _SERIES).replace(".fw ", ".fw.fw.fw ")
+#: The rules of what is within `.fw`. A notebook has rules of its own for tables, lists and code; three times the class outweighs them.
+CSS = _THEMES + (_COMMON + _SERIES).replace(".fw ", ".fw.fw.fw ")
 
 
 def fragment(*children: object, label: str) -> Html:
     """Wrap what a notebook shows of an object: a part of a page, with its looks. `label` names it to a screen reader."""
-    return el("div", el("style", Html(_CSS)), *children, class_="fw", role="group", aria_label=label)
+    return el("div", el("style", Html(CSS)), *children, class_="fw", role="group", aria_label=label)
 
 
 def page(title: str, *children: object) -> Html:
@@ -106,7 +106,7 @@ def page(title: str, *children: object) -> Html:
         el("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", title),
-        el("style", Html(_CSS + _PAGE)),
+        el("style", Html(CSS + _PAGE)),
     )
     whole = el("html", head, el("body", el("main", *children, class_="fw")), lang="en")
     return joined(Html("<!doctype html>\n"), whole, Html("\n"))

@@ -28,17 +28,21 @@ _BASELINES = "backends.baselines."
 
 def document() -> str:
     """The page, as Markdown."""
+    parts = [_HEAD]
+    for title, names in groups().items():
+        parts.append(f"## {title}\n")
+        parts += [_method(METHODS[name]) for name in names]
+    return "\n".join(parts)
+
+
+def groups() -> dict[str, list[str]]:
+    """The methods by how they come to run."""
     baselines = [n for n in NAMED if _BASELINES in METHODS[n].__module__]
-    groups = {
+    return {
         "Chosen by the planner": list(AUTOMATIC),
         "Run where they are named": [n for n in NAMED if n not in baselines],
         "Baselines": baselines,
     }
-    parts = [_HEAD]
-    for title, names in groups.items():
-        parts.append(f"## {title}\n")
-        parts += [_method(METHODS[name]) for name in names]
-    return "\n".join(parts)
 
 
 def explain_method(name: str, width: int = 100) -> str | None:
@@ -67,8 +71,12 @@ def _left(method: type[Method]) -> str:
 
 
 def _method(method: type[Method]) -> str:
-    left = _left(method)
-    head = f"### `{method.name}`\n\n{method.title[:1].upper()}{method.title[1:]} ({method.source}).{left}\n"
+    return f"### `{method.name}`\n\n{described(method)}"
+
+
+def described(method: type[Method]) -> str:
+    """The title, source and options of a method as Markdown."""
+    head = f"{method.title[:1].upper()}{method.title[1:]} ({method.source}).{_left(method)}\n"
     rows = list(_options(method))
     return "\n".join(
         [head, *(["| option | value | unless given | |", "| --- | --- | --- | --- |", *rows, ""] if rows else [])]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from inspect import Parameter, Signature
 from itertools import pairwise
 from numbers import Real
+from textwrap import indent
 from typing import Any, ClassVar
 
 import numpy as np
@@ -241,10 +242,11 @@ def make_classes() -> dict[str, type]:
 def _make(recipe: Recipe, name: str, bases: tuple[type, ...], own: tuple[tuple[str, Any, str], ...]) -> type:
     every = (*own, *((INTERCEPT,) if recipe.has_intercept else ()), *COMMON)
     chosen = " Its parameter is chosen by folds." if CrossValidated in bases else ""
-    listed = "\n".join(f"    {n}: {meaning} (default {default!r})" for n, default, meaning in every)
+    listed = "\n".join(f"{n}: {meaning} (default {default!r})" for n, default, meaning in every)
     members = {
         "__init__": _constructor(every),
-        "__doc__": f"{recipe.doc}{chosen}\n\n{listed}\n\n    The program, whose places stand for what is given:\n{recipe.text}",
+        "__doc__": f"{recipe.doc}{chosen}\n\n{listed}\n\nThe program, whose places stand for what is given:\n\n"
+        + indent(recipe.text.strip("\n"), "    "),
         "__module__": __package__,
         "recipe": recipe,
     }

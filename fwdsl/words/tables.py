@@ -54,12 +54,17 @@ def _clause(sentence: str) -> str:
 def _losses() -> str:
     return _table(
         ("loss", "of one sample", "target"),
-        *((_of_loss(w), _clause(w.formula), "numbers" if w.target == "real" else w.target) for w in LOSSES.values()),
+        *((_of_loss(w), _clause(w.formula), target_of(w)) for w in LOSSES.values()),
     )
 
 
 def _of_loss(word: LossWord) -> str:
     return _call(word.name, ("Z" if word.scores else "z", "y" if word.classifies else "b"), word.options)
+
+
+def target_of(word: LossWord) -> str:
+    """What the targets of a loss are, for a table."""
+    return "numbers" if word.target == "real" else word.target
 
 
 _ARGUMENTS = {"scalar": "numbers", "vector": "vectors", "matrix": "matrices"}

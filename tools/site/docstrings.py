@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from fwdsl.highlight.vocabulary import STATEMENTS
+
+_NAMED = re.compile(r"(\w[\w, ]*):(?= \S)")
 _SPAN = re.compile(r"`([^`]+)`")
 _SIGNS = re.compile(r"([\\*|_`<>])")
 
@@ -15,20 +18,39 @@ def as_rst(app: Any, kind: str, name: str, thing: Any, options: Any, lines: list
 
 
 def rst(lines: list[str]) -> list[str]:
-    """Text with its signs kept, code in backticks as code, and indented parts behind an empty line as programs."""
+    """Text with its signs kept, code in backticks as code, names with their meanings as lists, and indented parts behind an empty line as programs."""
     written: list[str] = []
-    inside = False
-    before = ""
-    for line in lines:
-        indented = line.startswith("    ") and bool(line.strip())
-        if indented and not inside and not before.strip() and any(w.strip() for w in written):
-            written += [".. code-block:: python", ""]
-            inside = True
-        elif line.strip() and not indented:
-            inside = False
-        written.append(line if inside else _line(line.strip() if not inside else line))
-        before = line
+    for part in _parts(lines):
+        if written and all(line.startswith("    ") for line in part):
+            written += [f".. code-block:: {_language(part)}", "   :force:", "", *part]
+        elif len(part) > 1 and all(_NAMED.match(line) for line in part):
+            written += ["* " + _line(_NAMED.sub(r"`\1`:", line)) for line in part]
+        else:
+            written += [_line(line.strip()) for line in part]
+        written.append("")
     return written
+
+
+def _parts(lines: list[str]) -> list[list[str]]:
+    """The lines between empty ones. An indented program goes on behind an empty line."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip():
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    joined: list[list[str]] = []
+    for part in filter(None, found):
+        if joined and part[0].startswith("    ") and all(line.startswith("    ") for line in joined[-1]):
+            joined[-1] += ["", *part]
+        else:
+            joined.append(part)
+    return joined
+
+
+def _language(part: list[str]) -> str:
+    """Programs begin with a statement of the language; all others are Python."""
+    return "fw" if part[0].split()[0] in STATEMENTS else "python"
 
 
 def _line(text: str) -> str:

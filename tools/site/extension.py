@@ -21,14 +21,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_lexer("fw", FwLexer)
     for plain in ("csv", "libsvm"):
         app.add_lexer(plain, TextLexer)
-    app.connect("builder-inited", write_pages)
+    app.connect("config-inited", write_pages, priority=100)
     app.connect("source-read", lead_to_pages)
     app.connect("autodoc-process-docstring", docstrings.as_rst)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def write_pages(app: Sphinx) -> None:
-    """Write the pages under `reference/` before Sphinx looks for pages."""
+def write_pages(app: Sphinx, config: Any) -> None:
+    """Write the pages under `reference/` before Sphinx looks for pages and static files."""
     generated.write()
 
 

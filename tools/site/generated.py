@@ -5,16 +5,31 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from fwdsl.html.style import CSS
+
+from .api import api_pages
+from .atoms import atom_pages
 from .benchmarks import benchmark_pages
 from .links import MADE
+from .methods import method_pages
 from .programs import program_pages
 from .repository import repository_pages
+from .sheet import sheet_pages
 
 
 @cache
 def pages() -> dict[str, str]:
     """Every generated page: its path below `docs/reference`, and its text."""
-    return {**repository_pages(), **program_pages(), **benchmark_pages()}
+    return {
+        **repository_pages(),
+        **atom_pages(),
+        **method_pages(),
+        **program_pages(),
+        **api_pages(),
+        **sheet_pages(),
+        **benchmark_pages(),
+        "_static/fwdsl.css": CSS,
+    }
 
 
 def write(folder: Path = MADE) -> None:

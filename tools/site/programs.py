@@ -13,6 +13,7 @@ from fwdsl.highlight.pygments_lexer import FwLexer
 from fwdsl.words import SETS, SOURCES, function_named
 
 from .links import ROOT
+from .text import ALONE, listed
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,9 @@ def program_pages() -> dict[str, str]:
 def _page(program: Program) -> str:
     plan = plan_of(program.name)
     able = [c.name for c in plan.candidates if c.applies]
-    used = ", ".join(f"`{w}`" for w in program.words)
-    others = ", ".join(f"`{name}`" for name in able)
-    return f"""# {program.title}
+    used = listed(program.words, "atoms")
+    others = listed(able, "methods")
+    return f"""{ALONE}# {program.title}
 
 {program.comment}
 
@@ -109,7 +110,6 @@ at hand, and says of each other method what the program lacks.
 
 def _index() -> str:
     rows = "\n".join(f"| [{p.name}]({p.name}.md) | {p.summary} |" for p in programs())
-    entries = "\n".join(p.name for p in programs())
     return f"""# Programs
 
 The programs of `examples/`, each with its data. The tests solve them all.
@@ -117,10 +117,4 @@ The programs of `examples/`, each with its data. The tests solve them all.
 | program | is |
 | --- | --- |
 {rows}
-
-```{{toctree}}
-:hidden:
-
-{entries}
-```
 """
