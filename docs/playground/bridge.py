@@ -8,7 +8,6 @@ import json
 import sys
 import traceback
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from fwdsl import FwError
@@ -18,9 +17,6 @@ from fwdsl.session import Raising, Session
 
 FOLDER = Path("work")
 """The folder that paths of programs are relative to."""
-
-NUMERICS = ("numpy", "scipy")
-"""The packages that planning and solving may need, beside what is always there."""
 
 
 def answer(request, tell=None):
@@ -55,18 +51,10 @@ def _session(asked):
 
 
 def _state(asked, tell):
-    """What is there: versions, and which numerical packages are missing."""
+    """Versions. No array is needed for that, nor to check."""
     from fwdsl import __version__
-    from fwdsl.backends.kernels.uncompiled import why_not_compiled
 
-    missing = [name for name in NUMERICS if find_spec(name) is None]
-    return {
-        "ok": True,
-        "fwdsl": __version__,
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "missing": missing,
-        "uncompiled": why_not_compiled(),
-    }
+    return {"ok": True, "fwdsl": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
 
 
 def _check(asked, tell):

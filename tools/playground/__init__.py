@@ -1,0 +1,1 @@
+"""The playground: `docs/playground/` with everything that it loads, in one folder."""
