@@ -17,6 +17,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "tools.s
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md"]
 language = "en"
+# An apostrophe is a transpose, and two hyphens begin an option.
+smartquotes = False
 
 # Addresses of headings are those that the forge gives them, so that links hold in both places.
 myst_heading_anchors = 4

@@ -39,9 +39,15 @@ def build(builder: str, *, fresh: bool = False, jobs: str = "auto") -> int:
     code = sphinx(
         ["-W", "-q", "-j", jobs, "-b", builder, "-d", str(BUILD / "doctrees"), str(ROOT / "docs"), str(target)]
     )
-    if code == 0:
-        print(f"the site is in {target.relative_to(ROOT)}")
-    return code
+    if code or builder != "html":
+        return code
+    from .checks import broken_in
+
+    faults = broken_in(target)
+    for fault in faults:
+        print(fault)
+    print(f"{len(faults)} links lead nowhere" if faults else f"the site is in {target.relative_to(ROOT)}")
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

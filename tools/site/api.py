@@ -15,9 +15,10 @@ READY = {*SINGLE, *CROSS_VALIDATED}
 
 #: The public modules, with what their pages say first.
 MODULES = {
-    "fwdsl": "`import fwdsl as fw`. Every [word of the language](../atoms/index.md) is also a function here, `fw.norm1(beta)`, which builds expressions. "
-    "[The page on Python](/python.md) shows how these go together.",
-    "fwdsl.sklearn": "The extra `sklearn`. [The page on scikit-learn](/scikit-learn.md) shows programs as estimators, and has the table of ready ones.",
+    "fwdsl": "`import fwdsl as fw`. Every [word of the language](../atoms/index.md) is also a function here, `fw.norm1(beta)`, which "
+    "builds expressions. [The page on Python](/python.md) shows how these go together.",
+    "fwdsl.sklearn": "The extra `sklearn`. [The page on scikit-learn](/scikit-learn.md) shows programs as estimators, and has the table of "
+    "ready ones.",
     "fwdsl.extend": "For losses and sets of your own; [a page](/extending.md) builds one of each.",
     "fwdsl.testing": "The conformance tests of losses and sets, yours and ours.",
 }

@@ -25,7 +25,7 @@ from fwdsl.words.tables import target_of
 
 from . import pictures, standard
 from .links import ROOT
-from .programs import links_to, users
+from .programs import bearers, links_to, users
 from .text import ALONE, listed, md, paragraphs, table
 
 #: The kinds of words with a page each, as the list of them has them.
@@ -258,7 +258,7 @@ def _methods(word: Word) -> str:
     rows = [(s.says, listed([s.plan.method], "methods"), listed(s.takers, "methods")) for s in programs]
     grounds = dict.fromkeys(s.plan.certificate for s in programs)
     return (
-        "## Methods and certificate\n\nWhat methods say of small programs with this word, from the text alone; data and their sizes then decide between them. "
+        "## Methods and certificate\n\nWhat methods say of small programs with this word, from the text alone; data and their sizes then decide. "
         f"[All methods](../methods/index.md).\n\n{table((beside, 'first choice', 'methods that take it'), rows)}\n"
         f"The dual bound of these rests on:\n\n{''.join(f'- {md(clause)}{chr(10)}' for clause in grounds)}\n"
         f"For example\n\n```fw\n{programs[0].text}```\n"
@@ -266,8 +266,11 @@ def _methods(word: Word) -> str:
 
 
 def _examples(word: Word) -> str:
-    found = users(word.name)
-    return f"## Programs that use it\n\n{links_to(found)}.\n" if found else ""
+    named, meant = users(word.name), bearers(word.name)
+    parts = [f"{links_to(named)}.\n"] if named else []
+    if meant:
+        parts.append(f"In other words, by their canonical forms: {links_to(meant)}.\n")
+    return "## Programs that use it\n\n" + "\n".join(parts) if parts else ""
 
 
 # --- the list --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
+from .charts import targets, with_charts
 from .links import ROOT, for_site, page_of
+from .text import table
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -24,21 +26,26 @@ def benchmark_pages() -> dict[str, str]:
 
 def _page(path: Path) -> str:
     source = PurePosixPath(path.relative_to(ROOT).as_posix())
-    return for_site(path.read_text(encoding="utf-8"), source, page_of(source))
+    return with_charts(for_site(path.read_text(encoding="utf-8"), source, page_of(source)))
 
 
 def _index() -> str:
-    titles = {
-        path.stem: path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        for path in sorted(RESULTS.glob("*.md"))
-    }
-    entries = "\n".join(("measuring", *titles))
+    rows = []
+    for path in sorted(RESULTS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        title, _, rest = text.partition("\n")
+        facts = dict(re.findall(r"^- (machine|date): (.+)", rest, re.M))
+        met, asked = targets(text)
+        kept = f"{met} of {asked}" if asked else ""
+        name = f"[{title.lstrip('# ')}]({path.stem}.md)"
+        rows.append((name, kept, facts.get("date", "").partition(" ")[0], facts.get("machine", "")))
+    entries = "\n".join(("measuring", *(path.stem for path in sorted(RESULTS.glob("*.md")))))
     return "\n".join(
         [
             "# Benchmarks\n",
-            "Each page has its targets first and whether they are met, then a chart and the tables, with the machine, the versions and the date. "
-            "Where another solver is better, it says so. [How it is measured](measuring.md).\n",
-            *(f"- [{title}]({name}.md)" for name, title in titles.items()),
-            f"\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n",
+            "Each page has its targets first and whether they are met, then charts and tables, with the machine, the "
+            "versions and the date. Where another solver is better, it says so. [How it is measured](measuring.md).\n",
+            table(("page", "targets met", "measured", "on"), rows),
+            f"```{{toctree}}\n:hidden:\n\n{entries}\n```\n",
         ]
     )

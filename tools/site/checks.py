@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
 
 from . import generated
 from .links import ROOT, broken, markdown_files
@@ -30,3 +34,30 @@ def spelling() -> int:
     skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,*/docs/reference/*,*/node_modules/*,*.json,*/data/*"
     command = [sys.executable, "-m", "codespell_lib", "--skip", skip, "--ignore-words", str(OURS), *folders]
     return subprocess.run(command, cwd=ROOT).returncode
+
+
+_ID = re.compile(r"\s(?:id|name)=\"([^\"]+)\"")
+_LINK = re.compile(r"\s(href|src)=\"([^\"]+)\"")
+_ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:")
+
+
+def broken_in(site: Path) -> list[str]:
+    """What is wrong with the links of a site that is built: files that are not there, addresses that a page has not, files from elsewhere."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
+    ids = {path: {unescape(name) for name in _ID.findall(text)} for path, text in texts.items()}
+    found = []
+    for path, text in texts.items():
+        for kind, written in _LINK.findall(text):
+            target = unescape(written)
+            where = f"{path.relative_to(site)}: {target}"
+            if _ELSEWHERE.match(target):
+                if kind == "src" and not target.startswith("data:"):
+                    found.append(f"{where}: is loaded from elsewhere")
+                continue
+            name, _, anchor = target.partition("#")
+            other = (path.parent / unquote(name.partition("?")[0])).resolve() if name else path
+            if not other.is_file():
+                found.append(f"{where}: there is no such file")
+            elif anchor and other in ids and unquote(anchor) not in ids[other]:
+                found.append(f"{where}: there is no such address")
+    return found

@@ -18,7 +18,7 @@ def as_rst(app: Any, kind: str, name: str, thing: Any, options: Any, lines: list
 
 
 def rst(lines: list[str]) -> list[str]:
-    """Text with its signs kept, code in backticks as code, names with their meanings as lists, and indented parts behind an empty line as programs."""
+    """Text with its signs kept, code in backticks as code, names with their meanings as lists, indented parts as programs."""
     written: list[str] = []
     for part in _parts(lines):
         if written and all(line.startswith("    ") for line in part):

@@ -52,11 +52,9 @@ def page(method: type[Method]) -> str:
 
 
 def _modules(method: type[Method]) -> Iterator[str]:
-    """The docstrings of the class, of its file and of the file of its runs, each once."""
+    """The docstrings of the class, and of the file with its steps."""
     yield inspect.getdoc(method) if method.__doc__ else ""
-    names = (method.__module__, method.runs_in)
-    for name in dict.fromkeys(filter(None, names)):
-        yield import_module(name).__doc__ or ""
+    yield import_module(method.runs_in or method.__module__).__doc__ or ""
 
 
 def _what_it_does(method: type[Method]) -> str:
@@ -131,8 +129,8 @@ def _examples(method: type[Method]) -> str:
 def _index() -> str:
     parts = [
         "# Methods\n",
-        "A page for each: what it does, its source, its options, what it takes and refuses, programs that it applies to. `fwdsl plan FILE` says of each "
-        "whether it applies to a program, `fwdsl race FILE` runs them under one clock. [All options on one page](/methods.md).\n",
+        "A page for each: what it does, its source, its options, what it takes and refuses, programs that it applies to. `fwdsl plan FILE` says of "
+        "each whether it applies to a program, `fwdsl race FILE` runs them under one clock. [All options on one page](/methods.md).\n",
     ]
     for title, names in groups().items():
         rows = [(f"[`{n}`]({n}.md)", METHODS[n].title, METHODS[n].source) for n in names]

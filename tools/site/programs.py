@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -67,6 +68,12 @@ def words_of(text: str) -> tuple[str, ...]:
 def users(word: str) -> list[Program]:
     """The examples that use a word."""
     return [program for program in programs() if word in program.words]
+
+
+def bearers(word: str) -> list[Program]:
+    """The examples that do not name a word and have it in their canonical form: `norm1(w) <= r` is an `l1_ball`."""
+    said = re.compile(rf"\b{word}\b")
+    return [p for p in programs() if word not in p.words and said.search(" ".join(plan_of(p.name).structure))]
 
 
 def links_to(found: list[Program]) -> str:
