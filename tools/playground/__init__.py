@@ -1,1 +1,1 @@
-"""The playground: `docs/playground/` with everything that it loads, in one folder."""
+"""The playground: `docs/playground/editor/` with everything that it loads, in one folder."""

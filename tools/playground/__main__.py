@@ -17,7 +17,7 @@ from .assets import PYODIDE, Absent, fetch_pyodide, fetch_wheels
 from .lock import Package, write_lock
 from .sources import ROOT, write_page
 
-TARGET = ROOT / "docs" / "_build" / "html" / "playground"
+TARGET = ROOT / "docs" / "_build" / "html" / "playground" / "editor"
 CACHE = ROOT / "docs" / "_build" / "playground"
 
 
@@ -58,7 +58,7 @@ def build(folder: Path, cache: Path, packages: Path | None = None) -> None:
     absent = [name for name in ("numpy", "scipy") if name not in names]
     print(f"the playground is in {folder}: Pyodide {core.version}, Python {core.python}")
     if absent:
-        print(f"without {' and '.join(absent)}, which --packages names: see docs/playground.md")
+        print(f"without {' and '.join(absent)}, which --packages names: see docs/playground/index.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page itself: what is in `docs/playground/`, and what is written from fwdsl's records: words, looks and examples."""
+"""The page itself: what is in `docs/playground/editor/`, and what is written from fwdsl's records: words, looks and examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "playground"
+PAGE = ROOT / "docs" / "playground" / "editor"
 EXAMPLES = ROOT / "examples"
 
 CHOSEN = (
@@ -49,9 +49,10 @@ _SOURCE = re.compile(r'"(data/[^"]+)"')
 
 
 def write_page(folder: Path) -> None:
-    """Copy the page into a folder, and write what it loads."""
+    """Copy the page into a folder, and write what it loads beside Python and wheels."""
     from fwdsl.html.style import CSS
 
+    folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(PAGE.iterdir()):
         if path.is_file():
             shutil.copy(path, folder)

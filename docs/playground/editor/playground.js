@@ -20,7 +20,9 @@ function boot() {
   state = null;
   say("loading Python and fwdsl", "busy");
   worker = new Worker("worker.js", { type: "module" });
-  worker.onerror = (event) => { say(`the worker cannot start: ${event.message || "a file is missing"}`, "bad"); };
+  worker.onerror = (event) => {
+    say(event.message ? `the worker cannot start: ${event.message}` : "Python is not on this site: `python -m tools.playground` puts it here", "bad");
+  };
   worker.onmessage = ({ data }) => {
     if (data.kind === "ready") {
       state = data.state;
@@ -276,8 +278,9 @@ async function complete() {
   const top = parseFloat(style.paddingTop) + before.length * line - text.scrollTop;
   offers.style.left = `${Math.max(0, Math.min(pad + points(before.at(-1)) * width - text.scrollLeft, text.clientWidth - 240))}px`;
   offers.hidden = false;
-  const room = text.clientHeight - top;
-  offers.style.top = room < 120 && top > room ? `${Math.max(0, top - line - offers.offsetHeight)}px` : `${top}px`;
+  const below = text.clientHeight - top, above = top - line, over = below < 120 && above > below;
+  offers.style.maxHeight = `${Math.min(224, (over ? above : below) - 6)}px`;
+  offers.style.top = `${over ? above - offers.offsetHeight : top}px`;
   choose(0);
 }
 

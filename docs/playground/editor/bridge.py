@@ -1,4 +1,4 @@
-"""The playground's questions to fwdsl, and the answers, as JSON: runs in the browser, in a worker of the page (worker.js), and in the tests.
+"""The playground's questions to fwdsl, and the answers, as JSON: runs in the browser, in a worker of the page (`worker.js`), and in the tests.
 
 A request is `{"action": ..., "text": ..., "name": ..., "seconds": ...}`. Each answer has `ok`, and `diagnostics` as `fwdsl check --json` gives them,
 with their text in `html`. What needs a package that is not there is answered by `missing`, its name.
