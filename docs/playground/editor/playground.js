@@ -400,8 +400,9 @@ async function shared() {
 async function opened() {
   const found = await shared();
   if (!found) {
+    open(location.hash.startsWith("#e=") ? location.hash.slice(3) : "");
     if (location.hash.startsWith("#p=")) show(el("p", { className: "verdict" }, el("span", { className: "badge warning" }, "damaged"), " The address has no program that can be read; this is the first example."));
-    return open(location.hash.startsWith("#e=") ? location.hash.slice(3) : "");
+    return;
   }
   open(found.example);
   own = new Map((found.files ?? []).map(([name, content]) => [name, unpacked(content)]));
