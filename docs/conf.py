@@ -25,8 +25,6 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 
 highlight_language = "none"
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
 copybutton_exclude = ".linenos, .gp, .go"
 
 # Docstrings are plain text with code in backticks (`tools/site/docstrings.py` tells Sphinx so).

@@ -63,7 +63,7 @@ def _of_loss(word: LossWord) -> str:
 
 
 def target_of(word: LossWord) -> str:
-    """What the targets of a loss are, for a table."""
+    """The kind of the targets of a loss, for a table."""
     return "numbers" if word.target == "real" else word.target
 
 

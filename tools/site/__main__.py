@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .links import ROOT
 
@@ -26,18 +27,18 @@ def main(argv: Sequence[str]) -> int:
     return build("linkcheck" if given.command == "linkcheck" else "html", fresh=given.fresh, jobs=given.jobs)
 
 
-def build(builder: str, *, fresh: bool = False, jobs: str = "auto") -> int:
-    """Run Sphinx; warnings are errors, and all of them are printed."""
+def build(builder: str, *, fresh: bool = False, jobs: str = "auto", folder: Path = BUILD) -> int:
+    """Run Sphinx; warnings are errors, and all of them are printed. Of a site the links are checked as they came out."""
     try:
         from sphinx.cmd.build import main as sphinx
     except ImportError:
         print("the site needs Sphinx and a theme: pip install -e '.[docs]'", file=sys.stderr)
         return 1
     if fresh:
-        shutil.rmtree(BUILD, ignore_errors=True)
-    target = BUILD / builder
+        shutil.rmtree(folder, ignore_errors=True)
+    target = folder / builder
     code = sphinx(
-        ["-W", "-q", "-j", jobs, "-b", builder, "-d", str(BUILD / "doctrees"), str(ROOT / "docs"), str(target)]
+        ["-W", "-q", "-j", jobs, "-b", builder, "-d", str(folder / "doctrees"), str(ROOT / "docs"), str(target)]
     )
     if code or builder != "html":
         return code
@@ -48,7 +49,7 @@ def build(builder: str, *, fresh: bool = False, jobs: str = "auto") -> int:
     faults = broken_in(target)
     for fault in faults:
         print(fault)
-    print(f"{len(faults)} links lead nowhere" if faults else f"the site is in {target.relative_to(ROOT)}")
+    print(f"{len(faults)} links lead nowhere" if faults else f"the site is in {target}")
     return 1 if faults else 0
 
 

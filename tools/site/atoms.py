@@ -19,12 +19,12 @@ from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vector_loss import VectorLoss
 from fwdsl.atoms.vectors import NORMS
 from fwdsl.atoms.vectors import SETS as SET_ATOMS
-from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, NUMBERS, SETS, kind_of_word
+from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, NUMBERS, SETS
 from fwdsl.words.base import Parameter, Word
 from fwdsl.words.tables import target_of
 
 from . import pictures, standard
-from .links import ROOT
+from .links import ROOT, slug
 from .programs import bearers, links_to, users
 from .text import ALONE, listed, md, paragraphs, table
 
@@ -78,14 +78,9 @@ def page(word: Word) -> str:
 
 
 def _kind(word: Word) -> str:
-    kind = next(title for title, _, words in KINDS if word.name in words)
-    article = kind_of_word(word.name)
-    said = {"a function": kind.lower().rstrip("s")}.get(article, article.removeprefix("a "))
-    return f"{said.capitalize()} ([all {kind.lower()}](index.md#{_anchor(kind)}))"
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
+    title = next(title for title, _, words in KINDS if word.name in words)
+    said = CONVEX[word.name].what if word.name in CONVEX else title.lower().removesuffix("s")
+    return f"{said.capitalize()} ([all {title.lower()}](index.md#{slug(title)}))"
 
 
 def _arguments(word: Word) -> str:
@@ -128,7 +123,7 @@ def _yes(value: bool) -> str:
 
 
 def _record_facts(word: Word) -> Iterator[tuple[str, str]]:
-    """What the record says, in words."""
+    """The facts of the record, in words."""
     if word.name in LOSSES:
         loss = LOSSES[word.name]
         yield "target", target_of(loss)
@@ -174,7 +169,7 @@ def _record_facts(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def _atom_facts(word: Word, cls: Any) -> Iterator[tuple[str, str]]:
-    """What the class of its mathematics says."""
+    """The facts of the class of its mathematics."""
     if cls is None:
         return
     if issubclass(cls, Loss | VectorLoss):

@@ -31,14 +31,19 @@ def _page(path: Path) -> str:
 
 def _index() -> str:
     rows = []
+    seen: set[str] = set()
     for path in sorted(RESULTS.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         title, _, rest = text.partition("\n")
         facts = dict(re.findall(r"^- (machine|date): (.+)", rest, re.M))
         met, asked = targets(text)
         kept = f"{met} of {asked}" if asked else ""
-        name = f"[{title.lstrip('# ')}]({path.stem}.md)"
-        rows.append((name, kept, facts.get("date", "").partition(" ")[0], facts.get("machine", "")))
+        # several pages have one title, and differ in their sizes, as their files say
+        size = path.stem.partition("_")[2] if title in seen else ""
+        seen.add(title)
+        name = f"[{title.lstrip('# ')}{f', {size}' if size else ''}]({path.stem}.md)"
+        date = facts.get("date", "").partition(" ")[0].replace("-", "\N{NON-BREAKING HYPHEN}")
+        rows.append((name, kept, date, facts.get("machine", "")))
     entries = "\n".join(("measuring", *(path.stem for path in sorted(RESULTS.glob("*.md")))))
     return "\n".join(
         [

@@ -20,7 +20,7 @@ MOST_ROWS = 60
 """Rows of a table that a chart shows."""
 
 FARTHEST = 1e3
-"""How many times its target, or what share of it, a figure is drawn at most."""
+"""The largest number of times its target, or the inverse share of it, that a figure is drawn at."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from . import generated
-from .links import ROOT, broken, markdown_files
+from .links import ROOT, broken, broken_in_made, markdown_files
 
 #: Words of ours that codespell takes for others misspelt.
 OURS = ROOT / "docs" / "words.txt"
@@ -19,6 +19,7 @@ OURS = ROOT / "docs" / "words.txt"
 def check() -> int:
     """Print what is wrong; 0 where nothing is."""
     faults = [fault for page in markdown_files() for fault in broken(page, generated.pages())]
+    faults += broken_in_made(generated.pages())
     for fault in faults:
         print(fault)
     spelled = spelling()
@@ -31,7 +32,7 @@ def spelling() -> int:
     """Run codespell over pages, sources and examples; its exit code."""
     folders = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "fwdsl", "backends", "grammar"]
     folders += ["examples", "editors", "tools", "benchmarks"]
-    skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,*/docs/reference/*,*/node_modules/*,*.json,*/data/*"
+    skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,docs/reference,*/node_modules/*,*.json,*/data/*"
     command = [sys.executable, "-m", "codespell_lib", "--skip", skip, "--ignore-words", str(OURS), *folders]
     return subprocess.run(command, cwd=ROOT).returncode
 
@@ -42,7 +43,7 @@ _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:")
 
 
 def broken_in(site: Path) -> list[str]:
-    """What is wrong with the links of a site that is built: files that are not there, addresses that a page has not, files from elsewhere."""
+    """The faults of the links of a built site: files that are not there, addresses that a page has not, files from elsewhere."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
     ids = {path: {unescape(name) for name in _ID.findall(text)} for path, text in texts.items()}
     found = []

@@ -21,7 +21,7 @@ def rst(lines: list[str]) -> list[str]:
     """Text with its signs kept, code in backticks as code, names with their meanings as lists, indented parts as programs."""
     written: list[str] = []
     for part in _parts(lines):
-        if written and all(line.startswith("    ") for line in part):
+        if written and _is_indented(part):
             written += [f".. code-block:: {_language(part)}", "   :force:", "", *part]
         elif len(part) > 1 and all(_NAMED.match(line) for line in part):
             written += ["* " + _line(_NAMED.sub(r"`\1`:", line)) for line in part]
@@ -41,11 +41,15 @@ def _parts(lines: list[str]) -> list[list[str]]:
             found.append([])
     joined: list[list[str]] = []
     for part in filter(None, found):
-        if joined and part[0].startswith("    ") and all(line.startswith("    ") for line in joined[-1]):
+        if joined and part[0].startswith("    ") and _is_indented(joined[-1]):
             joined[-1] += ["", *part]
         else:
             joined.append(part)
     return joined
+
+
+def _is_indented(part: list[str]) -> bool:
+    return all(line.startswith("    ") for line in part if line)
 
 
 def _language(part: list[str]) -> str:
@@ -61,6 +65,6 @@ def _line(text: str) -> str:
 
 
 def _apart(parts: list[str], i: int) -> str:
-    """What stands between code and a letter that follows at once, which reStructuredText would not end the code at."""
+    """The sign between code and a letter that follows at once, at which reStructuredText would not end the code."""
     after = parts[i + 1][:1] if i + 1 < len(parts) else ""
     return "\\ " if after and (after.isalnum() or after in "_(") else ""

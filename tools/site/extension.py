@@ -1,4 +1,4 @@
-"""What Sphinx is told: the lexer of programs, the pages that are generated, links to files of the repository, docstrings of ours."""
+"""The extension of Sphinx that the site is built with: the lexer, the pages that are generated, links to files, docstrings of ours."""
 
 from __future__ import annotations
 

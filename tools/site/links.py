@@ -110,7 +110,7 @@ def markdown_files() -> list[Path]:
 
 
 def broken(page: Path, made: Mapping[str, str]) -> list[str]:
-    """What is wrong with the links of a page within the repository, a line each: files that are not there, addresses that no heading has.
+    """The faults of the links of a page within the repository, a line each: files that are not there, addresses that no heading has.
 
     `made` are the pages that are written when the site is built, by their paths below `docs/reference`.
     """
@@ -129,6 +129,29 @@ def broken(page: Path, made: Mapping[str, str]) -> list[str]:
             found.append(f"{where}: there is no such file")
         elif link.anchor and link.anchor not in anchors(text):
             found.append(f"{where}: no heading has this address")
+    return found
+
+
+def broken_in_made(made: Mapping[str, str]) -> list[str]:
+    """The faults of the links between pages that are written when the site is built, and from them to those of `docs`."""
+    found = []
+    for name, text in made.items():
+        if not name.endswith(".md"):
+            continue
+        for link in links(text):
+            if link.is_elsewhere:
+                continue
+            # from the top of `docs`, or from the page
+            inside = ROOT / "docs" / link.path[1:] if link.path.startswith("/") else (MADE / name).parent / link.path
+            target = Path(os.path.normpath(inside)) if link.path else MADE / name
+            if target.is_relative_to(MADE):
+                other = made.get(target.relative_to(MADE).as_posix())
+            else:
+                other = target.read_text(encoding="utf-8") if target.is_file() else None
+            if other is None:
+                found.append(f"{name}:{link.line}: {link.target}: there is no such file")
+            elif link.anchor and link.anchor not in anchors(other):
+                found.append(f"{name}:{link.line}: {link.target}: no heading has this address")
     return found
 
 

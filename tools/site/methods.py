@@ -122,7 +122,7 @@ def _examples(method: type[Method]) -> str:
     if first:
         parts.append(f"First choice, by the text alone: {links_to(first)}.\n")
     if able:
-        parts.append(f"It applies to {links_to(able)}.\n")
+        parts.append(f"It may apply to {links_to(able)}.\n")
     return "## Programs\n\n" + "\n".join(parts) if parts else ""
 
 

@@ -97,7 +97,7 @@ def _of_set(name: str, caption: str) -> Html:
         el("line", x1=middle, y1=0, x2=middle, y2=_WIDTH, class_="axis"),
         *(
             el("text", text, x=f"{_at(x):.1f}", y=f"{_WIDTH - _at(y):.1f}", text_anchor="middle")
-            for text, x, y in (("1", 1.0, -0.16), ("-1", -1.0, -0.16), ("1", -0.1, 0.96), ("-1", -0.12, -1.04))
+            for text, x, y in (("1", 1.12, -0.17), ("-1", -1.14, -0.17), ("1", -0.12, 1.08), ("-1", -0.14, -1.18))
         ),
         el("polygon", points=points, class_="shape c0"),
     ]

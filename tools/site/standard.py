@@ -35,7 +35,7 @@ class Standard:
 
     @property
     def plan(self) -> Plan:
-        """Its plan, from the text alone."""
+        """The plan, from the text alone."""
         return plan(self.text)
 
     @property
@@ -77,6 +77,9 @@ def of_convex(name: str) -> tuple[Standard, ...]:
             inside = f"{name}({', '.join(('w', *call))})"
             text = f"data X: matrix[n, p], y: {target}{declared}\nparam mu: positive\nvar w: {kind}\n"
             found.append(Standard(f"a {shape}", f"{text}minimize mean(squared(X @ w, y)) + mu * {inside}\n"))
+            if shape == "vector" and word.is_norm and not word.options:
+                lines = f"{text}minimize mean(squared(X @ w, y)) + mu * {name}(w[1:] - w[:-1])\n"
+                found.append(Standard("the differences of neighbours", lines))
     return tuple(found)
 
 
@@ -94,10 +97,13 @@ def of_set(name: str) -> tuple[Standard, ...]:
     kinds = (*shapes["vector"], *shapes["matrix"]) if word.of == "entrywise" else shapes[word.of]
     declared, call = _call(word.parameters)
     members = f"{name}({', '.join(call)})" if call else name
-    return tuple(
-        Standard(says, f"data {data}{declared}\nvar w: {kind}\n{goal}\nsubject to w in {members}\n")
-        for says, data, kind, goal in kinds
-    )
+    found = []
+    for says, data, kind, goal in kinds:
+        head, rest = f"data {data}{declared}\n", f"\nsubject to w in {members}\n"
+        found.append(Standard(says, f"{head}var w: {kind}\n{goal}{rest}"))
+        ridged = f"{head}param mu: positive\nvar w: {kind}\n{goal} + mu * sum_squares(w){rest}"
+        found.append(Standard(f"{says}, with a ridge", ridged))
+    return tuple(found)
 
 
 def _call(parameters: tuple[Parameter, ...]) -> tuple[str, list[str]]:
@@ -131,7 +137,7 @@ def words_of_method(name: str) -> dict[str, list[str]]:
 
 @cache
 def refusals(method: str) -> tuple[str, ...]:
-    """What a method says where it does not apply, over all programs here, each sentence once."""
+    """The reasons of a method where it does not apply, over all programs here, each sentence once."""
     every = (s for words in (LOSSES, CONVEX, SETS) for w in words for s in of_word(w))
     found = (r for s in every for c in s.plan.candidates if c.name == method for r in c.reasons)
     return tuple(dict.fromkeys(found))
