@@ -84,9 +84,7 @@ def listed(groups: Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         codes = groups.astype(np.intp)
         return np.argsort(codes, kind="stable"), np.bincount(codes)
     parts = [np.asarray(g, dtype=np.intp).reshape(-1) for g in groups]
-    return np.concatenate([np.zeros(0, dtype=np.intp), *parts]), np.array(
-        [part.size for part in parts], dtype=np.intp
-    )
+    return np.concatenate([np.zeros(0, dtype=np.intp), *parts]), np.array([part.size for part in parts], dtype=np.intp)
 
 
 def members(groups: Groups) -> list[NDArray[np.intp]]:

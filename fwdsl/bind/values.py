@@ -87,7 +87,9 @@ VECTORS = 16
 def longest_vector() -> int:
     """The length of vectors of float64 of which `VECTORS` fit into this machine's memory, or the address space of this process if that is less."""
     size = sys.maxsize
-    if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(os, "sysconf_names", {}).keys():  # not on Windows, nor on every POSIX
+    if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(
+        os, "sysconf_names", {}
+    ).keys():  # not on Windows, nor on every POSIX
         pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
         size = min(size, pages * page) if pages > 0 and page > 0 else size
     with suppress(ImportError):  # not on Windows, nor in a browser

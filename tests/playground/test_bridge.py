@@ -130,7 +130,9 @@ def core(tmp_path: Path) -> Core:
         name: {
             "name": name,
             "version": "1.0",
-            "file_name": f"{name}-1.0.zip" if name == "libopenblas" else f"{name}-1.0-cp313-cp313-new_2025_0_wasm32.whl",
+            "file_name": f"{name}-1.0.zip"
+            if name == "libopenblas"
+            else f"{name}-1.0-cp313-cp313-new_2025_0_wasm32.whl",
             "depends": depends,
             "imports": [name],
             "sha256": "",

@@ -111,7 +111,11 @@ def _solve(asked, tell):
 
     def progress(now):
         if tell is not None:
-            tell(dumps({"seconds": now.elapsed, "gap": now.relative_gap, "method": now.method, "iteration": now.iteration}))
+            tell(
+                dumps(
+                    {"seconds": now.elapsed, "gap": now.relative_gap, "method": now.method, "iteration": now.iteration}
+                )
+            )
 
     solution = session.solve(on_progress=progress)
     argv = ("run", session.name, *(("--time", f"{asked['seconds']:g}") if asked.get("seconds") else ()))

@@ -181,8 +181,24 @@ async function explain(code) {
 }
 
 function report(answer, label) {
-  return el("iframe", { srcdoc: answer.report, title: label, sandbox: "allow-same-origin" });
+  const frame = el("iframe", { srcdoc: answer.report, title: label, sandbox: "allow-same-origin" });
+  frame.onload = themed;
+  return frame;
 }
+
+// The colours of the site's page around this one, where there is one and its reader chose them.
+function themed() {
+  const around = parent === window ? null : parent.document.body;
+  const theme = ["light", "dark"].includes(around?.dataset.theme) ? around.dataset.theme : "";
+  document.documentElement.dataset.theme = theme;
+  const inner = result.querySelector("iframe")?.contentDocument?.documentElement;
+  if (!inner) return;
+  inner.dataset.theme = theme;
+  inner.style.background = getComputedStyle(document.body).backgroundColor;
+}
+
+if (parent !== window) new MutationObserver(themed).observe(parent.document.body, { attributeFilter: ["data-theme"] });
+themed();
 
 function failed(answer) {
   if (answer.missing) {
