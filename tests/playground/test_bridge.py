@@ -169,5 +169,5 @@ def test_packages_come_with_what_they_need(core: Core, tmp_path: Path) -> None:
 
 def test_packages_for_another_pyodide_are_refused(core: Core, tmp_path: Path) -> None:
     (tmp_path / "numpy-1.0-cp314-cp314-new_2026_0_wasm32.whl").write_bytes(b"n")
-    with pytest.raises(Absent, match="not for Pyodide 9.9, whose wheels have the tag 2025_0"):
+    with pytest.raises(Absent, match=r"not for Pyodide 9\.9, whose wheels have the tag 2025_0"):
         core.numerical(tmp_path)

@@ -1,4 +1,4 @@
-"""The playground in a real browser, with the Python that it loads. What it needs from npm and PyPI is fetched once, into the folder of the site's build.
+"""The playground in a real browser, with the Python that it loads. What it needs from npm and PyPI is fetched once, into the build of the site.
 
 With `FWDSL_PYODIDE_PACKAGES`, the folder of packages of Pyodide's release, programs are planned and solved too.
 """

@@ -1,8 +1,8 @@
 """The playground in one command: `python -m tools.playground [FOLDER]` puts the page, Python and fwdsl into a folder that any web server can serve.
 
 Python for browsers comes from the npm package `pyodide`, wheels from PyPI, fwdsl from this checkout; the page itself loads nothing from elsewhere.
-NumPy and SciPy for browsers are in neither: they are in Pyodide's releases, `pyodide-VERSION.tar.bz2`, and `--packages` names the folder where that is
-unpacked. Without them the page checks, and says that it cannot plan and solve.
+NumPy and SciPy for browsers are in neither: they are in Pyodide's releases, `pyodide-VERSION.tar.bz2`, and `--packages` names the folder where
+that is unpacked. Without them the page checks, and says that it cannot plan and solve.
 """
 
 from __future__ import annotations

@@ -407,7 +407,8 @@ async function shared() {
   try {
     const bytes = await streamed(unpacked(code.replaceAll("-", "+").replaceAll("_", "/")), new DecompressionStream("deflate-raw"));
     const found = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof found.text === "string" ? found : null;
+    const files = (found.files ?? []).map(([name, content]) => [`${name}`, unpacked(content)]);
+    return typeof found.text === "string" ? { ...found, files } : null;
   } catch {
     return null;
   }
@@ -421,7 +422,7 @@ async function opened() {
     return;
   }
   open(found.example);
-  own = new Map((found.files ?? []).map(([name, content]) => [name, unpacked(content)]));
+  own = new Map(found.files);
   text.value = found.text;
   listFiles();
   changed();
