@@ -168,3 +168,26 @@ def test_kernels_agree_with_themselves_compiled(root: Path) -> None:
 @pytest.mark.slow
 def test_kernels_of_every_word_agree_with_themselves_compiled(root: Path) -> None:
     assert len(compared(root, "--all")) >= 80
+
+
+def test_nothing_starts_a_thread_in_a_browser(root: Path) -> None:
+    # `_thread.start_new_thread` fails there; the platform is set after what looks at it for its own sake is loaded
+    code = """
+import sys, threading, concurrent.futures
+import numpy as np, scipy.sparse, scipy.linalg
+def refuse(*_, **__):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = refuse
+sys.platform = "emscripten"
+sys.modules["numba"] = sys.modules["resource"] = None
+import fwdsl as fw
+deep = "(" * 60 + "x" + " + 1)" * 60
+assert fw.parse(f"var x: vector[3]\\nminimize sum_squares({deep})").check() == ()
+rng = np.random.default_rng(0)
+text = "data X: matrix[n, p], y: vector[n]\\nvar b: vector[p]\\nminimize mean(quantile(X @ b, y, tau=0.5)) + 0.1 * norm1(b)"
+for method in ("auto", "interior", "pdhg"):
+    bound = fw.parse(text).bind(X=rng.standard_normal((60, 8)), y=rng.standard_normal(60))
+    assert bound.solve(threads=4, method=method).status == "optimal", method
+"""
+    done = run(root, code)
+    assert done.returncode == 0 and done.stderr == "", done.stderr

@@ -29,8 +29,11 @@ def answer(request, tell=None):
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]
         return json.dumps({"ok": False, **_found(()), "missing": name})
+    except RecursionError:
+        told = "the program is nested more deeply than Python can follow in a browser"
+        return json.dumps({"ok": False, **_found(()), "limit": told})
     except MemoryError:
-        return json.dumps({"ok": False, **_found(()), "failure": "the memory of this page ran out"})
+        return json.dumps({"ok": False, **_found(()), "limit": "the memory of this page ran out"})
     except Exception as error:
         # a bug of fwdsl: the page shows it whole
         return json.dumps({"ok": False, **_found(()), "failure": "".join(traceback.format_exception(error))})

@@ -208,6 +208,7 @@ function failed(answer) {
       : `This needs the package ${answer.missing}, which is not on this site.`;
     return show(el("p", { className: "verdict" }, el("span", { className: "badge warning" }, "not here")), el("p", {}, why));
   }
+  if (answer.limit) return show(el("p", { className: "verdict" }, el("span", { className: "badge warning" }, "too large"), ` ${answer.limit}.`));
   if (answer.failure) {
     return show(el("p", { className: "verdict" }, el("span", { className: "badge error" }, "failed"), " This is a bug of fwdsl; please report it."), el("pre", { className: "told" }, answer.failure));
   }
