@@ -16,6 +16,8 @@ version = release = fwdsl.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "tools.site.extension"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_static", "**/_static", "**/_extra", "README.md", "**/README.md"]
+# A gallery's tables of times, which load scripts from other sites.
+exclude_patterns += ["sg_execution_times.rst", "**/sg_execution_times.rst"]
 language = "en"
 # An apostrophe is a transpose, and two hyphens begin an option.
 smartquotes = False

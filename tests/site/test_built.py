@@ -19,7 +19,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")]
 
-PAGES = ("index", "tutorial", "reference/atoms/index", "reference/atoms/huber", "reference/atoms/group_norm")
+PAGES = ("index", "python", "reference/atoms/index", "reference/atoms/huber", "reference/atoms/group_norm")
 PAGES += ("reference/methods/apg", "reference/errors/FW2", "reference/benchmarks/general", "reference/api/sklearn")
 PAGES += ("reference/cheat-sheet", "reference/programs/lasso", "cheat-sheet")
 

@@ -18,12 +18,11 @@ from tools.site.pictures import of_word
 
 NAMES = (*words.LOSSES, *words.CONVEX, *words.SETS, *words.FEATURE_MAPS, *words.FUNCTIONS)
 STANDARD = (*words.LOSSES, *words.CONVEX, *words.SETS)
-MADE_PAGES = generated.pages()
 
 
 def pages_in(folder: str) -> set[str]:
     """The names of the pages in a folder, without the list of them."""
-    found = {PurePosixPath(name) for name in MADE_PAGES}
+    found = {PurePosixPath(name) for name in generated.pages()}
     return {path.stem for path in found if path.parent.name == folder and path.stem not in ("index", "measuring")}
 
 
@@ -44,13 +43,13 @@ def test_every_page_of_results_has_a_page_and_no_other():
 
 
 def test_every_code_is_listed():
-    assert [code for code in all_entries() if f"[{code}](" not in MADE_PAGES["errors/index.md"]] == []
+    assert [code for code in all_entries() if f"[{code}](" not in generated.pages()["errors/index.md"]] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_of_a_word_has_its_formula_and_arguments(name: str):
     word = words.function_named(name) or words.SETS[name]
-    page = MADE_PAGES[f"atoms/{name}.md"]
+    page = generated.pages()[f"atoms/{name}.md"]
     assert text.md(word.formula) in page
     assert all(f"| `{p.name}` |" in page for p in word.parameters)
 
@@ -66,15 +65,15 @@ def test_the_programs_of_a_word_are_accepted_and_have_methods(name: str):
 
 
 def test_pages_of_words_show_mathematics():
-    assert "Conjugate: l\\*(u) = u^2 / 2 + b u" in MADE_PAGES["atoms/huber.md"]
-    assert "def prox_naive" in MADE_PAGES["atoms/huber.md"]
-    ball = MADE_PAGES["atoms/l1_ball.md"]
+    assert "Conjugate: l\\*(u) = u^2 / 2 + b u" in generated.pages()["atoms/huber.md"]
+    assert "def prox_naive" in generated.pages()["atoms/huber.md"]
+    ball = generated.pages()["atoms/l1_ball.md"]
     assert "def lmo" in ball and "support function r" in ball and "[sparse_logistic](" in ball
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_page_of_a_method_has_its_options_and_what_takes_it(name: str):
-    page, method = MADE_PAGES[f"methods/{name}.md"], METHODS[name]
+    page, method = generated.pages()[f"methods/{name}.md"], METHODS[name]
     assert method.source in page
     assert all(f"| `{option}` |" in page for option in method.options)
     taken = [word for word in STANDARD if name in standard.methods_taking(word)]
@@ -84,13 +83,13 @@ def test_a_page_of_a_method_has_its_options_and_what_takes_it(name: str):
 
 def test_every_public_name_is_in_the_reference():
     for module in api.MODULES:
-        page = MADE_PAGES[f"api/{module.removeprefix('fwdsl.')}.md"]
+        page = generated.pages()[f"api/{module.removeprefix('fwdsl.')}.md"]
         assert [n for n, _ in api.public(module) if f":: {module}.{n}\n" not in page] == []
     assert {name for name, _ in api.public("fwdsl")} == set(fw.__all__)
 
 
 def test_links_of_generated_pages_lead_somewhere():
-    assert links.broken_in_made(MADE_PAGES) == []
+    assert links.broken_in_made(generated.pages()) == []
 
 
 def test_html_in_markdown_has_no_empty_line():

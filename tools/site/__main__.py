@@ -18,16 +18,20 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
     parser.add_argument("command", nargs="?", choices=("build", "check", "linkcheck"), default="build")
     parser.add_argument("--fresh", action="store_true", help="build every page anew")
+    parser.add_argument(
+        "--no-pictures", action="store_true", help="run no scripts of a gallery: pages have their text alone"
+    )
     parser.add_argument("-j", "--jobs", default="auto", help="processes that Sphinx may use")
     given = parser.parse_args(argv)
     if given.command == "check":
         from .checks import check
 
         return check()
-    return build("linkcheck" if given.command == "linkcheck" else "html", fresh=given.fresh, jobs=given.jobs)
+    builder = "linkcheck" if given.command == "linkcheck" else "html"
+    return build(builder, fresh=given.fresh, jobs=given.jobs, pictures=not given.no_pictures)
 
 
-def build(builder: str, *, fresh: bool = False, jobs: str = "auto", folder: Path = BUILD) -> int:
+def build(builder: str, *, fresh: bool = False, jobs: str = "auto", folder: Path = BUILD, pictures: bool = True) -> int:
     """Run Sphinx; warnings are errors, and all of them are printed. Of a site the links are checked as they came out."""
     try:
         from sphinx.cmd.build import main as sphinx
@@ -37,8 +41,21 @@ def build(builder: str, *, fresh: bool = False, jobs: str = "auto", folder: Path
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     target = folder / builder
+    options = [] if pictures else ["-D", "plot_gallery=0"]
     code = sphinx(
-        ["-W", "-q", "-j", jobs, "-b", builder, "-d", str(folder / "doctrees"), str(ROOT / "docs"), str(target)]
+        [
+            "-W",
+            "-q",
+            "-j",
+            jobs,
+            "-b",
+            builder,
+            *options,
+            "-d",
+            str(folder / "doctrees"),
+            str(ROOT / "docs"),
+            str(target),
+        ]
     )
     if code or builder != "html":
         return code

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -30,6 +31,9 @@ def check() -> int:
 
 def spelling() -> int:
     """Run codespell over pages, sources and examples; its exit code."""
+    if find_spec("codespell_lib") is None:
+        print("spelling is checked by codespell: pip install -e '.[docs]'", file=sys.stderr)
+        return 1
     folders = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "fwdsl", "backends", "grammar"]
     folders += ["examples", "editors", "tools", "benchmarks"]
     skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,docs/reference,*/node_modules/*,*.json,*/data/*"

@@ -21,6 +21,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_lexer("fw", FwLexer)
     for plain in ("csv", "libsvm"):
         app.add_lexer(plain, TextLexer)
+    if "plot_gallery" not in app.config.values:
+        # sphinx-gallery's, so that `--no-pictures` may be said of a site without one
+        app.add_config_value("plot_gallery", True, "html", bool)
     app.connect("config-inited", write_pages, priority=100)
     app.connect("source-read", lead_to_pages)
     app.connect("autodoc-process-docstring", docstrings.as_rst)
