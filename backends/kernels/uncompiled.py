@@ -78,7 +78,7 @@ def _typed(fn: Function) -> Function:
 
 
 def _within(value: Any) -> Any:
-    """What a kernel sees in place of a value of its module or its closure."""
+    """The value that a kernel sees in place of one of its module or its closure."""
     inner = getattr(value, "py_func", value)  # of a kernel, compiled or not
     return _typed(inner) if isinstance(inner, FunctionType) else _boxed(value)
 

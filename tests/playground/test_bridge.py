@@ -1,4 +1,4 @@
-"""What the playground asks of fwdsl, as its worker asks it, in this Python; and what its page is made of."""
+"""Requests of the playground, as its worker makes them, in this Python; and the parts that its page is made of."""
 
 from __future__ import annotations
 
