@@ -24,6 +24,7 @@ CACHE = 1 << 28
 """The bytes of blocks and rows that an operator keeps."""
 
 _SIDE = 512  # rows and columns of a block
+_KEPT = 1 << 26  # bytes of centred samples
 _CHUNK = 1 << 22  # numbers of the columns that a combination is taken of at a time
 
 
@@ -78,7 +79,7 @@ class FittedKernel(Fitted):
     @cached_property
     def _centred(self) -> _Samples:
         """The samples with what of them does not depend on new rows, for dense rows."""
-        return _Samples(self.samples, self.kernel, _centre(self.samples, self.kernel))
+        return _Samples(self.samples, self.kernel, _centre(self.samples, self.kernel), kept=True)
 
     @cached_property
     def _plain(self) -> _Samples:
@@ -160,20 +161,28 @@ class Linear(Kernel):
 
 
 class _Samples:
-    """The rows of a data matrix with their squared norms. They are centred where the kernel depends on differences only."""
+    """The rows of a data matrix with their squared norms. They are centred where the kernel depends on differences only.
 
-    def __init__(self, X: MatrixLike, kernel: Kernel, centre: Array | None) -> None:
+    `kept` says that few rows will meet these again and again: the centred rows are then kept where they take at most `_KEPT` bytes.
+    """
+
+    def __init__(self, X: MatrixLike, kernel: Kernel, centre: Array | None, kept: bool = False) -> None:
         self.X = X
         self.kernel = kernel
         self.centre = centre
+        self._moved: Array | None = None
         if centre is None:
             self.squares = squared_norms(X)
-        else:
-            self.squares = np.concatenate(
-                [np.einsum("ij,ij->i", b, b) for b in (self.rows(part) for part in _parts(X.shape[0]))]
-            )
+            return
+        self.squares = np.concatenate(
+            [np.einsum("ij,ij->i", b, b) for b in (self.rows(part) for part in _parts(X.shape[0]))]
+        )
+        if kept and 8 * X.shape[0] * X.shape[1] <= _KEPT:
+            self._moved = np.concatenate([self.rows(part) for part in _parts(X.shape[0])])
 
     def rows(self, item: slice | Array) -> Any:
+        if self._moved is not None:
+            return self._moved[item]
         part = self.X[item]
         return part if self.centre is None else np.asarray(part, dtype=np.float64) - self.centre
 

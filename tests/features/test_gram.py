@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from fwdsl.features import Kernel, RankOneUpdated, fit
 from fwdsl.features import gram as module
-from fwdsl.features.gram import CrossGram, GramOperator, Linear, Polynomial, Rbf
+from fwdsl.features.gram import CrossGram, FittedKernel, GramOperator, Linear, Polynomial, Rbf
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((50, 4)) * (RNG.random((50, 4)) < 0.6) + 0.0
@@ -167,3 +167,13 @@ def test_a_factor_that_needs_more_memory_is_not_made():
 def test_a_width_far_below_the_distances():
     distinct = 1e8 * RNG.standard_normal((20, 3))
     assert np.array_equal(GramOperator(distinct, Rbf(gamma=1e300)).toarray(), np.eye(20))
+
+
+def test_samples_that_are_kept_centred_give_the_same_predictions(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    samples, rows, a = 40.0 + rng.normal(size=(700, 6)), 40.0 + rng.normal(size=(3, 6)), rng.normal(size=700)
+    kept = FittedKernel(Rbf(0.3), samples)
+    assert kept._centred.rows(slice(0, 2)).base is not None
+    monkeypatch.setattr(module, "_KEPT", 8 * samples.size - 1)
+    centred_each_time = FittedKernel(Rbf(0.3), samples)
+    np.testing.assert_allclose(kept.transform(rows) @ a, centred_each_time.transform(rows) @ a, rtol=1e-12, atol=1e-12)
