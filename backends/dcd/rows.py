@@ -98,7 +98,7 @@ class SparseRows:
         if PAIR * float(np.square(counts).sum()) <= self.count * float(self.width) ** 2:
             return self
         Z = np.zeros((self.count, self.width))
-        Z[np.repeat(np.arange(self.count), np.diff(self.indptr)), self.indices] = self.data
+        Z[np.repeat(np.arange(self.count), np.diff(self.indptr).astype(np.intp, copy=False)), self.indices] = self.data
         return DenseRows(Z)
 
 
@@ -107,4 +107,4 @@ def chosen(indptr: NDArray[np.integer], at: NDArray[np.intp]) -> tuple[NDArray[n
     first = indptr[at].astype(np.int64)
     counts = indptr[at + 1].astype(np.int64) - first
     out = np.concatenate(([0], np.cumsum(counts)))
-    return out, np.repeat(first - out[:-1], counts) + np.arange(out[-1])
+    return out, np.repeat(first - out[:-1], counts.astype(np.intp, copy=False)) + np.arange(out[-1])

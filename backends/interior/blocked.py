@@ -7,6 +7,7 @@ leaves it to a thread of its own, which is left behind where the run ends first.
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -168,6 +169,8 @@ def _lapack(name: str) -> Callable[..., None]:
 
 def attended(work: Callable[[], T], look: Look) -> T:
     """work(), in a thread of its own; where the run ends first that thread is left to itself."""
+    if sys.platform == "emscripten":  # a browser has no threads
+        return work()
     found: list[T] = []
     failed: list[BaseException] = []
 

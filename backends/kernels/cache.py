@@ -15,6 +15,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from fwdsl.backends.kernels.uncompiled import why_not_compiled
+
 log = logging.getLogger("fwdsl.kernels")
 
 _KEEP_SECONDS = 30 * 24 * 3600.0
@@ -56,7 +58,9 @@ def cache_root() -> Path:
 
 @cache
 def kernel_folder() -> Path | None:
-    """This version's folder, made and found writable; None, after one warning, where it cannot be."""
+    """This version's folder, made and found writable; None where nothing is compiled, and, after one warning, where it cannot be."""
+    if why_not_compiled() is not None:
+        return None
     import numba
 
     return open_folder(cache_root(), stamp(kernel_sources(), f"numba {numba.__version__}", f"python {sys.version}"))

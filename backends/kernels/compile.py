@@ -1,4 +1,4 @@
-"""Compiling kernels with numba, on demand, and keeping the machine code between processes.
+"""Compiling kernels with numba, on demand, and keeping the machine code between processes; where nothing is compiled, running them as they are.
 
 The one place that applies `njit`: atoms and matrix kernels are plain functions over arrays and numbers elsewhere. The folder that kernels
 are kept in carries a stamp of all kernel sources, as one may be compiled into another; `cache` says where it is, `kept` how they are kept.
@@ -7,6 +7,9 @@ are kept in carries a stamp of all kernel sources, as one may be compiled into a
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +20,10 @@ from types import FunctionType
 from typing import Any
 
 from fwdsl.atoms.loss import is_plain
+from fwdsl.backends.kernels.uncompiled import VARIABLE, Uncompiled, why_not_compiled
 from fwdsl.collector import still_collector
+
+log = logging.getLogger("fwdsl.kernels")
 
 Function = Callable[..., Any]
 
@@ -94,7 +100,8 @@ def is_compiling() -> bool:
 def kernel(
     fn: Function, *, reorder: bool = False, fuse: bool = False, parts: tuple[str, ...] = (), **uses: Function
 ) -> Function:
-    """The compiled version of an undecorated kernel; one for each way of rounding, and each signature compiled at its first call.
+    """The compiled version of an undecorated kernel; one for each way of rounding, and each signature compiled at its first call. Where nothing
+    is compiled (`why_not_compiled`) it is the kernel itself, with the same arithmetic, whatever way of rounding is asked for.
 
     With `fuse` products may be fused with sums, with `reorder` sums may be added up in another, fixed order besides. `uses` are kernels, or
     what numba calls intrinsic, that `fn` calls by the names given, which need not exist in its module: one loop over samples serves every
@@ -157,7 +164,7 @@ def compiled_signatures() -> list[str]:
 def loaded_signatures() -> list[str]:
     """The kernels that this process loaded from the cache, in no particular order."""
     with _lock:
-        known: list[Any] = list(_dispatchers.values())
+        known: list[Any] = [d for d in _dispatchers.values() if not isinstance(d, Uncompiled)]
     return [
         f"{_names[id(d)]}({', '.join(map(str, signature))})"
         for d in known
@@ -180,6 +187,10 @@ def _decorate(fn: Function, rounding: str) -> Function:
     with _lock:
         if (found := _dispatchers.get((fn, rounding))) is not None:
             return found
+        if (why := why_not_compiled()) is not None:
+            _tell_once(why)
+            _dispatchers[fn, rounding] = uncompiled = Uncompiled(fn)
+            return uncompiled
         _waiting.start()
         try:
             with still_collector():
@@ -202,6 +213,13 @@ def _decorate(fn: Function, rounding: str) -> Function:
         _names[id(compiled)] = _name(fn)
         _dispatchers[fn, rounding] = compiled
         return compiled
+
+
+@cache
+def _tell_once(why: str) -> None:
+    """Say that kernels are not compiled, where nobody asked for that."""
+    if VARIABLE not in os.environ and sys.platform != "emscripten":
+        log.warning("kernels run as plain Python, hundreds of times slower: %s (pip install numba)", why)
 
 
 def _jit(fn: Function, rounding: str, **options: str) -> Any:

@@ -35,7 +35,7 @@ class Pool:
     def __init__(self, threads: int = 1) -> None:
         if threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
-        self.threads = threads
+        self.threads = 1 if sys.platform == "emscripten" else threads  # a browser has no threads
         #: Whether the run is to end now (its time is over, Ctrl-C), which the driver knows.
         self.must_stop: Callable[[], bool] = never
         self._workers: ThreadPoolExecutor | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fwdsl.backends.kernels.compile import Function
+from fwdsl.backends.kernels.uncompiled import Function, why_not_compiled
 
 if TYPE_CHECKING:
     from fwdsl.atoms.base import MatrixLike
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 @cache
 def prefetch_function() -> Function:
-    """`prefetch(a, j)` for kernels, to be linked by that name: LLVM's prefetch of the cache line of a[j]; a is a vector."""
+    """`prefetch(a, j)` for kernels, to be linked by that name: LLVM's prefetch of the cache line of a[j]; a is a vector.
+
+    It does nothing where kernels are not compiled.
+    """
+    if why_not_compiled() is not None:
+        return _nothing
+
     from llvmlite import ir
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -35,3 +41,7 @@ def prefetch_function() -> Function:
 
     found: Function = prefetch
     return found
+
+
+def _nothing(array: object, index: object) -> None:
+    """The hint that plain Python can give."""

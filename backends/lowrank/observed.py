@@ -69,7 +69,7 @@ class ObservedEntries:
         """|K|^2: how often the most frequent place was observed."""
         if self.size == 0:
             return 0.0
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr.astype(np.int64)))
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr.astype(np.intp)))
         return float(np.unique(rows * np.int64(self.shape[1]) + self.cols, return_counts=True)[1].max())
 
     @staticmethod

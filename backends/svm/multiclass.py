@@ -201,5 +201,5 @@ def _squares(rows: tuple[Any, ...], sparse: bool, n: int) -> Array:
     if not sparse:
         return np.asarray(np.einsum("ij,ij->i", rows[0], rows[0], dtype=np.float64))
     indptr, _, data = rows
-    at = np.repeat(np.arange(n), np.diff(indptr.astype(np.int64)))
+    at = np.repeat(np.arange(n), np.diff(indptr.astype(np.intp)))
     return np.asarray(np.bincount(at, np.square(data, dtype=np.float64), n))

@@ -24,8 +24,8 @@ Groups = Sequence[Sequence[int]] | NDArray[np.integer[Any]]
 class Partition:
     """Group g holds the entries order[start[g] : start[g + 1]]; an empty `order` stands for 0, 1, 2, .... Weights are positive."""
 
-    order: NDArray[np.int64]
-    start: NDArray[np.int64]
+    order: NDArray[np.intp]
+    start: NDArray[np.intp]
     weights: Array
     listed: bool
 
@@ -78,18 +78,16 @@ class Partition:
         return "groups" if np.all(self.weights == 1.0) else "groups, weights=weights"
 
 
-def listed(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def listed(groups: Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The positions, group after group, and the size of each group; an index has as many groups as its largest number + 1."""
     if isinstance(groups, np.ndarray) and groups.ndim == 1:
-        codes = groups.astype(np.int64)
+        codes = groups.astype(np.intp)
         return np.argsort(codes, kind="stable"), np.bincount(codes)
-    parts = [np.asarray(g, dtype=np.int64).reshape(-1) for g in groups]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]), np.array(
-        [part.size for part in parts], dtype=np.int64
-    )
+    parts = [np.asarray(g, dtype=np.intp).reshape(-1) for g in groups]
+    return np.concatenate([np.zeros(0, dtype=np.intp), *parts]), np.array([part.size for part in parts], dtype=np.intp)
 
 
-def members(groups: Groups) -> list[NDArray[np.int64]]:
+def members(groups: Groups) -> list[NDArray[np.intp]]:
     """The positions of each group."""
     order, sizes = listed(groups)
     return np.split(order, np.cumsum(sizes)[:-1]) if sizes.size else []
@@ -100,7 +98,7 @@ def is_partition(groups: Groups, size: int) -> bool:
     return _is_permutation(listed(groups)[0], size)
 
 
-def _is_permutation(order: NDArray[np.int64], size: int) -> bool:
+def _is_permutation(order: NDArray[np.intp], size: int) -> bool:
     return order.size == size and np.array_equal(np.sort(order), np.arange(size))
 
 
@@ -119,7 +117,7 @@ def partition(groups: Groups, weights: Any, size: int) -> Partition:
     chosen = np.ascontiguousarray(w[full])
     if not (np.all(chosen > 0.0) and np.all(np.isfinite(chosen))):
         raise ValueError("the weights of groups must be positive and finite")
-    start = np.concatenate([[0], np.cumsum(sizes[full])]).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(sizes[full])]).astype(np.intp)
     is_listed = bool(np.any(order != np.arange(size)))
     return Partition(order if is_listed else order[:0], start, chosen, is_listed)
 
@@ -127,7 +125,7 @@ def partition(groups: Groups, weights: Any, size: int) -> Partition:
 def even(count: int, length: int) -> Partition:
     """`count` groups of `length` neighbours: the rows of a matrix in C order."""
     full = count if length else 0
-    return Partition(np.zeros(0, dtype=np.int64), np.arange(full + 1, dtype=np.int64) * length, np.ones(full), False)
+    return Partition(np.zeros(0, dtype=np.intp), np.arange(full + 1, dtype=np.intp) * length, np.ones(full), False)
 
 
 def project_weighted(lengths: Array, weights: Array, r: float) -> Array:

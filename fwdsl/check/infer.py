@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import cast
 
@@ -42,6 +43,8 @@ def infer(ctx: Context, node: tree.Expr) -> Value | None:
 
 def _on_own_stack(run: Callable[[], Value | None]) -> Value | None:
     """The result of `run` in a new thread. Python limits nested calls for each thread on its own."""
+    if sys.platform == "emscripten":  # a browser has no threads
+        return run()
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:

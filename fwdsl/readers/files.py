@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -20,7 +18,16 @@ from .sources import COMPRESSIONS, compression, is_url
 
 BLOCK = 1 << 20
 _MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
-_BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+XzError: type[Exception] = EOFError
+"""The error of damaged .xz files; a Python built without `lzma`, as browsers have it, opens none."""
+
+with suppress(ImportError):
+    from lzma import LZMAError
+
+    XzError = LZMAError
+
+_BROKEN = (EOFError, zlib.error, XzError, gzip.BadGzipFile)
 
 
 STDIN = "-"
@@ -43,6 +50,16 @@ def opened(path: str, findings: FileFindings) -> Iterator[BinaryIO]:
     try:
         with _open(path) as stream:
             yield stream
+    except ModuleNotFoundError as error:
+        if error.name not in ("bz2", "_bz2", "lzma", "_lzma"):
+            raise
+        findings.add(
+            "FW4005",
+            f"`{path}` cannot be decompressed here: this Python was built without `{error.name.lstrip('_')}`",
+            rule="A compressed file must be complete and match its suffix.",
+            hint="decompress it first, or compress it as .gz",
+        )
+        raise Unreadable from None
     except _BROKEN as error:
         findings.add(
             "FW4005",
@@ -133,8 +150,12 @@ def _open(path: str) -> BinaryIO:
         case ".gz":
             return cast(BinaryIO, gzip.open(path, "rb"))
         case ".bz2":
+            import bz2
+
             return cast(BinaryIO, bz2.open(path, "rb"))
         case ".xz":
+            import lzma
+
             return cast(BinaryIO, lzma.open(path, "rb"))
         case _:
             return open(path, "rb")

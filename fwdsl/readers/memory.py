@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def most_memory() -> int:
     """The bytes of this machine's memory, or of the address space that this process may have if that is less."""
     size = sys.maxsize
-    if hasattr(os, "sysconf"):  # not on Windows
+    if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(
+        os, "sysconf_names", {}
+    ).keys():  # not on Windows, nor on every POSIX
+        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+        size = pages * page if pages > 0 and page > 0 else size
+    with suppress(ImportError):  # not on Windows, nor in a browser
         import resource
 
-        if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= os.sysconf_names.keys():  # not on every POSIX
-            pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-            size = pages * page if pages > 0 and page > 0 else size
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
         size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
     return size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import lzma
 import math
 import zipfile
 import zlib
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy_format
 
-from .files import Unreadable, opened
+from .files import Unreadable, XzError, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
@@ -174,7 +173,7 @@ def _read_header(
             shape, fortran, dtype = (), False, np.dtype([("", np.float64)])
         # NumPy takes `True` for a size
         sound = all(type(n) is int and n >= 0 for n in shape) and math.prod(shape) * dtype.itemsize < 2**62
-    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+    except (OSError, EOFError, zlib.error, XzError):
         raise
     except Exception:  # NumPy reads the header as a Python literal, which fails in many ways for a broken file
         sound = False

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.kernels.pool import Stopped
+from ..backends.kernels.uncompiled import looking
 from ..backends.method import Method, Report, Run
 from ..backends.registry import METHODS
 from ..certify.verified import DualBound, Verified
@@ -108,7 +109,7 @@ def drive(
     checkpoint: Checkpoint | None = None
     with over.asked(over.must_stop):
         try:
-            with over.control.breakable():
+            with over.control.breakable(), looking(over.break_off_late):
                 with over.asked(over.must_not_start):
                     over.iteration = 0 if resume is None else resume.iteration
                     run = live or _begun(method, problem, method_options, at, resume)

@@ -19,13 +19,16 @@ from ..model.options import Options
 from ..results.solution import Progress
 from ..results.status import Status
 from .forms import Solvable
-from .interrupt import Control
+from .interrupt import BrokenOff, Control
 from .journal import FEASIBLE, Best, Journal
 from .relay import counted
 from .watch import Moment, Watch
 
 LEAST_START = 0.5
 """Seconds that a method's start may take whatever the limit: a point with a bound is worth them."""
+
+LATE = 1.0
+"""Seconds after the limit that a step may take to end by itself, before an uncompiled kernel within it is broken off."""
 
 LOOK_AFTER = 10.0
 """The multiple of the data passes of a costly turn of the verifier that the run takes until the verifier is due again."""
@@ -123,6 +126,12 @@ class Supervisor:
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
         return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
+
+    def break_off_late(self) -> None:
+        """Raise `BrokenOff` where the limit of time is long past: asked within uncompiled kernels, of which one may take minutes."""
+        limit = self.options.time
+        if self.control.within and limit < math.inf and self.seconds() >= max(limit, LEAST_START) + LATE:
+            raise BrokenOff
 
     def ending(self) -> tuple[Status, str] | None:
         """The status and reason of a run that is interrupted or out of time; None while it may go on."""

@@ -293,3 +293,17 @@ def test_a_sparse_archive_is_read_into_its_place(folder: Path) -> None:
     tracemalloc.stop()
     matrix = arrays["X"]
     assert peak < 1.5 * (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+
+
+def test_a_python_without_lzma_says_so(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "b.csv.xz").write_bytes(b"\xfd7zXZ\x00")
+    (tmp_path / "a.fw").write_text(
+        'data b: vector[n] from csv("b.csv.xz")\nvar x: vector[n]\nminimize sum_squares(x - b)\n'
+    )
+    code = (
+        "import sys; sys.modules['lzma'] = sys.modules['_lzma'] = None\n"
+        f"from fwdsl.cli.app import run\nraise SystemExit(run(['run', {str(tmp_path / 'a.fw')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error[FW4005]" in done.stderr and "this Python was built without `lzma`" in done.stderr

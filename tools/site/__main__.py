@@ -59,8 +59,10 @@ def build(builder: str, *, fresh: bool = False, jobs: str = "auto", folder: Path
     )
     if code or builder != "html":
         return code
+    from ..playground.sources import write_page
     from .checks import broken_in
 
+    write_page(target / "playground" / "editor")
     faults = broken_in(target)
     for fault in faults:
         print(fault)

@@ -39,14 +39,15 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def _kernels() -> dict[str, Any]:
-    """The folder of compiled kernels, the files in it and their bytes; None where kernels are not kept."""
+    """The folder of compiled kernels, the files in it and their bytes; None where kernels are not kept. And why they are not compiled, or None."""
     from ...backends.kernels.cache import kernel_folder
+    from ...backends.kernels.uncompiled import why_not_compiled
 
-    folder = kernel_folder()
+    why, folder = why_not_compiled(), kernel_folder()
     if folder is None:
-        return {"folder": None, "files": 0, "bytes": 0}
+        return {"uncompiled": why, "folder": None, "files": 0, "bytes": 0}
     sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
-    return {"folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
+    return {"uncompiled": why, "folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
 
 
 def _extras() -> dict[str, dict[str, Any]]:
@@ -83,7 +84,9 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"{name:<14}{number}" for name, number in told["versions"].items())
     yield f"{'cores':<14}{told['cores']}"
     kernels = told["kernels"]
-    if kernels["folder"] is None:
+    if kernels["uncompiled"] is not None:
+        yield f"{'kernels':<14}run as plain Python, not compiled: {kernels['uncompiled']}"
+    elif kernels["folder"] is None:
         yield f"{'kernels':<14}compiled in every process: no folder keeps them"
     else:
         folder = (
@@ -93,4 +96,4 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     for extra, entry in told["extras"].items():
         there = ", ".join(f"{name} {number or 'absent'}" for name, number in entry["packages"].items())
         advice = "" if entry["installed"] else f": pip install 'fwdsl[{extra}]'"
-        yield f"{'extra ' + extra:<14}{there}{advice}"
+        yield f"{'extra ' + extra:<15}{there}{advice}"

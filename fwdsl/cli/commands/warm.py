@@ -43,6 +43,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     arguments = parser()
     known = arguments.parse(argv)
     output.configure(mode="json" if known.json else "text")
+    from ...backends.kernels.uncompiled import why_not_compiled
+
+    if (why := why_not_compiled()) is not None:
+        output.text(f"there is nothing to compile: kernels run as plain Python ({why})\n")
+        output.finish({"status": "ok", "folder": None, "programs": {}})
+        return OK
     names: list[str] = known.files if known.all else arguments.files(known, several=True)
     bindings = bindings_of(known)
     jobs: dict[str, Callable[[], Warmed]] = {display_name(n): partial(_program, n, bindings, output) for n in names}
