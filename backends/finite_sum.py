@@ -59,6 +59,8 @@ def reasons(
             found.append(f"{block.name} is in {block.set or 'no set'}: it takes {_listed(sets)}")
         if norms is not None and block.norm not in norms:
             found.append(f"{block.name} has {block.norm or 'no norm'}: it takes {_listed(norms)}")
+        elif block.beside is not None:
+            found.append(f"{block.name} has {block.beside} beside its {block.norm}")
         if ridge is not None and bool(block.ridges) != ridge:
             found.append(f"it {'needs a' if ridge else 'takes no'} `sum_squares({block.name})`")
     return tuple(found)

@@ -34,7 +34,7 @@ def fits(block: BlockPlan) -> bool:
     """True if g is a sum over entries or groups, or the ball of one, told from the records of its words."""
     word = CONVEX[block.norm] if block.norm is not None else None
     on = SETS.get(block.set) if block.set is not None else None
-    if (block.set is not None and on is None) or (word is not None and not _adds_up(word)):
+    if (block.set is not None and on is None) or (word is not None and not _adds_up(word)) or block.beside is not None:
         return False
     if on is None or (word is not None and _is_own_ball(word, on)):
         return True
