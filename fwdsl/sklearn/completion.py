@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..atoms.low_rank import LowRank
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
-from .estimator import NUMBERS, ProgramEstimator
+from .estimator import NUMBERS, ProgramEstimator, in_memory
 from .kinds import observed
 from .program import Names
 
@@ -43,7 +43,7 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
         """The rows of X with what is missing filled in."""
         check_is_fitted(self)
         rows = validate_data(
-            self, self._in_order(X), reset=False, dtype=NUMBERS, ensure_all_finite="allow-nan", copy=True
+            self, self._in_order(in_memory(X)), reset=False, dtype=NUMBERS, ensure_all_finite="allow-nan", copy=True
         )
         seen = ~np.isnan(rows)
         alpha = self._alpha
@@ -61,7 +61,7 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
         return found
 
     def _given(self, X: Any) -> Problem:
-        rows = validate_data(self, X, dtype=NUMBERS, ensure_all_finite="allow-nan")
+        rows = validate_data(self, in_memory(X), dtype=NUMBERS, ensure_all_finite="allow-nan")
         at = observed(rows)
         counts = np.maximum(np.bincount(at[1], minlength=rows.shape[1]), 1)
         center = self.center

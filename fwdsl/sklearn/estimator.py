@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from ..errors import FwError
+from ..errors import DataError, FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
 from ..results.solution import Solution
@@ -78,11 +79,25 @@ class ProgramEstimator(BaseEstimator):
             raise _no_weights(roles, names)
         return problem.bind(**self._settings(), **data)
 
+    def _for_estimators(self, error: DataError) -> DataError:
+        """The same error, with where an estimator is given the data that are missing (FW4501)."""
+        call = type(self).__name__
+        found = [
+            replace(d, hint=f"give it to the estimator, as in {call}(..., {name}=...)")
+            if d.code == "FW4501" and (name := d.message.split("`")[1])
+            else d
+            for d in error.diagnostics
+        ]
+        return DataError(found)
+
     def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
         """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that
         a weight of 2 is the sample twice."""
         if sample_weight is None:
             return np.ones(X.shape[0])
+        if np.ndim(sample_weight) == 0:  # type: ignore[arg-type]
+            # one number for all, as scikit-learn's own estimators take it
+            sample_weight = np.full(X.shape[0], sample_weight)
         weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
         if weights.ndim != 1:
             raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
@@ -95,6 +110,14 @@ class ProgramEstimator(BaseEstimator):
 
     def _solve(self, problem: Problem) -> None:
         """Solve, and keep what the solution says."""
+        try:
+            self._solved(problem)
+        except DataError as error:
+            if error.code != "FW4501":
+                raise
+            raise self._for_estimators(error) from None
+
+    def _solved(self, problem: Problem) -> None:
         self._keep(problem.solve(**self._options()))
 
     def _options(self) -> dict[str, Any]:
@@ -122,7 +145,7 @@ class ProgramEstimator(BaseEstimator):
                 f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is at most "
                 f"{solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=_levels_to_the_caller(),
             )
 
     def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
@@ -185,7 +208,7 @@ class ProgramEstimator(BaseEstimator):
     def _rows(self, X: object) -> Any:
         """New rows, checked, with the columns in the order of the fit."""
         check_is_fitted(self)
-        return validate_data(self, self._in_order(X), reset=False, accept_sparse="csr", dtype=NUMBERS)
+        return validate_data(self, self._in_order(in_memory(X)), reset=False, accept_sparse="csr", dtype=NUMBERS)
 
     def _in_order(self, X: Any) -> Any:
         """A frame that has the columns of the fit in another order, in that of the fit; all else as it is."""
@@ -204,6 +227,19 @@ class ProgramEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _levels_to_the_caller() -> int:
+    """The `stacklevel` of a warning that is raised where this is called from, for the line outside fwdsl that called it."""
+    levels, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("fwdsl."):
+        levels, frame = levels + 1, frame.f_back
+    return levels
+
+
+def in_memory(X: Any) -> Any:
+    """A lazy frame of polars as a frame; all else as it is."""
+    return X.collect() if hasattr(X, "collect") and hasattr(X, "collect_schema") else X
 
 
 def _no_weights(roles: Roles, names: Names) -> FwError:

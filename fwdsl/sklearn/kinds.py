@@ -15,7 +15,7 @@ from ..model import DataDecl, Term
 from ..readers.frames import column_names
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
-from .estimator import NUMBERS, ProgramEstimator
+from .estimator import NUMBERS, ProgramEstimator, in_memory
 from .program import roles_of
 
 
@@ -45,6 +45,7 @@ class Supervised(ProgramEstimator):
         names = self._names()
         roles = roles_of(self._program(sample_weight is not None).model, names)
         assert roles.y is not None
+        X = in_memory(X)
         rows, targets = self._checked(X, y, roles.y)
         return self._bound(X if column_names(X) else rows, targets, sample_weight)
 
@@ -181,6 +182,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         roles = roles_of(self._program(sample_weight is not None).model, names)
         if names.y is not None and y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: `{names.y}` of the program")
+        X = in_memory(X)
         rows = self._validated(X, roles.X)
         if not roles.X.type.is_entries:
             self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))
@@ -194,7 +196,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         """The value of the expression at the rows of X, (n, k). Of a completion X is that of the fit: its missing entries are filled in."""
         check_is_fitted(self)
         decl = roles_of(self._program(False).model, self._names()).X
-        rows = self._validated(self._in_order(X), decl, reset=False)
+        rows = self._validated(self._in_order(in_memory(X)), decl, reset=False)
         if not decl.type.is_entries:
             z = np.asarray(self._predictor(**{decl.name: rows}))
             return z.reshape(z.shape[0], -1)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from ..bind.values import is_sparse
 from ..problem import Problem
 from ..studies.grid import SolutionGrid
-from .estimator import NUMBERS, ProgramEstimator
+from .estimator import NUMBERS, ProgramEstimator, in_memory
 
 ON_THE_EDGE = 1e-8
 """The distance to the threshold, relative to it, within which a sample is on it: some samples of every fit are."""
@@ -46,7 +46,7 @@ class Outliers(OutlierMixin, ProgramEstimator):
         return found
 
     def _given(self, X: Any, sample_weight: Any) -> Problem:
-        rows = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS)
+        rows = validate_data(self, in_memory(X), accept_sparse="csr", dtype=NUMBERS)
         problem = self._bound(rows, None, sample_weight)
         weights = problem.instance.values.get(self._names().weights)
         return problem.bind(gamma=_width(rows, weights)) if self._needs_width else problem
