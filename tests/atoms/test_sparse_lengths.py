@@ -86,9 +86,32 @@ PROGRAMS = [
 def test_both_norms_stay_with_the_variable(text: str) -> None:
     problem = bound(text)
     assert "moved into the sum" not in str(problem.plan())
-    found = {m: problem.solve(method=m, tol=1e-9) for m in ("apg", "pdhg")}
-    assert [s.status for s in found.values()] == ["optimal"] * 2
-    assert found["apg"].objective == pytest.approx(found["pdhg"].objective, rel=1e-8)
+    methods = ["apg", "pdhg"] + ["coordinate_descent"] * ("norm2(" not in text)
+    found = [problem.solve(method=m, tol=1e-9) for m in methods]
+    assert [s.status for s in found] == ["optimal"] * len(found)
+    assert [s.objective for s in found] == pytest.approx([found[0].objective] * len(found), rel=1e-8)
+
+
+@pytest.mark.parametrize("inner", ["gram", "residual"])
+def test_coordinate_descent_leaves_single_entries_of_a_group_at_zero(inner: str) -> None:
+    found = bound(PROGRAMS[0]).bind(a=0.02).solve(method="coordinate_descent", inner=inner, tol=1e-10)
+    w = found["w"]
+    assert w[0] != 0.0 and (w[:3] == 0.0).any() and found.status == "optimal"
+
+
+@pytest.mark.parametrize("inner", ["gram", "residual"])
+def test_newton_steps_land_on_the_kinks_of_entries(inner: str) -> None:
+    """Columns far from 0, two of them the same, beside an intercept: steps of coordinates alone would take for ever."""
+    rng = np.random.default_rng(5)
+    far = rng.normal(size=(49, 12)) - 28.6
+    far[:, 1] = far[:, 0]
+    t = far[:, 5] + 0.7 * far[:, 8] - 0.8 * far[:, 10] + 0.1 * rng.normal(size=49)
+    text = (
+        "data X: matrix[n, p], t: vector[n], groups: index[p] of G\nvar w: vector[p], b: real\n"
+        "minimize 1/2 * mean(squared(X @ w + b, t)) + 0.02 * group_norm(w, groups) + 0.02 * norm1(w)\n"
+    )
+    problem = fw.parse(text).bind(X=far, t=t, groups=[3, 7, 3, 4, 4, 2, 0, 3, 6, 6, 6, 3])
+    assert problem.solve(method="coordinate_descent", inner=inner, tol=1e-9, max_iter=40).status == "optimal"
 
 
 def test_norms_without_a_weight_are_not_there() -> None:

@@ -54,6 +54,13 @@ class SparseLengths(Norm):
     def permutable(self) -> bool:  # type: ignore[override]
         return self.parts.count <= 1
 
+    @property
+    def sizes_beside(self) -> float:
+        return self.s
+
+    def groups_of(self) -> Partition:
+        return self.parts
+
     def describe(self) -> str:
         of_groups = f"({self.parts.describe()})" if CONVEX[self.word].grouped else ""
         return f"{self.c:g} * {self.word}{of_groups} + {self.s:g} * norm1"
