@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from numbers import Real
 from typing import Any
 from warnings import warn
 
@@ -95,7 +96,7 @@ class ProgramEstimator(BaseEstimator):
         a weight of 2 is the sample twice."""
         if sample_weight is None:
             return np.ones(X.shape[0])
-        if np.ndim(sample_weight) == 0:  # type: ignore[arg-type]
+        if isinstance(sample_weight, Real):
             # one number for all, as scikit-learn's own estimators take it
             sample_weight = np.full(X.shape[0], sample_weight)
         weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")

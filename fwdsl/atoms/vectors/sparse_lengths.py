@@ -31,11 +31,11 @@ def sparse_groups_kernel(v, t, out, c, s, r, weights, start, order):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseLengths(Norm):
-    """`c * word + s * norm1` for a word that is the sum of the Euclidean norms of groups, such as `group_norm`."""
+    """`c * of + s * norm1`, `of` naming a sum of Euclidean norms of groups, such as `group_norm`."""
 
     s: float
     parts: Partition
-    word: str  # type: ignore[misc]
+    of: str
 
     polyhedral = False
     dual_name = "l2"
@@ -48,7 +48,7 @@ class SparseLengths(Norm):
     @property
     def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
         """The name of the norm of groups; no other norm has one that is the sum of two."""
-        return self.word, None
+        return self.of, None
 
     @property
     def permutable(self) -> bool:  # type: ignore[override]
@@ -62,8 +62,8 @@ class SparseLengths(Norm):
         return self.parts
 
     def describe(self) -> str:
-        of_groups = f"({self.parts.describe()})" if CONVEX[self.word].grouped else ""
-        return f"{self.c:g} * {self.word}{of_groups} + {self.s:g} * norm1"
+        of_groups = f"({self.parts.describe()})" if CONVEX[self.of].grouped else ""
+        return f"{self.c:g} * {self.of}{of_groups} + {self.s:g} * norm1"
 
     def norm(self, x: Array) -> float:
         return self.parts.norm(x) + self.s / self.c * norm1(x)
