@@ -40,9 +40,10 @@ def reasons(
     norms: Collection[str | None] | None = None,
     smooth: bool = True,
     ridge: bool | None = None,
+    two_norms: bool = False,
 ) -> tuple[str, ...]:
     """The reasons why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
-    `sum_squares`, False refuses one. None lets everything pass."""
+    `sum_squares`, False refuses one. None lets everything pass. A variable with `two_norms` is refused where it is not asked for."""
     found = not_one_loss(arrangement)
     for term in arrangement.sums:
         if term.kind != "loss":
@@ -59,6 +60,8 @@ def reasons(
             found.append(f"{block.name} is in {block.set or 'no set'}: it takes {_listed(sets)}")
         if norms is not None and block.norm not in norms:
             found.append(f"{block.name} has {block.norm or 'no norm'}: it takes {_listed(norms)}")
+        elif block.beside is not None and not two_norms:
+            found.append(f"{block.name} has {block.beside} beside its {block.norm}")
         if ridge is not None and bool(block.ridges) != ridge:
             found.append(f"it {'needs a' if ridge else 'takes no'} `sum_squares({block.name})`")
     return tuple(found)

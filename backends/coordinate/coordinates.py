@@ -1,12 +1,13 @@
 """The nonsmooth part of a problem by groups of coordinates: c_g |x_g|_2 + sum_j (ridge_j x_j^2 / 2 + q_j x_j) on lo_j <= x_j <= hi_j.
 
-Most groups are one coordinate; larger ones have no bounds. There may be a ball too, h(x) = sum_g ball_g |x_g|_2 <= radius. With its multiplier m it
-is the penalty m (h(x) - radius), so that c becomes c + m ball.
+Most groups are one coordinate; larger ones have no bounds, and may have sizes of their entries beside, thin_g |x_g|_1. There may be a ball
+too, h(x) = sum_g ball_g |x_g|_2 <= radius. With its multiplier m it is the penalty m (h(x) - radius), so that c becomes c + m ball.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -65,6 +66,7 @@ class _GroupedBlock:
     radius: float = math.inf
     lo: Array | float = -np.inf
     hi: Array | float = np.inf
+    thin: float = 0.0
 
 
 def _part(f: VectorFunction) -> _GroupedBlock | None:
@@ -77,7 +79,7 @@ def _part(f: VectorFunction) -> _GroupedBlock | None:
     if groups is not None:
         of_groups = c * groups.weights if c else 0.0
         return (
-            _GroupedBlock(groups, of_groups)
+            _GroupedBlock(groups, of_groups, thin=g.sizes_beside if isinstance(g, Norm) else 0.0)
             if on is None
             else _GroupedBlock(groups, of_groups, groups.weights, on.scale)
         )
@@ -120,6 +122,7 @@ class Coordinates:
     hi: Array
     q: Array
     ball: Array
+    thin: Array
     radius: float = math.inf
     tasks: int = 1
 
@@ -132,6 +135,7 @@ class Coordinates:
         lengths: list[Indices] = []
         c: list[Array] = []
         ball: list[Array] = []
+        thin: list[Array] = []
         radius = math.inf
         for block in problem.canonical.blocks:
             part = _part(block.g)
@@ -141,12 +145,16 @@ class Coordinates:
             groups = part.groups
             order.append(places if groups is None or not groups.order.size else places[groups.order])
             lengths.append(np.ones(block.size, dtype=np.intp) if groups is None else np.diff(groups.start))
-            c.append(np.broadcast_to(part.c, lengths[-1].shape))
+            # of one coordinate both norms are its size
+            several = lengths[-1] > 1
+            c.append(np.broadcast_to(part.c, several.shape) + np.where(several, 0.0, part.thin))
+            thin.append(np.where(several, part.thin, 0.0))
             ball.append(np.broadcast_to(part.ball, lengths[-1].shape))
             radius = min(radius, part.radius)
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.intp)
         at = np.concatenate(order).astype(np.intp)
-        return Coordinates(at, start, np.concatenate(c), ridge, lo, hi, problem.q, np.concatenate(ball), radius, tasks)
+        of_groups = np.concatenate(c), ridge, lo, hi, problem.q, np.concatenate(ball), np.concatenate(thin)
+        return Coordinates(at, start, *of_groups, radius, tasks)
 
     @cached_property
     def is_ball(self) -> bool:
@@ -182,13 +190,11 @@ class Coordinates:
             first = np.flatnonzero(np.diff(of, prepend=-1))
             start, groups = np.append(first, work.size), of[first]
         c, numbers = self.weights(multiplier)[groups], (self.ridge[work], self.lo[work], self.hi[work], self.q[work])
-        return Coordinates(every, start, c, *numbers, np.zeros(groups.size), tasks=self.tasks)
+        return Coordinates(every, start, c, *numbers, np.zeros(groups.size), self.thin[groups], tasks=self.tasks)
 
     def priced(self, c: Array) -> Coordinates:
         """The same coordinates with other penalties of the groups."""
-        return Coordinates(
-            self.order, self.start, c, self.ridge, self.lo, self.hi, self.q, self.ball, self.radius, self.tasks
-        )
+        return replace(self, c=c)
 
     def weights(self, multiplier: float) -> Array:
         return self.c + multiplier * self.ball if multiplier else self.c
@@ -215,9 +221,24 @@ class Coordinates:
     def has_q(self) -> bool:
         return bool(self.q.any())
 
-    def penalty(self, x: Array) -> float:
-        """sum_g c_g |x_g| + sum_j ridge_j x_j^2 / 2 + q_j x_j."""
+    @cached_property
+    def is_thin(self) -> bool:
+        """True if groups have sizes of their entries beside."""
+        return bool(self.thin.any())
+
+    @cached_property
+    def kinks(self) -> Array:
+        """The slope of each coordinate's own kink at 0: of one that is a group, or has its size beside the length of its group."""
+        return np.where(self.thin[self.group] > 0.0, self.thin[self.group], self.rest) if self.is_thin else self.rest
+
+    def norms(self, x: Array) -> float:
+        """sum_g c_g |x_g| + thin_g |x_g|_1."""
         found = float(self.c @ self.lengths(x))
+        return found + float(self.thin[self.group] @ np.abs(x)) if self.is_thin else found
+
+    def penalty(self, x: Array) -> float:
+        """sum_g c_g |x_g| + thin_g |x_g|_1 + sum_j ridge_j x_j^2 / 2 + q_j x_j."""
+        found = self.norms(x)
         # asked several times a step, for all coordinates
         if self.has_q:
             found += float(self.q @ x)
@@ -259,15 +280,15 @@ class Coordinates:
     def survey(self, x: Array, kty: Array, length: Array, multiplier: float) -> tuple[Array, float]:
         """The violations of optimality at x over the columns' lengths, and the largest share of the dual point that meets the penalties."""
         misses = np.empty(x.size)
-        numbers = (self.order, self.start, self.weights(multiplier), self.ridge, self.lo, self.hi, self.q)
+        numbers = (self.order, self.start, self.weights(multiplier), self.thin, self.ridge, self.lo, self.hi, self.q)
         share = kernel(loops.survey)(x, kty, *numbers, length, misses)
         return misses, float(share)
 
     def conjugate(self, kty: Array, share: float) -> float:
         """g* at -(q + share kty), the suprema left out that are infinite."""
         if not self.is_ball:
-            numbers = (self.order, self.start, self.c, self.ridge, self.lo, self.hi, self.q)
+            numbers = (self.order, self.start, self.c, self.thin, self.ridge, self.lo, self.hi, self.q)
             return float(kernel(loops.conjugate)(kty, share, *numbers))
         m = self.multiplier(share * kty)
-        numbers = (self.order, self.start, self.weights(m), self.ridge, self.lo, self.hi, self.q)
+        numbers = (self.order, self.start, self.weights(m), self.thin, self.ridge, self.lo, self.hi, self.q)
         return m * self.radius + float(kernel(loops.conjugate)(kty, share, *numbers))

@@ -1,7 +1,8 @@
 """The loops of coordinate descent, by groups of coordinates: over the columns of a matrix with a residual kept, and over a Gram matrix with a
 gradient kept. `column_dot`, `column_add`, `column_square`, `extra_dot` and `extra_add` are linked in (`kernels.compile`).
 
-Group g, the coordinates from start[g] to start[g + 1], has the penalty c_g |x_g|_2; one alone stays in lo <= x <= hi. `size` bounds its second
+Group g, the coordinates from start[g] to start[g + 1], has the penalty c_g |x_g|_2 + thin_g |x_g|_1; one alone stays in lo <= x <= hi, and its
+thin_g is 0. `size` bounds its second
 derivative, that of its ridge included; groups of size 0 stay where they are. The columns of a matrix come as the rows of its transpose do in
 `backends.kernels.rows`; `extra` has columns of other maps as its rows, whose coordinates come first. Both loops return (epochs, measure): the
 measure bounds about what an epoch's violations of optimality cost, sum_i |v_i x_i| + max_g |v_g| / c_g times the penalty.
@@ -28,20 +29,22 @@ def coordinate_minimum(x, slope, size, c, lo, hi):
     return min(max(a, lo), hi)
 
 
-def group_share(x, v, start, stop, size, c):
-    """The share of u = x - v / size that is left of a group shrunk by c / size: u / |u| times max(|u| - c / size, 0). Puts u into v."""
+def group_share(x, v, start, stop, size, c, thin):
+    """The share of u = x - v / size, its entries first drawn thin / size nearer to 0, that is left of a group shrunk by c / size: u / |u| times
+    max(|u| - c / size, 0). Puts u into v."""
     total = 0.0
     for i in range(start, stop):
-        v[i] = x[i] - v[i] / size
+        u = x[i] - v[i] / size
+        v[i] = max(u - thin / size, 0.0) + min(u + thin / size, 0.0)
         total += v[i] * v[i]
     length = math.sqrt(total)
     return max(length - c / size, 0.0) / length if length > 0.0 else 0.0
 
 
 def residual_epochs(
-    columns, cols, tasks, extra, r, scale, slope, start, size, c, ridge, lo, hi, x, rounds, enough, trail, first
+    columns, cols, tasks, extra, r, scale, slope, start, size, c, thin, ridge, lo, hi, x, rounds, enough, trail, first
 ):
-    """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + sum_g c_g |x_g|, r changing by M dx, until the
+    """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + the penalties, r changing by M dx, until the
     measure is `enough`. Coordinate i moves row tasks[i] of r. `trail` gets x after each epoch, `first` the measure of the first one."""
     m = extra.shape[0]
     one = r.shape[0] == 1
@@ -60,7 +63,7 @@ def residual_epochs(
                 dot = extra_dot((extra,), i, rest) if i < m else column_dot(columns, cols[i - m], rest)
                 v[i] = scale * dot + slope[i] + ridge[i] * x[i]
             alone = start[g + 1] - start[g] == 1
-            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
+            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g], thin[g])
             moves = 0.0
             length = 0.0
             for i in range(start[g], start[g + 1]):
@@ -68,6 +71,7 @@ def residual_epochs(
                 new = coordinate_minimum(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
                 step = new - old
                 length += new * new
+                weight += thin[g] * abs(new)
                 if step != 0.0:
                     x[i] = new
                     rest = only if one else r[tasks[i]]
@@ -89,8 +93,8 @@ def residual_epochs(
     return rounds, measure
 
 
-def gram_epochs(gram, slope, at, tasks, start, size, c, lo, hi, x, rounds, enough, first):
-    """The same on <slope, d> + d' gram d / 2 + sum_g c_g |x_g|, `slope` being kept at x; a coordinate that stays costs nothing. Coordinate i is that
+def gram_epochs(gram, slope, at, tasks, start, size, c, thin, lo, hi, x, rounds, enough, first):
+    """The same on <slope, d> + d' gram d / 2 + the penalties, `slope` being kept at x; a coordinate that stays costs nothing. Coordinate i is that
     of row at[i] of `gram` for the task tasks[i], which has a row of `slope`: between tasks there are no products."""
     measure = 0.0
     v = np.empty(x.size)
@@ -104,7 +108,7 @@ def gram_epochs(gram, slope, at, tasks, start, size, c, lo, hi, x, rounds, enoug
             for i in range(start[g], start[g + 1]):
                 v[i] = slope[tasks[i], at[i]]
             alone = start[g + 1] - start[g] == 1
-            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g])
+            share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g], thin[g])
             moves = 0.0
             length = 0.0
             for i in range(start[g], start[g + 1]):
@@ -112,6 +116,7 @@ def gram_epochs(gram, slope, at, tasks, start, size, c, lo, hi, x, rounds, enoug
                 new = coordinate_minimum(old, v[i], size[g], c[g], lo[i], hi[i]) if alone else share * v[i]
                 step = new - old
                 length += new * new
+                weight += thin[g] * abs(new)
                 if step != 0.0:
                     x[i] = new
                     own = slope[tasks[i]]
@@ -193,10 +198,33 @@ def weighted_rows(indptr, indices, data, chosen, root, out_indptr, out_indices, 
         out_indptr[i + 1] = at
 
 
-def survey(x, kty, order, start, c, ridge, lo, hi, q, length, out):
+def thinned_share(kty, order, start, stop, thin, room, share):
+    """The largest s <= `share` at which the entries of s kty, drawn `thin` nearer to 0, are at most `room` long.
+
+    That length is convex in s: Newton's steps go down to it. Without `thin` the first one is there."""
+    for _ in range(50):
+        squares = 0.0
+        rise = 0.0
+        for k in range(start, stop):
+            size = abs(kty[order[k]])
+            near = max(share * size - thin, 0.0)
+            squares += near * near
+            rise += near * size
+        length = math.sqrt(squares)
+        if length <= room or rise <= 0.0:
+            break
+        lower = share - (length - room) * length / rise
+        if not lower < share:
+            break
+        share = max(lower, 0.0)
+    return share
+
+
+def survey(x, kty, order, start, c, thin, ridge, lo, hi, q, length, out):
     """out_j = the distance of u = -(kty + q + ridge x) from the subdifferential of the penalty at x, in the group of j, over its length.
 
-    Group g has the coordinates order[start[g] : start[g + 1]] and the penalty c_g |x_g|; those of one coordinate stay in [lo, hi]. Returns the
+    Group g has the coordinates order[start[g] : start[g + 1]] and the penalty c_g |x_g| + thin_g |x_g|_1; those of one coordinate stay in [lo, hi].
+    Returns the
     largest s in [0, 1] with -(q + s kty) in the domain of the conjugate, as far as that takes a positive s.
     """
     share = 1.0
@@ -226,28 +254,34 @@ def survey(x, kty, order, start, c, ridge, lo, hi, q, length, out):
             u = -(kty[i] + q[i] + ridge[i] * x[i])
             if size > 0.0:
                 u -= c[g] * x[i] / size
+            if x[i] != 0.0:
+                u -= math.copysign(thin[g], x[i])
+            else:
+                u = max(u - thin[g], 0.0) + min(u + thin[g], 0.0)
             miss += u * u
             least += q[i] * q[i]
-            most += kty[i] * kty[i]
+            most += max(share * abs(kty[i]) - thin[g], 0.0) ** 2
         miss = math.sqrt(miss)
         miss = miss if size > 0.0 else max(miss - c[g], 0.0)
         room = c[g] - math.sqrt(least)
-        if flat and room > 0.0 and math.sqrt(most) * share > room:
-            share = room / math.sqrt(most)
+        if flat and room > 0.0 and math.sqrt(most) > room:
+            share = thinned_share(kty, order, start[g], start[g + 1], thin[g], room, share)
         for k in range(start[g], start[g + 1]):
             out[order[k]] = miss / length[order[k]]
     return share
 
 
-def conjugate(kty, share, order, start, c, ridge, lo, hi, q):
-    """The sum over groups of sup <v, x> - c |x| - ridge |x|^2 / 2 over [lo, hi] at v = -(q + share kty), those left out that are infinite."""
+def conjugate(kty, share, order, start, c, thin, ridge, lo, hi, q):
+    """The sum over groups of sup <v, x> - c |x| - thin |x|_1 - ridge |x|^2 / 2 over [lo, hi] at v = -(q + share kty).
+
+    Those that are infinite are left out."""
     total = 0.0
     for g in range(start.size - 1):
         j = order[start[g]]
         if start[g + 1] - start[g] > 1:
             size = 0.0
             for k in range(start[g], start[g + 1]):
-                size += (q[order[k]] + share * kty[order[k]]) ** 2
+                size += max(abs(q[order[k]] + share * kty[order[k]]) - thin[g], 0.0) ** 2
             if ridge[j] > 0.0:
                 total += 0.5 * max(math.sqrt(size) - c[g], 0.0) ** 2 / ridge[j]
             continue

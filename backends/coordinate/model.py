@@ -98,7 +98,7 @@ class OnColumns:
             self.look()
             trail[0] = self.u
             done, measure = columns.residual_epochs(
-                self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q, g.start, self.size, g.c, g.ridge,
+                self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q, g.start, self.size, g.c, g.thin, g.ridge,
                 g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first,
             )  # fmt: skip
             begun = begun if total else float(first[0])
@@ -185,7 +185,7 @@ class OnGram:
 
     def _epochs(self, g: Coordinates, rounds: int, enough: float, first: Array) -> tuple[int, float]:
         done, measure = kernel(loops.gram_epochs)(
-            self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.lo, g.hi, self.u, rounds, enough,
+            self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.thin, g.lo, g.hi, self.u, rounds, enough,
             first,
         )  # fmt: skip
         return int(done), float(measure)
@@ -212,7 +212,7 @@ def _ahead(gram: Array, slope: Array, u: Array, g: Coordinates, trail: Array) ->
     step = (ahead - u).reshape(-1, g.tasks).T
     bent = step @ gram
     change = float(np.vdot(slope, step)) + 0.5 * float(np.vdot(step, bent))
-    if change + float(g.c @ (g.lengths(ahead) - g.lengths(u))) < 0.0:
+    if change + g.norms(ahead) - g.norms(u) < 0.0:
         u[:] = ahead
         slope += bent
 
@@ -245,7 +245,8 @@ def _held(u: Array, g: Coordinates) -> Array:
     else:
         lone = np.diff(g.start)[g.group] == 1
         here = g.lengths(u)[g.group] > 0.0
-        free = np.where(g.rest == 0.0, 2.0, np.where(lone, np.sign(u), 2.0 * here))
+        kinked = lone | (g.thin[g.group] > 0.0)
+        free = np.where(g.rest == 0.0, 2.0, np.where(kinked, np.sign(u), 2.0 * here))
     held = (u <= g.lo) | (u >= g.hi)
     return np.where(held, 0.0, free) if held.any() else free
 
@@ -265,7 +266,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
     if g.tasks > 1:
         matrix *= task[:, None] == task
     slopes = slope[task, at]
-    d = _newton_direction(matrix, slopes + g.rest[free] * sign, u, g, free)
+    d = _newton_direction(matrix, slopes + g.kinks[free] * sign, u, g, free)
     new = None if d is None else _newton_point(matrix, slopes, d, sign, u, g, free)
     if new is None:
         return False
@@ -307,7 +308,7 @@ def _newton_point(
         step, changed = new - here, u.copy()
         changed[free] = new
         change = float(slopes @ step) + 0.5 * float(step @ (matrix @ step))
-        return change + float(g.c @ (g.lengths(changed) - g.lengths(u)))
+        return change + g.norms(changed) - g.norms(u)
 
     new: Array = np.clip(here + d, lo, hi)
     if change_to(new) < 0.0:
@@ -315,13 +316,16 @@ def _newton_point(
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(d > 0.0, (hi - here) / d, np.where(d < 0.0, (lo - here) / d, math.inf))
     length = min(1.0, float(room.min()))
-    if g.alone:
-        new = np.clip(here + length * d, lo, hi)
-        first = room <= length
-        new[first] = np.where(d > 0.0, hi, lo)[first]
-    else:
+    # as far as the first bound or kink, and onto it
+    new = np.clip(here + length * d, lo, hi)
+    first = room <= length
+    new[first] = np.where(d > 0.0, hi, lo)[first]
+    if not g.alone:
         bend = float(d @ (matrix @ d))
-        new = min(_along(here, d, float(slopes @ d), bend, 0.5 * length, g, free), key=change_to)
+        slope = float(slopes @ d) + float((g.thin[g.group[free]] * sign) @ d)
+        longest = min(0.5, length) if g.is_thin else 0.5 * length
+        points = _along(here, d, slope, bend, longest, g, free)
+        new = min((*points, new) if g.is_thin else points, key=change_to)
     return new if change_to(new) < 0.0 else None
 
 

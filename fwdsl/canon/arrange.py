@@ -1,7 +1,8 @@
 """The place of each term in the canonical form, from names alone. A plan without data shows it; `build` fills it with numbers.
 
 A term or set on a bare variable may stay with its block, in g; everything else is a term of the sum under its linear map. Of the terms and sets
-on one block, g keeps one (norm, set) pair with a registered joint prox and all `sum_squares`; the others move into the sum with K = identity.
+on one block, g keeps one (norm, set) pair with a registered joint prox and all `sum_squares`, and `norm1` beside a norm that is a sum of Euclidean
+lengths and has no set; the others move into the sum with K = identity.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .pairs import COLUMNS_OF_SIMPLEX, ROWS_OF_SIMPLEX, in_block, innermost, key
 class BlockPlan:
     """g of one variable: indices of the model's terms (`norms`, `ridges`) and constraints (`sets`, all merged into `set`).
 
+    `besides` are the terms of a second norm, `beside`, that g keeps: sizes of entries beside lengths of groups.
     `set` is a set's key (`rows(simplex)`: `names.key_of`); `implicit` says that the variable is over an implicit feature map.
     """
 
@@ -33,6 +35,8 @@ class BlockPlan:
     ridges: tuple[int, ...] = ()
     in_sum: tuple[str, ...] = ()
     implicit: bool = False
+    beside: str | None = None
+    besides: tuple[int, ...] = ()
 
 
 @light_dataclass
@@ -128,7 +132,7 @@ def arrange(model: Model, apart: frozenset[tuple[str, int]] = frozenset()) -> Ar
     for variable in model.variables:
         plan = _arrange_block(model, variable.name, variable.type, facts, apart)
         blocks.append(plan)
-        kept_terms.update(plan.norms, plan.ridges)
+        kept_terms.update(plan.norms, plan.besides, plan.ridges)
         kept_constraints.update(plan.sets)
     linear = tuple(i for i, t in enumerate(model.terms) if t.kind == "affine")
     for i, term in enumerate(model.terms):
@@ -213,6 +217,7 @@ def _arrange_block(
     pairs = [pair for pair in pairs if _of_same_groups(model, norms, groups, pair)]
     # keeping both beats keeping the set, which beats keeping the norm: points then satisfy the set exactly
     norm, set_ = max(pairs, key=lambda p: 2 * (p[1] is not None) + (p[0] is not None))
+    norm, beside = (norm, None) if set_ is not None else _two_norms(norm, list(norms))
     kept_sets = tuple(groups.get(set_, ())) if set_ else ()
     if set_ is not None and not (set_ in SETS and (SETS[set_].bounds or SETS[set_].one_radius)):
         # only one of several with numbers of their own
@@ -220,10 +225,11 @@ def _arrange_block(
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
     if norm is not None and CONVEX[norm].grouped:
         kept_norms = kept_norms[:1]
-    in_sum = [model.terms[i].text for ids in norms.values() for i in ids if i not in kept_norms]
+    besides = tuple(norms.get(beside, ())) if beside else ()
+    in_sum = [model.terms[i].text for ids in norms.values() for i in ids if i not in (*kept_norms, *besides)]
     in_sum += [model.constraints[i].text for ids in groups.values() for i in ids if i not in kept_sets]
     if in_sum and (norm or set_):
-        kept = " with ".join(w for w in (norm, set_) if w)
+        kept = " with ".join(w for w in (norm, beside, set_) if w)
         facts.append(f"{name}: {kept} has a joint prox; no joint prox with {', '.join(in_sum)}, moved into the sum")
     return BlockPlan(
         name,
@@ -235,7 +241,16 @@ def _arrange_block(
         tuple(ridges),
         tuple(in_sum),
         name in implicit_maps(model),
+        beside,
+        besides,
     )
+
+
+def _two_norms(norm: str | None, norms: list[str]) -> tuple[str | None, str | None]:
+    """The norms that g keeps where there is no set: a sum of lengths with the sum of sizes, if the variable has both, else the one chosen."""
+    lengths = next((n for n in norms if CONVEX[n].adds_lengths), None)
+    sizes = next((n for n in norms if CONVEX[n].adds_sizes), None)
+    return (lengths, sizes) if lengths is not None and sizes is not None else (norm, None)
 
 
 def _of_same_groups(

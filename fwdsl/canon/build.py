@@ -225,7 +225,10 @@ class _Builder:
 
     def _block_function(self, plan: BlockPlan, shape: tuple[int, ...]) -> VectorFunction:
         terms = self.model.terms
-        c = sum(self._coefficient(terms[i]) * bare_factor(self.reader, terms[i].argument) for i in plan.norms)
+        c, s = (
+            sum(self._coefficient(terms[i]) * bare_factor(self.reader, terms[i].argument) for i in ids)
+            for ids in (plan.norms, plan.besides)
+        )
         ridge = 0.0
         for i in plan.ridges:
             factor = bare_factor(self.reader, terms[i].argument)
@@ -233,7 +236,8 @@ class _Builder:
             ridge += self._coefficient(terms[i]) * factor * factor / max(1, samples)
             if not math.isfinite(ridge):
                 raise NotFinite("a coefficient that is not finite", terms[i].argument)
-        norm = self.sets.norm_spec(terms[plan.norms[0]], c) if plan.norms and c > 0.0 else None
+        norms = [(ids, factor) for ids, factor in ((plan.norms, c), (plan.besides, s)) if ids and factor > 0.0]
+        norm = self.sets.norm_spec(terms[norms[0][0][0]], norms[0][1]) if norms else None
         constraints = [self.model.constraints[i] for i in plan.sets]
         inner = shape[1:] if plan.type.is_family else shape
         set_ = self.sets.set_spec(plan.set, constraints, math.prod(inner)) if plan.set is not None else None
@@ -243,6 +247,11 @@ class _Builder:
             set_ = set_[0], self.sets.symmetric_box(lo, hi, inner)
         places = [constraint.span for constraint in constraints] + [terms[i].span for i in plan.norms]
         g = self.sets.function(norm, set_, plan.type, shape, places)
+        if len(norms) > 1:
+            from ..atoms.vectors.sparse_lengths import with_norm1  # few programs have two norms of a variable
+
+            word = CONVEX[terms[plan.norms[0]].atom]
+            g = with_norm1(g, s, inner[0] if word.rows else 1)
         return Ridged(g, ridge) if ridge > 0.0 else g
 
     def _kept(self, plan: BlockPlan) -> list[str]:

@@ -99,7 +99,7 @@ def _structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, 
     for term in arrangement.sums:
         lines.append(f"  f  {term.text}")
     for block in arrangement.blocks:
-        words = [w for w in (block.norm, block.set) if w] or ["free"]
+        words = [w for w in (block.norm, block.beside, block.set) if w] or ["free"]
         if block.ridges:
             words.append(SQUARES)
         note = f"   (moved into the sum: {', '.join(block.in_sum)})" if block.in_sum else ""

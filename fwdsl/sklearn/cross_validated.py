@@ -34,7 +34,7 @@ class CrossValidated(ProgramEstimator):
 
     recipe: Recipe
 
-    def _solve(self, problem: Problem) -> None:
+    def _solved(self, problem: Problem) -> None:
         along = self.recipe.along
         given = getattr(self, f"{along}s")
         values = self._values(problem) if given is None else np.sort(np.atleast_1d(given).astype(np.float64))[::-1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from numbers import Real
 from typing import Any
 from warnings import warn
 
@@ -14,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from ..bind.bindings import categories_of
-from ..errors import FwError
+from ..errors import DataError, FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
 from ..results.solution import Solution
@@ -80,11 +82,25 @@ class ProgramEstimator(BaseEstimator):
             raise _no_weights(roles, names)
         return problem.bind(**self._settings(), **data)
 
+    def _for_estimators(self, error: DataError) -> DataError:
+        """The same error, with where an estimator is given the data that are missing (FW4501)."""
+        call = type(self).__name__
+        found = [
+            replace(d, hint=f"give it to the estimator, as in {call}(..., {name}=...)")
+            if d.code == "FW4501" and (name := d.message.split("`")[1])
+            else d
+            for d in error.diagnostics
+        ]
+        return DataError(found)
+
     def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
         """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that
         a weight of 2 is the sample twice."""
         if sample_weight is None:
             return np.ones(X.shape[0])
+        if isinstance(sample_weight, Real):
+            # one number for all, as scikit-learn's own estimators take it
+            sample_weight = np.full(X.shape[0], sample_weight)
         weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
         if weights.ndim != 1:
             raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
@@ -97,6 +113,14 @@ class ProgramEstimator(BaseEstimator):
 
     def _solve(self, problem: Problem) -> None:
         """Solve, and keep what the solution says."""
+        try:
+            self._solved(problem)
+        except DataError as error:
+            if error.code != "FW4501":
+                raise
+            raise self._for_estimators(error) from None
+
+    def _solved(self, problem: Problem) -> None:
         self._keep(problem.solve(**self._options()))
 
     def _options(self) -> dict[str, Any]:
@@ -124,7 +148,7 @@ class ProgramEstimator(BaseEstimator):
                 f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is at most "
                 f"{solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=_levels_to_the_caller(),
             )
 
     def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
@@ -223,6 +247,14 @@ class ProgramEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _levels_to_the_caller() -> int:
+    """The `stacklevel` of a warning that is raised where this is called from, for the line outside fwdsl that called it."""
+    levels, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("fwdsl."):
+        levels, frame = levels + 1, frame.f_back
+    return levels
 
 
 def _no_weights(roles: Roles, names: Names) -> FwError:

@@ -135,6 +135,7 @@ class ReadyEstimator(ProgramEstimator):
         found = [] if name is None else [CONSTRAINTS[name]]
         found = [line for line in found if not (self._is_alone and NEIGHBOURS in line)]
         if "lower" in chosen:
+            self._check_bounds()
             found += _boxes(chosen["lower"], chosen["upper"])
         for matrix, relation, right in (("A_ub", "<=", "b_ub"), ("A_eq", "==", "b_eq")):
             if chosen.get(matrix) is not None:
@@ -178,6 +179,15 @@ class ReadyEstimator(ProgramEstimator):
             missing = [n for n in (matrix, right) if n in given and given[n] is None]
             if len(missing) == 1:
                 raise ValueError(f"{matrix} and {right} are given together: {missing[0]} is None")
+
+    def _check_bounds(self) -> None:
+        """Raise `ValueError` for bounds that are not one for all features, or one for each."""
+        p = vars(self).get("n_features_in_")
+        for name in ("lower", "upper"):
+            shape = np.shape(vars(self)[name])
+            if len(shape) > 1 or (shape and p is not None and shape != (p,)):
+                each = "each feature" if p is None else f"each of the {p} features"
+                raise ValueError(f"{name} has the shape {shape}: it is a number, or has one for {each}")
 
     def _is_restricted(self) -> bool:
         return self.recipe.poor

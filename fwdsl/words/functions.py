@@ -71,6 +71,11 @@ class ConvexWord(Word):
         return self.is_norm and self.additive
 
     @property
+    def adds_lengths(self) -> bool:
+        """True if it is a norm that is a sum of Euclidean lengths: of groups of entries, of rows, or of all entries together."""
+        return self.is_norm and (self.grouped or self.euclidean or (bool(self.rows) and CONVEX[self.rows].euclidean))
+
+    @property
     def adds_squares(self) -> bool:
         """True if it is the sum of the squares of the entries themselves, and of no map of them."""
         return self.degree == 2 and not self.root_of

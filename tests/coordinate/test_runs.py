@@ -51,13 +51,14 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     rng = np.random.default_rng(1)
     q, lo, hi, ridge = 0.1 * rng.standard_normal(9), np.full(9, -0.4), np.full(9, 0.5), np.full(9, 0.3)
     groups = [[0], [1], [2], [3], [4, 5], [6, 7, 8]]
-    c = rng.random(6)
+    c, thin = rng.random(6), np.array([0.0, 0.0, 0.0, 0.0, 0.3, 0.0])
     lo[4:], hi[4:] = -np.inf, np.inf
     x, r = np.zeros(9), -b
     for _ in range(3):
         for k, g in enumerate(groups):
             size = np.linalg.norm(A[:, g], 2) ** 2 + 0.3
             u = x[g] - (A[:, g].T @ r + q[g] + 0.3 * x[g]) / size
+            u = np.sign(u) * np.maximum(np.abs(u) - thin[k] / size, 0.0)
             share = max(1.0 - c[k] / size / np.linalg.norm(u), 0.0)
             new = np.clip(share * u, lo[g], hi[g])
             r = r + A[:, g] @ (new - x[g])
@@ -70,7 +71,7 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, ridge, lo, hi, u, 3, 0.0, trail, first
+        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, trail, first
     )
     np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
     np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
@@ -78,7 +79,7 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     v = np.zeros(9)
     slope = (q - A.T @ b)[None]
     kernel(loops.gram_epochs)(
-        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, lo, hi, v, 3, 0.0, first
+        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, thin, lo, hi, v, 3, 0.0, first
     )
     np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 

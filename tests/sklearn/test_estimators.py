@@ -216,6 +216,13 @@ def test_ensembles_do_without_weights_that_the_program_has_not():
         FwRegressor(LASSO).fit(X, Y, weight=1)
 
 
+def test_one_number_weighs_all_samples():
+    fitted = FwRegressor(RIDGE).fit(X, Y, sample_weight=3.0)
+    assert np.array_equal(fitted.coef_, FwRegressor(RIDGE).fit(X, Y).coef_)
+    with pytest.raises(ValueError, match="non-zero"):
+        FwRegressor(RIDGE).fit(X, Y, sample_weight=0.0)
+
+
 def test_weights_may_have_another_name():
     text = RIDGE.replace("sample_weight", "importance")
     weights = np.linspace(0.1, 2.0, 80)
@@ -279,13 +286,27 @@ def test_frames_of_polars():
     assert np.array_equal(fitted.predict(frame.select(list("fbadce"))), fitted.predict(frame))
 
 
+def test_lazy_frames_of_polars_are_collected():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(X, schema=list("abcdef"))
+    fitted = FwRegressor(LASSO).fit(frame.lazy(), Y)
+    assert np.array_equal(fitted.predict(frame.lazy()), FwRegressor(LASSO).fit(frame, Y).predict(frame))
+
+
 # --- what goes wrong ---------------------------------------------------------------------------------------------------
 
 
 def test_a_limit_is_a_warning_with_the_gap():
-    with pytest.warns(ConvergenceWarning, match=r"a certified relative gap of .*e"):
+    with pytest.warns(ConvergenceWarning, match=r"a certified relative gap of .*e") as told:
         fitted = FwRegressor(BALL).fit(X, Y)
+    assert Path(told[0].filename).name == "test_estimators.py"  # the line that called `fit`
     assert fitted.dual_gap_ > 0.0 and fitted.predict(X).shape == (80,)
+
+
+def test_data_that_are_missing_are_given_to_the_estimator():
+    with pytest.raises(fw.DataError, match="FW4501") as caught:
+        FwClassifier(GROUPED).fit(X, WORDS)
+    assert "FwClassifier(..., groups=...)" in str(caught.value.hint)
 
 
 def test_no_solution_is_an_error():

@@ -110,6 +110,12 @@ def test_neighbours_are_fused():
         ("SparseGroupLasso", {"l1_ratio": 2.0}, "l1_ratio=2.0 is not from 0 to 1"),
         ("QuantileRegression", {"tau": 1.0}, "tau=1.0 is not between 0 and 1"),
         ("ConstrainedRegression", {"A_ub": np.eye(6)}, "A_ub and b_ub are given together: b_ub is None"),
+        (
+            "BoxRegression",
+            {"lower": [0.0, 0.0]},
+            r"lower has the shape \(2,\): it is a number, or has one for each of the 6",
+        ),
+        ("BoxRegression", {"upper": np.ones((1, 6))}, r"upper has the shape \(1, 6\)"),
         ("GroupLassoCV", {"criterion": "auc", "alphas": 0.1}, "criterion='auc' is none of"),
     ],
 )

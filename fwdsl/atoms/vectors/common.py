@@ -121,6 +121,11 @@ class Norm(VectorFunction):
     def slope(self) -> float:
         return self.c
 
+    @property
+    def sizes_beside(self) -> float:
+        """The coefficient of the sizes of entries that are added to a norm of groups; 0 for a norm alone."""
+        return 0.0
+
     def value(self, x: Array) -> float:
         return self.c * self.norm(x)
 

@@ -291,12 +291,16 @@ class Rewritten:
                     part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
                     normal = normal - part
                 out[draft.constraints[i]], first = part, False
-        total = sum(self._weight(model, i, reader) for i in plan.norms)
-        for i in plan.norms:
-            m = reader.stacked(model.terms[i].argument).parts[0][1]
-            c = float(m.apply(np.ones(m.columns))[0])
-            share = self._weight(model, i, reader) / total if total else 0.0
-            out[draft.terms[i]] = share * left / c if c else np.zeros_like(left)
+        # where x is 0 the sizes of entries hold what they can, elsewhere all that they must
+        most = sum(self._weight(model, i, reader) for i in plan.besides)
+        of_sizes = np.where(x != 0.0, most * np.sign(x), np.clip(left, -most, most))
+        for ids, part in ((plan.norms, left - of_sizes), (plan.besides, of_sizes)):
+            total = sum(self._weight(model, i, reader) for i in ids)
+            for i in ids:
+                m = reader.stacked(model.terms[i].argument).parts[0][1]
+                c = float(m.apply(np.ones(m.columns))[0])
+                share = self._weight(model, i, reader) / total if total else 0.0
+                out[draft.terms[i]] = share * part / c if c else np.zeros_like(part)
         return out
 
     @staticmethod
