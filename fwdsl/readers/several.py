@@ -14,7 +14,7 @@ from .categories import Mixed, joined
 from .files import Unreadable
 from .findings import LEFT_OUT, FileFindings
 from .roles import LabelSets, Role
-from .sources import compression
+from .sources import has_suffix
 
 if TYPE_CHECKING:
     from .roles import Raw
@@ -42,7 +42,9 @@ def files_of(path: str, word: SourceWord, findings: FileFindings) -> list[str] |
     if os.path.isdir(path):
         if word.is_folder:
             return None
-        found = sorted(file for file in _below(path, "._" if word.in_folders else ".") if _has_suffix(file, word))
+        found = sorted(
+            file for file in _below(path, "._" if word.in_folders else ".") if has_suffix(file, word.suffixes)
+        )
     elif any(c in path for c in PATTERN) and not os.path.exists(path):
         is_one = os.path.isdir if word.is_folder else os.path.isfile
         found = sorted(file for file in glob.glob(path, recursive=True) if is_one(file))
@@ -67,11 +69,6 @@ def _below(path: str, marks: str) -> Iterator[str]:
     for folder, folders, names in os.walk(path):
         folders[:] = [name for name in folders if name[0] not in marks]
         yield from (os.path.join(folder, name) for name in names if name[0] not in marks)
-
-
-def _has_suffix(path: str, word: SourceWord) -> bool:
-    stem = path.lower()
-    return stem[: len(stem) - len(compression(path))].endswith(word.suffixes)
 
 
 def read_all(
