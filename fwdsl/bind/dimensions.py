@@ -252,7 +252,7 @@ def _plural(number: int, one: str, many: str) -> str:
 
 
 def _reshape(decl: DataDecl, shape: tuple[int, ...], columns: int | None) -> str:
-    """What to write for an array with another number of axes; `columns` is the size of the last one, where it is known."""
+    """The change to make to an array with another number of axes; `columns` is the size of the last one, where it is known."""
     expected = len(decl.type.array_shape)
     if expected == 2 and len(shape) == 1 and columns == shape[0] > 1:
         return f"give one row with `{decl.name}.reshape(1, -1)`"

@@ -35,9 +35,8 @@ def require_outputs(outputs: Outputs) -> None:
 
 def require_writable(name: str) -> None:
     """Stop unless a file of this name can be written."""
-    if name in ("", "-"):
-        reason = "it stands for standard output, where results are printed" if name else "the name is empty"
-        raise CommandStop([unwritable(name, reason)])
+    if name == "-":
+        raise CommandStop([unwritable(name, "it stands for standard output, where results are printed")])
     try:
         path = target_of(name)
         if not path.parent.is_dir():

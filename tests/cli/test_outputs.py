@@ -218,4 +218,4 @@ def test_a_name_that_no_file_can_have(name: str, capsys: pytest.CaptureFixture[s
 )
 def test_standard_output_and_no_name_are_no_files(argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert "stands for standard output" in refused(capsys, *argv, "-")
-    assert "the name is empty" in refused(capsys, *argv, "")
+    assert "has an empty path" in refused(capsys, *argv, "")

@@ -160,8 +160,8 @@ def test_columns_that_are_no_numbers_are_refused_with_help() -> None:
     pd = pytest.importorskip("pandas")
     days = pd.to_datetime(["2026-01-01", None, "2026-01-03"])
     for column, kind, help_ in (
-        (pd.array(["x", None, "y"], dtype="string"), "text", "get_dummies"),
-        (pd.Categorical(["x", "y", None]), "text", "get_dummies"),
+        (pd.array(["x", None, "y"], dtype="string"), "text", "onehot"),
+        (pd.Categorical(["x", "y", None]), "text", "onehot"),
         (days, "dates", "days since a date"),
         (days.tz_localize("UTC"), "dates", "days since a date"),
         (days - days[0], "durations", "total_seconds"),

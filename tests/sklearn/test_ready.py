@@ -46,7 +46,7 @@ def test_programs_are_accepted(name: str):
 @pytest.mark.parametrize("name", [*READY, *CROSS_VALIDATED])
 def test_classes_say_what_their_parameters_are(name: str):
     cls = getattr(estimators, name)
-    assert all(f"    {p}: " in cls.__doc__ for p in cls().get_params())
+    assert all(f"\n{p}: " in cls.__doc__ for p in cls().get_params())
     assert pickle.loads(pickle.dumps(cls)) is cls  # noqa: S301
 
 

@@ -84,7 +84,7 @@ class SparseLengths(Norm):
         return 0.0 if self._holds(v) else np.inf
 
     def _scales(self, v: Array) -> Array:
-        """For each group the a > 0 at which the entries of a v_g, drawn s nearer to 0, are c w_g long; inf where v_g is 0.
+        """The a > 0 of each group at which the entries of a v_g, drawn s nearer to 0, are c w_g long; inf where v_g is 0.
 
         That length is convex in a and increases: Newton's steps from above go down to it.
         """
@@ -120,7 +120,7 @@ class SparseLengths(Norm):
         return scale_into(self._holds, v, min(1.0, float(self._scales(v).min())))
 
     def dual_project(self, v: Array) -> Array:
-        """What the prox for t = 1 takes away from v."""
+        """The rest that the prox for t = 1 takes away from v."""
         if self._holds(v):
             return v.copy()
         u = v - self.prox(v, 1.0)
