@@ -50,10 +50,15 @@ def test_each_example_has_its_picture() -> None:
 
 
 def test_each_paper_has_its_picture() -> None:
-    scripts = {path.stem.removeprefix("plot_"): path for path in (GALLERY / "papers").glob("plot_*.py")}
+    scripts = {path.stem.removeprefix("plot_paper_"): path for path in (GALLERY / "papers").glob("plot_*.py")}
     assert sorted(scripts) == sorted(path.stem for path in (ROOT / "docs" / "papers").glob("*.md"))
     for name, path in scripts.items():
         assert f"</papers/{name}>" in described(path)[1], name
+
+
+def test_no_two_scripts_have_one_name() -> None:
+    # Sphinx-gallery makes addresses of the names alone
+    assert len({path.name for path in SCRIPTS}) == len(SCRIPTS)
 
 
 def test_each_script_says_what_it_shows() -> None:
