@@ -36,6 +36,7 @@ class ProgressLine:
             return None
         if self._began is None:
             self._began = self._now()
+            self._due = Throttle(self._now)  # a new cell shows its line at once
 
         def report(p: Progress) -> None:
             if self._began is not None and self._now() - self._began >= SECONDS_BEFORE and self._due("solving"):
