@@ -34,7 +34,7 @@ _CSS = """
 """
 
 _PAGE = """
-@page{size:A4 portrait;margin:7mm}
+@page{size:A4 portrait;margin:6mm}
 html{background:#fff;color:#000}
 body{margin:0;font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 h1{font-size:11pt;margin:0 0 1.2mm}h1 span{font-size:7pt;font-weight:400}
@@ -92,7 +92,7 @@ def sheet() -> Html:
         _section("Sets: x in SET", _rows(_columns("sets", 0, -1))),
         _section("Functions", _rows(_columns("functions", 0, -1))),
         _section("Feature maps: let Phi = ...", _rows(_columns("maps", 0, -1))),
-        _section("Sources: data X: TYPE from ...", _rows(_columns("sources", 0, -1))),
+        _section("Sources: data X: TYPE from ...", _rows(_grouped(_columns("sources", 0, -1)))),
         _section("Options: solve tol = 1e-8", _rows(_columns("options", 0, 1))),
         _section("Commands", _rows((f"fwdsl {name}", what) for name, (_, what) in COMMANDS.items())),
         _section("Exit codes", _rows((str(code), what) for code, what in EXIT_CODES.items())),
@@ -120,6 +120,14 @@ def _code(word: str) -> Html:
 def _text(said: str) -> Html:
     parts = said.split("`")
     return joined(*(el("code", part) if i % 2 else escaped(part) for i, part in enumerate(parts)))
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Words of one meaning together. Remarks in brackets are left to the pages."""
+    found: dict[str, list[str]] = {}
+    for word, said in pairs:
+        found.setdefault(re.sub(r" \(.*\)$", "", said), []).append(word)
+    return [(", ".join(words), said) for said, words in found.items()]
 
 
 def _columns(table: str, first: int, second: int) -> list[tuple[str, str]]:
