@@ -38,6 +38,9 @@ LONGEST = 100
 _INSTALL = {"smbclient": "smbprotocol", "git": "pygit2", "libarchive": "libarchive-c"}
 """The names to install of modules that are called otherwise."""
 
+_RUNNING = frozenset({"reference"})
+"""File systems of fsspec whose files may hold templates, which are run: a program that only names data must not lead there."""
+
 _RULE = "A URL is read by fsspec, as the user that runs fwdsl."
 
 
@@ -116,7 +119,9 @@ def _opened(url: str, findings: FileFindings) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
     except ImportError:
         _no_driver(findings, "fsspec is not installed", "pip install 'fwdsl[remote]'")
-    protocols = [part.partition("://")[0].lower() for part in url.split("::") if "://" in part]
+    protocols = [part.partition("://")[0].lower() for part in url.split("::")]
+    for name in _RUNNING.intersection(protocols):
+        _no_driver(findings, f"`{name}` is not taken, as its files may hold code", "name the files that it leads to")
     try:
         with _noted(findings, ImportError, ValueError):
             fs, path = url_to_fs(url, **{p: _patience() for p in protocols if p in ("http", "https")})

@@ -446,3 +446,11 @@ def test_a_map_outlives_the_copy(memory: Callable[..., None]) -> None:
     arrays, _ = read(SourceSpec("npy", "memory://a.npy"), (MATRIX,))
     assert os.listdir(tempfile.gettempdir()) == []
     np.testing.assert_array_equal(arrays["X"], [[1, 2], [3, 4], [5, 6]])
+
+
+@pytest.mark.parametrize(
+    "url", ["reference://h/a.csv", "reference::https://h/a.json", "filecache::reference::memory://a.csv"]
+)
+def test_file_systems_that_run_what_they_read_are_refused(url: str) -> None:
+    _, found = read(SourceSpec("csv", url, {"target": "y"}), (MATRIX, VECTOR))
+    assert [d.code for d in found] == ["FW4080"] and "may hold code" in found[0].message
