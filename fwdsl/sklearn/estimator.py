@@ -82,12 +82,13 @@ class ProgramEstimator(BaseEstimator):
             raise _no_weights(roles, names)
         return problem.bind(**self._settings(), **data)
 
-    def _for_estimators(self, error: DataError) -> DataError:
+    def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""
         call = type(self).__name__
+        declared = {decl.span: decl.name for decl in problem.model.data}
         found = [
-            replace(d, hint=f"give it to the estimator, as in {call}(..., {name}=...)")
-            if d.code == "FW4501" and (name := d.message.split("`")[1])
+            replace(d, hint=f"give it to the estimator, as in {call}(..., {declared[d.span]}=...)")
+            if d.code == "FW4501" and d.span in declared
             else d
             for d in error.diagnostics
         ]
@@ -118,7 +119,7 @@ class ProgramEstimator(BaseEstimator):
         except DataError as error:
             if error.code != "FW4501":
                 raise
-            raise self._for_estimators(error) from None
+            raise self._for_estimators(error, problem) from None
 
     def _solved(self, problem: Problem) -> None:
         self._keep(problem.solve(**self._options()))
