@@ -10,7 +10,8 @@ import math
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
-from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
+from fwdsl.backends.kernels.pool import PARTIALS
+from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical

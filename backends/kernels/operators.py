@@ -8,7 +8,7 @@ import numpy as np
 
 from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.kernels.storage import Array, Dense, Sparse, Support, readonly, stored
+from fwdsl.backends.kernels.storage import Array, Dense, GramPlan, Sparse, Support, readonly, stored
 from fwdsl.light_dataclass import light_state
 
 if TYPE_CHECKING:
@@ -53,6 +53,20 @@ class Operator:
         return self.storage.blocks
 
     @property
+    def leaves(self) -> tuple[Block, ...]:
+        """The leaves of its rows, by which sums over them are taken (`fwdsl.sums`)."""
+        return self.storage.leaves
+
+    def part(self, start: int, stop: int) -> Operator:
+        """The rows of the leaves start..stop-1 as an operator of its own, its work counted afresh.
+
+        Where these leaves are those of one node, its A'y and Gram matrices are the values of that node: `finish` has those of the whole from them.
+        """
+        operator = object.__new__(Operator)
+        operator._take(self.storage.part(start, stop), self.pool, Counter())
+        return operator
+
+    @property
     def passes(self) -> float:
         return self.counter.touched / self.nnz if self.nnz else 0.0
 
@@ -79,8 +93,9 @@ class Operator:
     def matvec_columns(self, x: Array, support: Support, out: Array | None = None) -> Array:
         """A x for x of shape (d,) that is zero outside `support` (increasing), touching those columns only where that is cheaper."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        if not self.storage.matvec_columns(x, readonly(support), out, self.pool):
+        if not self.storage.prefers_columns(support):
             return self.matvec(x, out)
+        self.storage.matvec_columns(x, readonly(support), out, self.pool)
         self.counter.matvecs += 1
         self.counter.touched += self.storage.cost_of_columns(support)
         return out
@@ -88,8 +103,9 @@ class Operator:
     def rmatvec_rows(self, y: Array, rows: Support, out: Array | None = None) -> Array:
         """A'y for y of shape (n,) that is zero outside `rows` (increasing), touching those rows only where that is cheaper."""
         y, out = self._vectors(y, out, self.shape[0], self.shape[1])
-        if not self.storage.rmatvec_rows(y, readonly(rows), out, self.pool):
+        if not self.storage.prefers_rows(rows):
             return self.rmatvec(y, out)
+        self.storage.rmatvec_rows(y, readonly(rows), out, self.pool)
         self.counter.rmatvecs += 1
         self.counter.touched += self.storage.cost_of_rows(rows)
         return out
@@ -102,10 +118,13 @@ class Operator:
         operator._take(part, self.pool, self.counter)
         return operator
 
-    def gram(self, support: Support | None, d: Array) -> Array:
-        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
+    def gram(self, support: Support | None, d: Array, plan: GramPlan | None = None) -> Array:
+        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns.
+
+        A part of the rows is given the `storage.gram_plan(support)` of the whole.
+        """
         self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
-        return self.storage.gram(support, readonly(d), self.pool)
+        return self.storage.gram(support, readonly(d), self.pool, plan)
 
     @staticmethod
     def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:
