@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
-from .data_maps import Matrix, is_written, stored
+from ..sums import Rows, sum_over, tree_sum
+from .data_maps import Matrix, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -95,11 +96,27 @@ class LeftMultiply(LinearMap):
     def repeats(self) -> int:
         return self.k
 
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        found = None if self.transposed else leaves_of(self.A)
+        return None if found is None else tuple((a * self.k, b * self.k) for a, b in found)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """The leaves of A; none where it is taken as a whole."""
+        return [] if self.transposed else parts_by_leaves(self.A, leaves_of(self.A))
+
     def apply(self, x: Array) -> Array:
-        return product(self._op, x.reshape(-1, self.k)).reshape(-1)
+        X = x.reshape(-1, self.k)
+        if self._parts:
+            return np.concatenate([product(part, X).reshape(-1) for _, part in self._parts])
+        return product(self._op, X).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
+        Y = y.reshape(-1, self.k)
+        if self._parts:
+            return np.asarray(tree_sum(product(part.T, Y[at]) for at, part in self._parts)).reshape(-1)
+        return product(self._op.T, Y).reshape(-1)
 
     def absolute(self) -> LinearMap:
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
@@ -210,6 +227,12 @@ class Tile(NonnegativeMap):
 
     def adjoint(self, y: Array) -> Array:
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        if any(stop % self.k for _, stop in leaves):
+            return self.adjoint(y)
+        found = sum_over(leaves, y.size, lambda at: y[at].reshape(-1, self.k).sum(axis=0))
+        return np.zeros(self.k) if found is None else np.asarray(found)
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))
