@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -209,7 +210,7 @@ class PreparedProblem:
         found = np.zeros(self.size)
         for term in self.terms:
             for block, m in term.map.parts:
-                found[block.slice] += m.squared().adjoint(np.ones(m.rows))
+                found[block.slice] += m.squared().adjoint_over(np.ones(m.rows), term.map.leaves)
         return found
 
     @cached_property
@@ -263,10 +264,10 @@ class PreparedProblem:
                 sizes = np.abs(term.map.offset)
                 for b, row in self.row_sums[k]:
                     sizes = sizes + float(np.abs(x[b.slice]).max(initial=0.0)) * row
-                hidden += float(np.abs(ys[k]) @ miss)
+                hidden += term.dot(np.abs(ys[k]), miss)
             else:
                 sizes = np.abs(z - term.map.offset) + np.abs(term.map.offset)
-                hidden += float(np.linalg.norm(ys[k]) * np.linalg.norm(miss))
+                hidden += math.sqrt(term.dot(ys[k], ys[k]) * term.dot(miss, miss))
             worst = max(worst, f.f.violation(z, sizes))
         return worst, hidden
 
