@@ -26,6 +26,7 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -38,10 +39,10 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 """
 
 
-def operator_of(A: MatrixLike, pool: Pool) -> Operator:
-    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
-    if isinstance(A, np.ndarray):
-        return Operator(A, pool)
+def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
+    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
+    if isinstance(A, np.ndarray) or leaves is not None:
+        return Operator(A, pool, leaves)
     key = id(A)
     if key not in _KEPT or _KEPT[key][0]() is not A:
         _KEPT[key] = ref(A, lambda _: _KEPT.pop(key, None)), Operator(A, pool)
@@ -107,13 +108,15 @@ class PreparedProblem:
     # --- maps -------------------------------------------------------------------------------------------------------
 
     def _compile(self, stacked: Stacked) -> Stacked:
-        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled = Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled.leaves = stacked.leaves
+        return compiled
 
     def _substitute(self, m: LinearMap) -> LinearMap:
         if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = operator_of(m.A, self.pool)
+                self.operators[key] = operator_of(m.A, self.pool, m.given)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)

@@ -29,11 +29,11 @@ class Operator:
 
     Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that the first A'y of a matrix by rows
     (or A x of one by columns) makes a transposed copy and keeps it. Results do not depend on the number of threads, bit for bit.
-    Vectors are contiguous float64.
+    Vectors are contiguous float64. `leaves` are those of the rows (`fwdsl.sums`) where A is a part of the data, which does not tell them.
     """
 
-    def __init__(self, A: MatrixLike, threads: int | Pool = 1) -> None:
-        self._take(stored(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+    def __init__(self, A: MatrixLike, threads: int | Pool = 1, leaves: tuple[Block, ...] | None = None) -> None:
+        self._take(stored(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
