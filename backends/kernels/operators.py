@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +46,8 @@ class Operator:
         self.storage = storage
         self.pool = pool
         self.counter = counter
+        #: How a Gram matrix is taken (`storage.gram_plan`): the holder of a part of the rows answers as the whole would.
+        self.gram_plan: Callable[[Support | None], GramPlan] = storage.gram_plan
         self.shape = storage.shape
         self.nnz = storage.nnz
 
@@ -64,6 +67,7 @@ class Operator:
         """
         operator = object.__new__(Operator)
         operator._take(self.storage.part(start, stop), self.pool, Counter())
+        operator.gram_plan = self.gram_plan
         return operator
 
     @property
@@ -118,13 +122,10 @@ class Operator:
         operator._take(part, self.pool, self.counter)
         return operator
 
-    def gram(self, support: Support | None, d: Array, plan: GramPlan | None = None) -> Array:
-        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns.
-
-        A part of the rows is given the `storage.gram_plan(support)` of the whole.
-        """
+    def gram(self, support: Support | None, d: Array) -> Array:
+        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
         self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
-        return self.storage.gram(support, readonly(d), self.pool, plan)
+        return self.storage.gram(support, readonly(d), self.pool, self.gram_plan(support))
 
     @staticmethod
     def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
+from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.parts import Stacked
 from fwdsl.sums import finish, subtrees
@@ -54,13 +55,21 @@ def problem(name: str, layout: str) -> Any:
     return fw.parse(TEXTS[name]).bind(A=LAYOUTS[layout](M), y=targets[name]).canonical
 
 
-def found(canonical: Any, x: Any, ys: Any, threads: int, is_whole: bool) -> tuple[list[Any], list[Any]]:
-    """What is added up over rows, and what lies with them, by kernels and by references. Of the whole K'y is given, of a part the sums for it."""
-    kernels = PreparedProblem(canonical, threads)
+def found(
+    canonical: Any, x: Any, ys: Any, threads: int, of: PreparedProblem | None = None
+) -> tuple[list[Any], list[Any], PreparedProblem]:
+    """What is added up over rows, and what lies with them, by kernels and by references. Of the whole K'y is given, of a part `of` it the sums for
+    it."""
+    kernels, is_whole = PreparedProblem(canonical, threads), of is None
+    if of is not None:
+        for mine, theirs in zip(kernels.operators.values(), of.operators.values(), strict=False):
+            mine.gram_plan = theirs.gram_plan
     (term,) = canonical.terms
     (z,) = kernels.forward(x)
     value, (slopes,) = kernels.losses_gradient([z])
-    (bent,) = kernels.bent(kernels.curvatures([z]), [z])
+    curvatures = kernels.curvatures([z])
+    (bent,) = kernels.bent(curvatures, [z])
+    has_gram = isinstance(kernels.functions[0], FastLoss) and kernels.can_form(canonical.size)
 
     def adjoint(map_: Any, y: Any) -> Any:
         if not is_whole:
@@ -71,12 +80,13 @@ def found(canonical: Any, x: Any, ys: Any, threads: int, is_whole: bool) -> tupl
 
     compiled = kernels.terms[0].map
     added = [
+        kernels.gram(np.arange(1, canonical.size), curvatures) if has_gram else 0.0,
         *(value, kernels.functions[0].conjugate(0.5 * slopes), kernels.dots([ys], [z])[0]),  # type: ignore[union-attr]
         *(term.value(z), term.conjugate(0.5 * slopes), term.infimum(), term.dot(ys, slopes)),
         *(adjoint(compiled, slopes), adjoint(compiled, bent), adjoint(term.map, ys), adjoint(sizes_of(term.map), ys)),
     ]
     kernels.close()
-    return added, [z, slopes, bent, term.map.apply(x)]
+    return added, [z, slopes, bent, term.map.apply(x)], kernels
 
 
 def sizes_of(map_: Stacked) -> Stacked:
@@ -93,7 +103,7 @@ def test_holders_of_rows_find_what_one_place_finds(name: str, layout: str) -> No
     (term,) = canonical.terms
     rng = np.random.default_rng(12)
     x, y = 0.3 * rng.normal(size=canonical.size), rng.normal(size=term.map.rows) / N
-    whole, with_rows = found(canonical, x, y, 2, is_whole=True)
+    whole, with_rows, kernels = found(canonical, x, y, 2)
     count = len(term.map.leaves)
     assert count > 4
     for holders in (2, 3, 5):
@@ -105,7 +115,7 @@ def test_holders_of_rows_find_what_one_place_finds(name: str, layout: str) -> No
                 a, b = at << level, min(count, (at + 1) << level)
                 part = replace(canonical, terms=(term.part(a, b),))
                 first, last = term.map.leaves[a][0], term.map.leaves[b - 1][1]
-                added, own = found(part, x, y[first:last], 1, is_whole=False)
+                added, own, _ = found(part, x, y[first:last], 1, kernels)
                 nodes.append(((level, at), tuple(added)))
                 rows.append(own)
         together = list(finish(nodes))
