@@ -520,7 +520,7 @@ def _level(total: int, leaves: int, least: int) -> int:
 
 
 def _cuts(leaves: tuple[Rows, ...]) -> NDArray[np.uint64]:
-    """The rows at which leaves begin, and the end of the last: unsigned, as the wrap-around test of signed indices keeps a loop from vector registers."""
+    """The rows where leaves begin, and the last end: unsigned, as the wrap-around test of signed indices keeps a loop from vector registers."""
     return readonly(np.array([0, *(stop for _, stop in leaves)], dtype=np.uint64))
 
 
