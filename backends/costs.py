@@ -10,10 +10,12 @@ import math
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
-from fwdsl.backends.kernels.storage import GRAM_NUMBERS, PARTIALS
+from fwdsl.backends.kernels.pool import PARTIALS
+from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
+from fwdsl.sums import dense_leaves
 from fwdsl.words import SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
@@ -74,11 +76,12 @@ def _for_a_moment(canonical: Canonical) -> float:
     for name, s in canonical.instance.stats.items():
         if s.storage != "dense" or len(s.shape) != 2:
             continue
-        n, d = s.shape
-        if canonical.instance.values[name].flags.c_contiguous:
-            worst.append(8.0 * d * min(PARTIALS, n, -(-n * d // BLOCK_NUMBERS)))
+        by_rows = bool(canonical.instance.values[name].flags.c_contiguous)
+        leaves = max(1, len(dense_leaves(s.shape[0], s.shape[1], not by_rows)))
+        if by_rows:
+            worst.append(8.0 * s.shape[1] * min(PARTIALS, leaves))
         if s.dtype == "float32":
-            worst.append(8.0 * min(s.nnz, FLOAT32_BLOCK))
+            worst.append(8.0 * min(s.nnz / leaves, FLOAT32_BLOCK))
     return max(worst)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, MatrixLike, VectorFunction
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
@@ -25,6 +26,7 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,10 +39,10 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 """
 
 
-def operator_of(A: MatrixLike, pool: Pool) -> Operator:
-    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
-    if isinstance(A, np.ndarray):
-        return Operator(A, pool)
+def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
+    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
+    if isinstance(A, np.ndarray) or leaves is not None:
+        return Operator(A, pool, leaves)
     key = id(A)
     if key not in _KEPT or _KEPT[key][0]() is not A:
         _KEPT[key] = ref(A, lambda _: _KEPT.pop(key, None)), Operator(A, pool)
@@ -55,10 +57,11 @@ MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
-def _fast(f: LossFunction | VectorLossFunction | VectorFunction, pool: Pool) -> FastLoss | FastRows | FastVector:
+def _fast(term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
+    f = term.f
     if isinstance(f, LossFunction):
-        return FastLoss(f, pool)
-    return FastRows(f, pool) if isinstance(f, VectorLossFunction) else FastVector(f)
+        return FastLoss(f, pool, term.map.leaves)
+    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(f)
 
 
 class PreparedProblem:
@@ -75,7 +78,7 @@ class PreparedProblem:
         self.operators: dict[int, Operator] = {}
         self.counted: list[CountedMap] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
-        self.functions = [_fast(t.f, self.pool) for t in canonical.terms]
+        self.functions = [_fast(t, self.pool) for t in self.terms]
         self.g = [FastVector(b.g) for b in canonical.blocks]
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
@@ -105,13 +108,15 @@ class PreparedProblem:
     # --- maps -------------------------------------------------------------------------------------------------------
 
     def _compile(self, stacked: Stacked) -> Stacked:
-        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled = Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled.leaves = stacked.leaves
+        return compiled
 
     def _substitute(self, m: LinearMap) -> LinearMap:
         if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = operator_of(m.A, self.pool)
+                self.operators[key] = operator_of(m.A, self.pool, m.given)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)
@@ -170,7 +175,7 @@ class PreparedProblem:
         """sum_i K_iI' diag(w_i) K_iI for the coordinates I of x: the Hessian of a sum of losses on a face."""
         out: Array | None = None
         for term, w in zip(self.terms, weights, strict=True):
-            pieces = [columns_of(m, b, free, self.look) for b, m in term.map.parts]
+            pieces = [columns_of(m, b, free, self.look, term.map.leaves) for b, m in term.map.parts]
             if len(pieces) == 1 and pieces[0].at.size == free.size:
                 # all coordinates in their order: the sum needs no places
                 own = pieces[0].gram(w)
@@ -192,7 +197,7 @@ class PreparedProblem:
             out = np.zeros((at.size, free.size))
             for block, m in term.map.parts:
                 if at.size:
-                    piece = columns_of(m, block, free, self.look)
+                    piece = columns_of(m, block, free, self.look, term.map.leaves)
                     out[:, piece.at] += piece.rows(at)
             found.append(out)
         return np.concatenate(found)
@@ -208,7 +213,7 @@ class PreparedProblem:
         found = np.zeros(self.size)
         for term in self.terms:
             for block, m in term.map.parts:
-                found[block.slice] += m.squared().adjoint(np.ones(m.rows))
+                found[block.slice] += m.squared().adjoint_over(np.ones(m.rows), term.map.leaves)
         return found
 
     @cached_property
@@ -262,14 +267,18 @@ class PreparedProblem:
                 sizes = np.abs(term.map.offset)
                 for b, row in self.row_sums[k]:
                     sizes = sizes + float(np.abs(x[b.slice]).max(initial=0.0)) * row
-                hidden += float(np.abs(ys[k]) @ miss)
+                hidden += term.dot(np.abs(ys[k]), miss)
             else:
                 sizes = np.abs(z - term.map.offset) + np.abs(term.map.offset)
-                hidden += float(np.linalg.norm(ys[k]) * np.linalg.norm(miss))
+                hidden += math.sqrt(term.dot(ys[k], ys[k]) * term.dot(miss, miss))
             worst = max(worst, f.f.violation(z, sizes))
         return worst, hidden
 
     # --- functions --------------------------------------------------------------------------------------------------
+
+    def dots(self, ys: Sequence[Array], zs: Sequence[Array]) -> list[float]:
+        """<y_i, z_i> for each term, taken over the leaves of its predictions."""
+        return [t.dot(y, z) for t, y, z in zip(self.terms, ys, zs, strict=True)]
 
     def losses_value(self, zs: Sequence[Array]) -> float:
         """sum_i f_i(z_i) of losses and norms; indicators count nothing."""
@@ -326,7 +335,7 @@ class PreparedProblem:
     def conjugates(self, ys: Sequence[Array]) -> float:
         """sum_i f_i*(y_i) - <b_i, y_i>."""
         return sum(
-            f.conjugate(y) - float(t.map.offset @ y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
+            f.conjugate(y) - t.dot(t.map.offset, y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
         )
 
     def objective(self, x: Array, zs: Sequence[Array]) -> float:

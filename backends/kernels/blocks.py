@@ -1,17 +1,20 @@
-"""Cutting the rows of a matrix into blocks, by the data alone."""
+"""Cutting the rows of a matrix into blocks to work on, by the data alone. Sums over rows go by the leaves of `fwdsl.sums` instead."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-Block = tuple[int, int]
+from fwdsl.sums import Rows, cut_by_numbers, cut_evenly
+
+Block = Rows
 
 BLOCK_NUMBERS = 1 << 17
 MOST_BLOCKS = 256
+STRIPS = 16
+"""Most strips of a leaf."""
 
 
 def row_blocks(rows: NDArray[np.integer] | tuple[int, int], most: int = MOST_BLOCKS) -> tuple[Block, ...]:
@@ -20,29 +23,19 @@ def row_blocks(rows: NDArray[np.integer] | tuple[int, int], most: int = MOST_BLO
     `rows` is the indptr of a sparse matrix by rows, or the (n, d) of a dense one. No block is empty.
     """
     if isinstance(rows, tuple):
-        return _even_blocks(rows[0], _count(rows[0], rows[0] * rows[1], most))
-    n, total = rows.size - 1, int(rows[-1])
-    count = _count(n, total, most)
-    if total == 0:
-        return _even_blocks(n, count)
-    cuts = np.searchsorted(rows, np.arange(1, count, dtype=rows.dtype) * (total / count))
-    return _between(n, cuts)
+        return cut_evenly(rows[0], _count(rows[0], rows[0] * rows[1], most))
+    return cut_by_numbers(rows, _count(rows.size - 1, int(rows[-1]), most))
 
 
 def _count(n: int, total: int, most: int) -> int:
     return max(1, min(most, n, -(-total // BLOCK_NUMBERS)))
 
 
-@lru_cache(maxsize=256)
-def _even_blocks(n: int, count: int) -> tuple[Block, ...]:
-    """Blocks of as many rows each; kept, for every product asks."""
-    return _between(n, np.arange(1, count) * n // count)
-
-
-def _between(n: int, cuts: NDArray[np.integer]) -> tuple[Block, ...]:
-    return tuple(pairwise(sorted({0, n, *(int(cut) for cut in cuts)})))
-
-
-def strip_blocks(n: int, d: int) -> tuple[Block, ...]:
-    """Like `row_blocks((n, d))` where rows are not stored together: blocks are at least 512 rows, so that columns come in long runs."""
-    return row_blocks((n, d), most=max(1, min(MOST_BLOCKS, n // 512)))
+def strip_blocks(leaves: Sequence[Rows], d: int) -> tuple[Block, ...]:
+    """Like `row_blocks((n, d))` where rows are not stored together: blocks are at least 512 rows, so that columns come in long runs, and each lies
+    in one leaf."""
+    found = []
+    for start, stop in leaves:
+        most = max(1, min(STRIPS, (stop - start) // 512))
+        found += [(start + a, start + b) for a, b in row_blocks((stop - start, d), most=most)]
+    return tuple(found)

@@ -18,6 +18,44 @@ def csr_matvec(indptr, indices, data, x, out, r0, r1):
         out[r] = total
 
 
+def leaf_starts(indptr, indices, cuts, out):
+    """out[r, l] = where the entries of row r with an index of at least cuts[l] begin, and out[r, last] where they end; False where indices fall."""
+    count = cuts.size
+    for r in range(indptr.size - 1):
+        last = cuts[0]
+        l = 0
+        for k in range(indptr[r], indptr[r + 1]):
+            here = indices[k]
+            if here < last:
+                return False
+            last = here
+            while l < count and cuts[l] <= here:
+                out[r, l] = k
+                l += 1
+        while l <= count:
+            out[r, l] = indptr[r + 1]
+            l += 1
+    return True
+
+
+def csr_matvec_leaves(starts, indices, data, x, out, r0, r1):
+    """out[r] = row r . x for r0 <= r < r1: the tree sum (`fwdsl.sums`) of the parts of the row that begin at starts[r]."""
+    count = starts.shape[1] - 1
+    part = np.empty(count)
+    for r in range(r0, r1):
+        for l in range(count):
+            total = 0.0
+            for k in range(starts[r, l], starts[r, l + 1]):
+                total += data[k] * x[indices[k]]
+            part[l] = total
+        step = 1
+        while step < count:
+            for l in range(0, count - step, 2 * step):
+                part[l] += part[l + step]
+            step *= 2
+        out[r] = part[0]
+
+
 def csr_scatter(indptr, indices, data, rows, x, out):
     """out += the sum over r in `rows`, in their order, of x[r] * row r."""
     for r in rows:
@@ -92,6 +130,24 @@ def dense_matvec(A, x, out, r0, r1):
         out[r] = total
 
 
+def dense_matvec_leaves(A, x, cuts, out, r0, r1):
+    """out[r] = A[r] . x for r0 <= r < r1: the tree sum (`fwdsl.sums`) of its parts from cuts[l] to cuts[l + 1]."""
+    count = cuts.size - 1
+    part = np.empty(count)
+    for r in range(r0, r1):
+        for l in range(count):
+            total = 0.0
+            for j in range(cuts[l], cuts[l + 1]):
+                total += A[r, j] * x[j]
+            part[l] = total
+        step = 1
+        while step < count:
+            for l in range(0, count - step, 2 * step):
+                part[l] += part[l + step]
+            step *= 2
+        out[r] = part[0]
+
+
 def dense_rmatvec(A, y, out, r0, r1, c0, c1):
     """out[j] += the sum over r0 <= r < r1 of y[r] A[r, j], for c0 <= j < c1."""
     # four rows at a time: out is loaded and stored a quarter as often
@@ -112,6 +168,25 @@ def dense_scatter(A, rows, x, out, c0, c1):
         xr = x[r]
         for j in range(c0, c1):
             out[j] += A[r, j] * xr
+
+
+def dense_matvec_columns_leaves(A, columns, cuts, x, out, r0, r1):
+    """out[r] = the sum over j in `columns` of A[r, j] x[j], for r0 <= r < r1: the tree sum of those from columns[cuts[l]] to columns[cuts[l + 1]]."""
+    count = cuts.size - 1
+    part = np.empty(count)
+    for r in range(r0, r1):
+        for l in range(count):
+            total = 0.0
+            for k in range(cuts[l], cuts[l + 1]):
+                j = columns[k]
+                total += A[r, j] * x[j]
+            part[l] = total
+        step = 1
+        while step < count:
+            for l in range(0, count - step, 2 * step):
+                part[l] += part[l + step]
+            step *= 2
+        out[r] = part[0]
 
 
 def dense_matvec_columns(A, columns, x, out, r0, r1):

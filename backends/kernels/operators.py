@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.kernels.storage import Array, Dense, Sparse, Support, readonly, stored
+from fwdsl.backends.kernels.storage import Array, Dense, GramPlan, Sparse, Support, readonly, stored
 from fwdsl.light_dataclass import light_state
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class Operator:
 
     Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that the first A'y of a matrix by rows
     (or A x of one by columns) makes a transposed copy and keeps it. Results do not depend on the number of threads, bit for bit.
-    Vectors are contiguous float64.
+    Vectors are contiguous float64. `leaves` are those of the rows (`fwdsl.sums`) where A is a part of the data, which does not tell them.
     """
 
-    def __init__(self, A: MatrixLike, threads: int | Pool = 1) -> None:
-        self._take(stored(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+    def __init__(self, A: MatrixLike, threads: int | Pool = 1, leaves: tuple[Block, ...] | None = None) -> None:
+        self._take(stored(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
@@ -45,12 +46,29 @@ class Operator:
         self.storage = storage
         self.pool = pool
         self.counter = counter
+        #: How a Gram matrix is taken (`storage.gram_plan`): the holder of a part of the rows answers as the whole would.
+        self.gram_plan: Callable[[Support | None], GramPlan] = storage.gram_plan
         self.shape = storage.shape
         self.nnz = storage.nnz
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         return self.storage.blocks
+
+    @property
+    def leaves(self) -> tuple[Block, ...]:
+        """The leaves of its rows, by which sums over them are taken (`fwdsl.sums`)."""
+        return self.storage.leaves
+
+    def part(self, start: int, stop: int) -> Operator:
+        """The rows of the leaves start..stop-1 as an operator of its own, its work counted afresh.
+
+        Where these leaves are those of one node, its A'y and Gram matrices are the values of that node: `finish` has those of the whole from them.
+        """
+        operator = object.__new__(Operator)
+        operator._take(self.storage.part(start, stop), self.pool, Counter())
+        operator.gram_plan = self.gram_plan
+        return operator
 
     @property
     def passes(self) -> float:
@@ -79,8 +97,9 @@ class Operator:
     def matvec_columns(self, x: Array, support: Support, out: Array | None = None) -> Array:
         """A x for x of shape (d,) that is zero outside `support` (increasing), touching those columns only where that is cheaper."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        if not self.storage.matvec_columns(x, readonly(support), out, self.pool):
+        if not self.storage.prefers_columns(support):
             return self.matvec(x, out)
+        self.storage.matvec_columns(x, readonly(support), out, self.pool)
         self.counter.matvecs += 1
         self.counter.touched += self.storage.cost_of_columns(support)
         return out
@@ -88,8 +107,9 @@ class Operator:
     def rmatvec_rows(self, y: Array, rows: Support, out: Array | None = None) -> Array:
         """A'y for y of shape (n,) that is zero outside `rows` (increasing), touching those rows only where that is cheaper."""
         y, out = self._vectors(y, out, self.shape[0], self.shape[1])
-        if not self.storage.rmatvec_rows(y, readonly(rows), out, self.pool):
+        if not self.storage.prefers_rows(rows):
             return self.rmatvec(y, out)
+        self.storage.rmatvec_rows(y, readonly(rows), out, self.pool)
         self.counter.rmatvecs += 1
         self.counter.touched += self.storage.cost_of_rows(rows)
         return out
@@ -105,7 +125,7 @@ class Operator:
     def gram(self, support: Support | None, d: Array) -> Array:
         """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
         self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
-        return self.storage.gram(support, readonly(d), self.pool)
+        return self.storage.gram(support, readonly(d), self.pool, self.gram_plan(support))
 
     @staticmethod
     def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:

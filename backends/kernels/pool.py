@@ -1,7 +1,7 @@
 """A thread pool whose results do not depend on the number of threads.
 
-The work is cut into blocks by the data alone (`row_blocks`) and results come back in the order of the blocks; kernels release the
-interpreter's lock.
+The work is cut into blocks by the data alone (`row_blocks`), results come back in the order of the blocks, and sums are taken by the tree of
+`fwdsl.sums`; kernels release the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -13,11 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fwdsl.sums import groups, level_of, tree_sum
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 B = TypeVar("B")
 T = TypeVar("T")
+
+
+PARTIALS = 16
+"""Values of nodes that threads have at a time, at most: what a sum over rows needs beside its result."""
 
 
 class Stopped(Exception):
@@ -53,6 +59,14 @@ class Pool:
         if failed:
             raise failed[0]
         return [future.result() for future in futures]
+
+    def sum(self, fn: Callable[[B], Any], leaves: Sequence[B], most: int = PARTIALS) -> Any:
+        """The tree sum (`fwdsl.sums`) of fn over leaves, None where there are none; values are fn's to give away. At most so many values of nodes
+        wait for each other, beside those of the leaves of one node for each thread."""
+        if len(leaves) == 1:
+            return fn(leaves[0])
+        parts = groups(leaves, level_of(len(leaves), 1 if self.threads == 1 else most))
+        return tree_sum(self.run(lambda part: tree_sum(fn(leaf) for leaf in part), parts))
 
     def look(self) -> None:
         """Raise `Stopped` where the run is to end: for work that may take long, and changes nothing before it is done."""

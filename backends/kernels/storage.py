@@ -8,6 +8,7 @@ so that data read from a map and data in memory share one compiled signature.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,22 +21,24 @@ from fwdsl.backends.kernels.matrix import (
     csc_rows_count,
     csr_gram,
     csr_matvec,
+    csr_matvec_leaves,
     csr_scatter,
     dense_matvec,
     dense_matvec_columns,
+    dense_matvec_columns_leaves,
+    dense_matvec_leaves,
     dense_rmatvec,
     dense_scatter,
+    leaf_starts,
 )
-from fwdsl.backends.kernels.pool import Pool, serial_blas
+from fwdsl.backends.kernels.pool import PARTIALS, Pool, serial_blas
+from fwdsl.sums import Rows, dense_leaves, merged, sparse_leaves, tree_sum
 
 if TYPE_CHECKING:
     from fwdsl.atoms.base import MatrixLike
 
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]
-
-PARTIALS = 16
-"""Most partial results that a sum over rows may take."""
 
 GRAM_NUMBERS = 1 << 22
 """Most numbers in all partial Gram matrices together."""
@@ -56,19 +59,49 @@ _FEW_COLUMNS = 0.05
 """Below this share of the stored numbers, a support's columns are copied before their Gram matrix is formed."""
 
 
+GRAM_COLUMNS = 1_500
+"""Columns beyond which the nodes whose Gram matrices are added up need to be no larger: their products cost far more than the sums."""
+
+_GRAM_ROWS = 4
+"""Least rows of such a node for each column, of dense blocks."""
+
+_GRAM_NUMBERS = 32
+"""Least stored numbers of such a node for each number of the Gram matrix, where pairs of them are added one by one."""
+
 _FEW_ROWS = 0.75
 """Below this share of rows with a weight, those are copied before their products are taken."""
 
 
-class Dense:
-    """A as a C-ordered array, or as one of its transpose."""
+class GramPlan(NamedTuple):
+    """The way a Gram matrix is taken, which the whole of the data decides: those who hold parts of it are told."""
 
-    def __init__(self, store: NDArray[Any], transposed: bool) -> None:
+    kind: str  # by "dense" blocks, by "pairs" of stored numbers, or by pairs of "copied" columns
+    level: int  # the level of the nodes within which rows are added one after the other (`fwdsl.sums`)
+
+
+class Dense:
+    """A as a C-ordered array, or as one of its transpose; `leaves` are those of its rows."""
+
+    def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
         self.store = readonly(store)
         self.transposed = transposed
         self.shape: tuple[int, int] = store.shape[::-1] if transposed else store.shape
         self.nnz = store.size
-        self.blocks = strip_blocks(*self.shape) if transposed else row_blocks(self.shape)
+        self.leaves = dense_leaves(*self.shape, by_columns=transposed) if leaves is None else leaves
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        return strip_blocks(self.leaves, self.shape[1]) if self.transposed else row_blocks(self.shape)
+
+    @cached_property
+    def _cuts(self) -> NDArray[np.uint64]:
+        return _cuts(self.leaves)
+
+    def part(self, start: int, stop: int) -> Dense:
+        """The rows of the leaves start..stop-1, with these leaves: what a holder of some rows has."""
+        rows, leaves = part_of(self.leaves, start, stop)
+        store = np.ascontiguousarray(self.store[:, rows]) if self.transposed else self.store[rows]
+        return Dense(store, self.transposed, leaves)
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         """out[start:stop] = A[start:stop] x."""
@@ -81,79 +114,103 @@ class Dense:
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         """out = A'y."""
         d = self.shape[1]
+        if self.transposed and len(self.leaves) > 1:
+            cut = kernel(dense_matvec_leaves, reorder=True)
+            pool.run(lambda block: cut(self.store, y, self._cuts, out, *block), row_blocks(self.store.shape))
+            return
         if self.transposed:
             rows = kernel(dense_matvec, reorder=True)
             pool.run(lambda block: rows(self.store, y, out, *block), row_blocks(self.store.shape))
             return
         sums = kernel(dense_rmatvec, reorder=True)
+        if len(self.leaves) == 1:
+            out[:] = 0.0
+            sums(self.store, y, out, 0, self.shape[0], 0, d)
+            return
 
         def partial(block: Block) -> Array:
             part = np.zeros(d)
             sums(self.store, y, part, *block, 0, d)
             return part
 
-        _add_up(pool.run(partial, row_blocks(self.shape, most=PARTIALS)), out)
+        found = pool.sum(partial, self.leaves)
+        out[:] = 0.0 if found is None else found
 
     def cost_of_columns(self, support: Support) -> int:
         """The stored numbers in the columns of the support."""
         return self.shape[0] * support.size
 
-    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> bool:
-        """out = A[:, support] x[support], or False where the full product is cheaper."""
-        n, d = self.shape
-        # by rows each number read brings a cache line of its neighbours
-        if support.size * (2 if self.transposed else 8) > d:
-            return False
+    def prefers_columns(self, support: Support) -> bool:
+        """True if A[:, support] x[support] is cheaper than A x; by rows each number read brings a cache line of its neighbours."""
+        return support.size * (2 if self.transposed else 8) <= self.shape[1]
+
+    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> None:
+        """out = A[:, support] x[support]."""
         if self.transposed:
             scatter = kernel(dense_scatter, reorder=True)
             out[:] = 0.0
             pool.run(lambda block: scatter(self.store, support, x, out, *block), self.blocks)
         else:
             some = kernel(dense_matvec_columns)
-            pool.run(lambda block: some(self.store, support, x, out, *block), row_blocks((n, max(1, support.size))))
-        return True
+            blocks = row_blocks((self.shape[0], max(1, support.size)))
+            pool.run(lambda block: some(self.store, support, x, out, *block), blocks)
 
     def cost_of_rows(self, rows: Support) -> int:
         return self.shape[1] * rows.size
 
-    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> bool:
-        """out = A[rows]'y[rows], or False where the full product is cheaper."""
-        n, d = self.shape
-        # by columns each number read brings a cache line of its neighbours
-        if rows.size * (8 if self.transposed else 2) > n:
-            return False
+    def prefers_rows(self, rows: Support) -> bool:
+        """True if A[rows]'y[rows] is cheaper than A'y; by columns each number read brings a cache line of its neighbours."""
+        return rows.size * (8 if self.transposed else 2) <= self.shape[0]
+
+    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> None:
+        """out = A[rows]'y[rows]."""
+        d = self.shape[1]
+        cuts = np.searchsorted(rows, self._cuts).astype(np.uint64)
         if self.transposed:
-            some = kernel(dense_matvec_columns)
-            pool.run(lambda block: some(self.store, rows, y, out, *block), row_blocks((d, max(1, rows.size))))
-        else:
-            scatter = kernel(dense_scatter, reorder=True)
-            out[:] = 0.0
-            pool.run(lambda block: scatter(self.store, rows, y, out, *block), strip_blocks(d, n))
-        return True
+            some, blocks = kernel(dense_matvec_columns_leaves), row_blocks((d, max(1, rows.size)))
+            pool.run(lambda block: some(self.store, rows, readonly(cuts), y, out, *block), blocks)
+            return
+        scatter = kernel(dense_scatter, reorder=True)
+
+        def partial(ends: tuple[int, int]) -> Array | None:
+            if ends[0] == ends[1]:
+                return None
+            part = np.zeros(d)
+            scatter(self.store, rows[slice(*ends)], y, part, 0, d)
+            return part
+
+        found = pool.sum(partial, list(pairwise(cuts.tolist())))
+        out[:] = 0.0 if found is None else found
 
     def columns(self, support: Support) -> Dense:
         """A[:, support], copied in the same order."""
         part = self.store[support] if self.transposed else self.store[:, support]
-        return Dense(np.ascontiguousarray(part), self.transposed)
+        return Dense(np.ascontiguousarray(part), self.transposed, self.leaves)
 
-    def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
-        """A[:, support]' diag(d) A[:, support]; None for all columns."""
-        n = self.shape[0]
+    def gram_plan(self, support: Support | None) -> GramPlan:
+        """The way the Gram matrix of these columns is taken."""
+        k = self.shape[1] if support is None else support.size
+        return GramPlan("dense", level_of_rows(self.shape[0], len(self.leaves), k))
+
+    def gram(self, support: Support | None, d: Array, pool: Pool, plan: GramPlan | None = None) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns. A holder of some leaves is given the plan of the whole."""
         k = self.shape[1] if support is None else support.size
         chosen = slice(None) if support is None else support
-        least, most = float(d.min(initial=np.inf)), float(d.max(initial=0.0))
-        # a product with its own transpose takes half the time, and without weights no copy
-        even = least == most
-        root = np.sqrt(d) if least >= 0.0 and not even else None
-        step = (4 if even else 1) * _gram_rows(k)
+        plan = self.gram_plan(support) if plan is None else plan
 
         def partial(block: Block) -> Array:
             total: Array | None = None
+            here = d[slice(*block)]
+            least, most = float(here.min(initial=np.inf)), float(here.max(initial=0.0))
+            # a product with its own transpose takes half the time, and without weights no copy
+            even = least == most
+            root = np.sqrt(here) if least >= 0.0 and not even else None
+            step = (4 if even else 1) * _gram_rows(k)
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
-                weights = d[start:stop] if root is None else root[start:stop]
+                weights = (here if root is None else root)[start - block[0] : stop - block[0]]
                 live = np.flatnonzero(weights)
                 if live.size <= _FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
@@ -163,20 +220,14 @@ class Dense:
                     rows = weights[:, None] * rows
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part if total is None else np.add(total, part, out=total)
-            return np.zeros((k, k)) if total is None else total
+            assert total is not None
+            if even and most != 1.0:
+                total *= most
+            return 0.5 * (total + total.T) if not even and root is None else total
 
-        # sums of wide matrices cost more than they spare where a part has few rows
-        parts = max(1, min(_gram_partials(k), n // (4 * max(1, k))))
         with serial_blas():
-            found = pool.run(partial, row_blocks((n, k), most=parts))
-        out = found[0] if found else np.zeros((k, k))
-        for part in found[1:]:
-            out += part
-        if even:
-            out *= most
-        elif root is None:
-            out = 0.5 * (out + out.T)
-        return out
+            found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+        return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
 class Compressed(NamedTuple):
@@ -196,8 +247,11 @@ class Sparse:
         *,
         rows: Compressed | None = None,
         columns: Compressed | None = None,
+        leaves: tuple[Rows, ...] | None = None,
     ) -> None:
         self.shape = shape
+        if leaves is not None:
+            self.leaves = leaves
         if rows is not None:
             self.rows = rows
         if columns is not None:
@@ -211,6 +265,35 @@ class Sparse:
     @cached_property
     def by_columns(self) -> Compressed:
         return _transposed(self.rows, self.shape)
+
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...]:
+        """The leaves of its rows."""
+        return sparse_leaves(self.rows.indptr, self.shape[1])
+
+    @cached_property
+    def _cuts(self) -> NDArray[np.uint64]:
+        return _cuts(self.leaves)
+
+    @cached_property
+    def _starts(self) -> tuple[NDArray[Any], Compressed]:
+        """The places where the entries of each leaf begin in each column, and the columns, in the order of their rows."""
+        columns = self.by_columns
+        starts = np.empty((self.shape[1], len(self.leaves) + 1), dtype=columns.indptr.dtype)
+        cuts = readonly(self._cuts[:-1].astype(columns.indptr.dtype))
+        if not kernel(leaf_starts)(columns.indptr, columns.indices, cuts, starts):
+            columns = _transposed(self.rows, self.shape)
+            kernel(leaf_starts)(columns.indptr, columns.indices, cuts, starts)
+        return readonly(starts), columns
+
+    def part(self, start: int, stop: int) -> Sparse:
+        """The rows of the leaves start..stop-1, with these leaves: what a holder of some rows has."""
+        at, leaves = part_of(self.leaves, start, stop)
+        indptr, indices, data = self.rows
+        ends = indptr[at.start : at.stop + 1]
+        inside = slice(int(ends[0]), int(ends[-1]))
+        rows = Compressed(readonly(ends - ends[0]), indices[inside], data[inside])
+        return Sparse((at.stop - at.start, self.shape[1]), rows=rows, leaves=leaves)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -230,34 +313,55 @@ class Sparse:
 
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         """out = A'y."""
-        gather, columns = kernel(csr_matvec), self.by_columns
-        pool.run(lambda block: gather(*columns, y, out, *block), self.column_blocks)
+        if len(self.leaves) < 2:
+            gather, columns = kernel(csr_matvec), self.by_columns
+            pool.run(lambda block: gather(*columns, y, out, *block), self.column_blocks)
+            return
+        cut, (starts, columns) = kernel(csr_matvec_leaves), self._starts
+        pool.run(lambda block: cut(starts, columns.indices, columns.data, y, out, *block), self.column_blocks)
 
     def cost_of_columns(self, support: Support) -> int:
         """The stored numbers in the columns of the support."""
         indptr = self.by_columns.indptr
         return int((indptr[support + 1] - indptr[support]).sum())
 
-    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> bool:
-        """out = A[:, support] x[support], or False where the full product is cheaper."""
-        if 2 * self.cost_of_columns(support) > self.nnz:
-            return False
+    def prefers_columns(self, support: Support) -> bool:
+        """True if A[:, support] x[support] is cheaper than A x."""
+        return 2 * self.cost_of_columns(support) <= self.nnz
+
+    def matvec_columns(self, x: Array, support: Support, out: Array, pool: Pool) -> None:
+        """out = A[:, support] x[support]."""
         out[:] = 0.0
         kernel(csr_scatter)(*self.by_columns, support, x, out)
-        return True
 
     def cost_of_rows(self, rows: Support) -> int:
         """The stored numbers of some rows."""
         indptr = self.rows.indptr
         return int((indptr[rows + 1] - indptr[rows]).sum())
 
-    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> bool:
-        """out = A[rows]'y[rows], or False where the full product is cheaper."""
-        if 2 * self.cost_of_rows(rows) > self.nnz:
-            return False
-        out[:] = 0.0
-        kernel(csr_scatter)(*self.rows, rows, y, out)
-        return True
+    def prefers_rows(self, rows: Support) -> bool:
+        """True if A[rows]'y[rows] is cheaper than A'y."""
+        return 2 * self.cost_of_rows(rows) <= self.nnz
+
+    def rmatvec_rows(self, y: Array, rows: Support, out: Array, pool: Pool) -> None:
+        """out = A[rows]'y[rows]."""
+        scatter = kernel(csr_scatter)
+        ends = list(pairwise(np.searchsorted(rows, self._cuts).tolist()))
+        if (0, rows.size) in ends:
+            # all are of one leaf
+            out[:] = 0.0
+            scatter(*self.rows, rows, y, out)
+            return
+
+        def partial(start: int, stop: int) -> Array | None:
+            if start == stop:
+                return None
+            part = np.zeros(self.shape[1])
+            scatter(*self.rows, rows[start:stop], y, part)
+            return part
+
+        total = tree_sum(partial(*pair) for pair in ends)
+        out[:] = 0.0 if total is None else total
 
     def columns(self, support: Support) -> Sparse:
         """A[:, support], copied; indices strictly increase in each row."""
@@ -269,20 +373,30 @@ class Sparse:
         last[:] = -1
         kernel(csc_rows)(*columns, support, last, indptr[:-1].copy(), indices, data)
         rows = Compressed(*map(readonly, (indptr.astype(columns.indptr.dtype), indices, data)))
-        return Sparse((n, support.size), rows=rows)
+        return Sparse((n, support.size), rows=rows, leaves=self.leaves)
 
-    def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
-        """A[:, support]' diag(d) A[:, support]; None for all columns."""
+    def gram_plan(self, support: Support | None) -> GramPlan:
+        """The way the Gram matrix of these columns is taken."""
         n, width = self.shape
         here = self.nnz if support is None else self.cost_of_columns(support)
+        k = width if support is None else support.size
+        if k >= _DENSE_GRAM_COLUMNS and here > _DENSE_GRAM_SHARE * n * k:
+            return GramPlan("dense", level_of_rows(n, len(self.leaves), k))
+        kind = "copied" if here < _FEW_COLUMNS * self.nnz else "pairs"
+        # most rows have nothing there: what they have is copied first
+        return GramPlan(kind, level_of_numbers(here, len(self.leaves), k))
+
+    def gram(self, support: Support | None, d: Array, pool: Pool, plan: GramPlan | None = None) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns. A holder of some leaves is given the plan of the whole."""
+        width = self.shape[1]
+        plan = self.gram_plan(support) if plan is None else plan
         support = np.arange(width) if support is None else support
         k = support.size
-        if k >= _DENSE_GRAM_COLUMNS and here > _DENSE_GRAM_SHARE * n * k:
-            return self._dense_gram(support, d, pool)
-        if here < _FEW_COLUMNS * self.nnz:
-            # most rows have nothing there: what they have is copied first
-            return self.columns(support).gram(None, d, pool)
-        rows = self.rows
+        if plan.kind == "dense":
+            return self._dense_gram(support, d, pool, plan)
+        if plan.kind == "copied":
+            return self.columns(support).gram(None, d, pool, plan._replace(kind="pairs"))
+        n, rows = self.shape[0], self.rows
         place = np.full(width, -1)
         place[support] = np.arange(k)
         pairs = kernel(csr_gram)
@@ -295,11 +409,11 @@ class Sparse:
                 pairs(*rows, place, self.longest_row, d, total, start, min(start + step, block[1]))
             return total
 
-        out = np.zeros((k, k))
-        _add_up(pool.run(partial, row_blocks(rows.indptr, _gram_partials(k))), out)
-        return out + np.triu(out, 1).T
+        found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+        out = np.zeros((k, k)) if found is None else found
+        return np.asarray(out + np.triu(out, 1).T)
 
-    def _dense_gram(self, support: Support, d: Array, pool: Pool) -> Array:
+    def _dense_gram(self, support: Support, d: Array, pool: Pool, plan: GramPlan) -> Array:
         """The same by dense blocks of rows and BLAS."""
         k = support.size
         rows = self.rows if np.array_equal(support, np.arange(self.shape[1])) else self.columns(support).rows
@@ -316,21 +430,20 @@ class Sparse:
                     some, weights = some[live], weights[live]
                 dense = some.toarray().astype(np.float64, copy=False)
                 total += dense.T @ (weights[:, None] * dense)
-            return total
+            return 0.5 * (total + total.T)
 
-        out = np.zeros((k, k))
         with serial_blas():
-            _add_up(pool.run(partial, row_blocks(rows.indptr, _gram_partials(k))), out)
-        return (out + out.T) / 2
+            found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+        return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
-def stored(A: MatrixLike) -> Dense | Sparse:
-    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array."""
+def stored(A: MatrixLike, leaves: tuple[Rows, ...] | None = None) -> Dense | Sparse:
+    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array; a part of some data is given its leaves."""
     if isinstance(A, np.ndarray):
-        return _dense(A)
+        return _dense(A, leaves)
     if A.format == "csc":
-        return Sparse(A.shape, columns=_compressed(A))
-    return Sparse(A.shape, rows=_compressed(A.tocsr()))
+        return Sparse(A.shape, columns=_compressed(A), leaves=leaves)
+    return Sparse(A.shape, rows=_compressed(A.tocsr()), leaves=leaves)
 
 
 def readonly(a: NDArray[Any]) -> NDArray[Any]:
@@ -340,15 +453,15 @@ def readonly(a: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _dense(A: NDArray[Any]) -> Dense:
+def _dense(A: NDArray[Any], leaves: tuple[Rows, ...] | None) -> Dense:
     if A.ndim != 2:
         raise ValueError(f"a matrix has two axes, not {A.ndim}")
     A = _numbers(A)
     if A.flags.c_contiguous:
-        return Dense(A, transposed=False)
+        return Dense(A, transposed=False, leaves=leaves)
     if A.flags.f_contiguous:
-        return Dense(A.T, transposed=True)
-    return Dense(np.ascontiguousarray(A), transposed=False)
+        return Dense(A.T, transposed=True, leaves=leaves)
+    return Dense(np.ascontiguousarray(A), transposed=False, leaves=leaves)
 
 
 def _numbers(a: NDArray[Any]) -> NDArray[Any]:
@@ -389,8 +502,29 @@ def _gram_partials(k: int) -> int:
     return max(1, min(PARTIALS, GRAM_NUMBERS // max(1, k * k)))
 
 
-def _add_up(parts: list[Array], out: Array) -> None:
-    """out = the sum of the parts, in their order."""
-    out[...] = 0.0
-    for part in parts:
-        out += part
+def level_of_rows(n: int, leaves: int, k: int) -> int:
+    """The level of nodes that have rows enough for their k x k matrices to cost more than the sums of these."""
+    return _level(n, leaves, _GRAM_ROWS * min(k, GRAM_COLUMNS))
+
+
+def level_of_numbers(numbers: int, leaves: int, k: int) -> int:
+    """The same where pairs of stored numbers are added one by one."""
+    return _level(numbers, leaves, _GRAM_NUMBERS * min(k, GRAM_COLUMNS) ** 2)
+
+
+def _level(total: int, leaves: int, least: int) -> int:
+    level = 0
+    while (1 << level) < leaves and total * (1 << level) < leaves * least:
+        level += 1
+    return level
+
+
+def _cuts(leaves: tuple[Rows, ...]) -> NDArray[np.uint64]:
+    """The rows where leaves begin, and the last end: unsigned, as the wrap-around test of signed indices keeps a loop from vector registers."""
+    return readonly(np.array([0, *(stop for _, stop in leaves)], dtype=np.uint64))
+
+
+def part_of(leaves: tuple[Rows, ...], start: int, stop: int) -> tuple[slice, tuple[Rows, ...]]:
+    """The rows of the leaves start..stop-1, and these leaves counted from the first of them."""
+    first = leaves[start][0]
+    return slice(first, leaves[stop - 1][1]), tuple((a - first, b - first) for a, b in leaves[start:stop])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
+from ..sums import Rows
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, MapOfOne, bracket
+from .maps import Identity, LinearMap, MapOfOne, bracket, largest_leaves
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,6 +30,18 @@ class Scaled(MapOfOne):
 
     def adjoint(self, y: Array) -> Array:
         return self.c * self.inner.adjoint(y)
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.c * self.inner.adjoint_over(y, leaves)
+
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.inner.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.c * self.inner.finished(sums)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Scaled(self.inner.part(start, stop, leaves), self.c)
 
     def absolute(self) -> LinearMap:
         return Scaled(self.inner.absolute(), abs(self.c))
@@ -70,6 +83,22 @@ class Compose(LinearMap):
     def adjoint(self, y: Array) -> Array:
         return self.inner.adjoint(self.outer.adjoint(y))
 
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return self.outer.leaves
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.inner.adjoint(self.outer.adjoint_over(y, leaves))
+
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.outer.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.inner.adjoint(self.outer.finished(sums))
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Compose(self.outer.part(start, stop, leaves), self.inner)
+
     def absolute(self) -> LinearMap:
         """|K| |L|, which bounds |K L|."""
         return Compose(self.outer.absolute(), self.inner.absolute())
@@ -105,6 +134,22 @@ class Add(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         return self.left.adjoint(y) + self.right.adjoint(y)
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return largest_leaves((self.left, self.right))
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.left.adjoint_over(y, leaves) + self.right.adjoint_over(y, leaves)
+
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.left.partial(y, leaves), self.right.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.left.finished(sums[0]) + self.right.finished(sums[1])
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Add(self.left.part(start, stop, leaves), self.right.part(start, stop, leaves))
 
     def absolute(self) -> LinearMap:
         return Add(self.left.absolute(), self.right.absolute())

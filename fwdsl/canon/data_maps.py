@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
+from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
@@ -17,11 +19,15 @@ if TYPE_CHECKING:
 
 @light_dataclass
 class Matrix(LinearMap):
-    """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied."""
+    """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied.
+
+    `given` are the leaves of its rows where A is a part of the data, which does not tell them.
+    """
 
     A: Any
     transposed: bool = False
     name: str = "A"
+    given: tuple[Rows, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -31,21 +37,39 @@ class Matrix(LinearMap):
     def nnz(self) -> int:
         return stored(self.A)
 
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self.given or leaves_of(self.A)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        if self.leaves is None:
+            return super().part(start, stop, leaves)
+        return Matrix(held(self.A, start, stop), False, self.name, leaves)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """The leaves of A; none where it is taken as a whole."""
+        return parts_by_leaves(self.A, self.leaves)
+
     def apply(self, x: Array) -> Array:
+        if self._parts:
+            return np.concatenate([_times(part, x) for _, part in self._parts])
         return _times(self.A.T if self.transposed else self.A, x)
 
     def adjoint(self, y: Array) -> Array:
+        if self._parts:
+            return np.asarray(tree_sum(_times(part.T, y[at]) for at, part in self._parts))
         return _times(self.A if self.transposed else self.A.T, y)
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
         if not is_written(self.A):
             return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
-        return AbsoluteMatrix(self.A, self.transposed)
+        return AbsoluteMatrix(self.A, self.transposed, given=self.given)
 
     def squared(self) -> LinearMap:
         """A entry by entry squared, taken by blocks of rows."""
-        return AbsoluteMatrix(self.A, self.transposed, square=True) if is_written(self.A) else self.absolute()
+        return AbsoluteMatrix(self.A, self.transposed, True, self.given) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
         return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
@@ -65,6 +89,7 @@ class AbsoluteMatrix(NonnegativeMap):
     A: Any
     transposed: bool = False
     square: bool = False
+    given: tuple[Rows, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,14 +101,16 @@ class AbsoluteMatrix(NonnegativeMap):
     def adjoint(self, y: Array) -> Array:
         return self._by_rows(y) if self.transposed else self._gather(y)
 
-    def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        n = int(self.A.shape[0])
-        step = max(1, BLOCK * n // max(1, stored(self.A)))
-        for i in range(0, n, step):
-            at = slice(i, i + step)
-            if getattr(self.A, "format", "") == "csr":
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[slice, Any]]:
+        n = stop - start
+        csr = getattr(self.A, "format", "") == "csr"
+        numbers = int(self.A.indptr[stop] - self.A.indptr[start]) if csr else stored(self.A) * n // self.A.shape[0]
+        step = max(1, BLOCK * n // max(1, numbers))
+        for i in range(start, stop, step):
+            at = slice(i, min(i + step, stop))
+            if csr:
                 # SciPy's own slices copy indices too
-                ends = self.A.indptr[i : i + step + 1]
+                ends = self.A.indptr[at.start : at.stop + 1]
                 part = slice(ends[0], ends[-1])
                 data = np.abs(self.A.data[part], dtype=np.float64)
                 block = type(self.A)(
@@ -96,18 +123,62 @@ class AbsoluteMatrix(NonnegativeMap):
 
     def _by_rows(self, x: Array) -> Array:
         out = np.empty(self.A.shape[0])
-        for at, block in self._blocks():
-            out[at] = block @ x
+        for start, stop in self._leaves:
+            for at, block in self._blocks(start, stop):
+                out[at] = block @ x
         return out
 
     def _gather(self, y: Array) -> Array:
-        out = np.zeros(self.A.shape[1])
-        for at, block in self._blocks():
-            out += block.T @ y[at]
-        return out
+        def of_leaf(start: int, stop: int) -> Array:
+            out = np.zeros(self.A.shape[1])
+            for at, block in self._blocks(start, stop):
+                out += block.T @ y[at]
+            return out
+
+        found = tree_sum(of_leaf(*leaf) for leaf in self._leaves)
+        return np.zeros(self.A.shape[1]) if found is None else np.asarray(found)
+
+    @cached_property
+    def _leaves(self) -> tuple[Rows, ...]:
+        found = self.given or leaves_of(self.A)
+        return ((0, int(self.A.shape[0])),) if found is None else found
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self._leaves
 
     def describe(self, x: str) -> str:
         return f"abs(A) @ {x}"
+
+
+def leaves_of(A: MatrixLike) -> tuple[Rows, ...] | None:
+    """The leaves (`fwdsl.sums`) of the rows of A; None where its rows do not lie together."""
+    if isinstance(A, np.ndarray):
+        return dense_leaves(A.shape[0], A.shape[1], bool(A.flags.f_contiguous and not A.flags.c_contiguous))
+    return sparse_leaves(A.indptr, int(A.shape[1])) if getattr(A, "format", "") == "csr" else None
+
+
+def parts_by_leaves(A: MatrixLike, leaves: tuple[Rows, ...] | None) -> list[tuple[slice, Any]]:
+    """The rows of each leaf, where there are several, by reference."""
+    if leaves is None or len(leaves) < 2:
+        return []
+    return [(slice(*leaf), rows_between(A, *leaf)) for leaf in leaves]
+
+
+def rows_between(A: Any, start: int, stop: int) -> Any:
+    """Some rows of a dense matrix or of a sparse one by rows, by reference: SciPy's own slices are copies."""
+    if isinstance(A, np.ndarray):
+        return A[start:stop]
+    ends = A.indptr[start : stop + 1]
+    at = slice(int(ends[0]), int(ends[-1]))
+    return type(A)((A.data[at], A.indices[at], ends - ends[0]), shape=(stop - start, A.shape[1]), copy=False)
+
+
+def held(A: Any, start: int, stop: int) -> Any:
+    """Some rows as their holder has them, stored in the order of the whole: kernels and sums are those of the order."""
+    part = rows_between(A, start, stop)
+    by_columns = isinstance(A, np.ndarray) and A.flags.f_contiguous and not A.flags.c_contiguous
+    return np.asfortranarray(part) if by_columns else part
 
 
 def is_written(A: MatrixLike) -> bool:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
-from .data_maps import Matrix, is_written, stored
+from ..sums import Rows, by_samples, sum_over, tree_sum
+from .data_maps import Matrix, held, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class LeftMultiply(LinearMap):
     k: int
     transposed: bool = False
     name: str = "A"
+    given: tuple[Rows, ...] | None = None  # the leaves of the rows of A, where it is a part of the data
 
     @property
     def _op(self) -> Any:
@@ -95,19 +97,45 @@ class LeftMultiply(LinearMap):
     def repeats(self) -> int:
         return self.k
 
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        found = self._leaves
+        return None if found is None else tuple((a * self.k, b * self.k) for a, b in found)
+
+    @cached_property
+    def _leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self.given or leaves_of(self.A)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        if self._leaves is None:
+            return super().part(start, stop, leaves)
+        rows = held(self.A, start // self.k, stop // self.k)
+        return LeftMultiply(rows, self.k, False, self.name, by_samples(leaves, self.k))
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """The leaves of A; none where it is taken as a whole."""
+        return parts_by_leaves(self.A, self._leaves)
+
     def apply(self, x: Array) -> Array:
-        return product(self._op, x.reshape(-1, self.k)).reshape(-1)
+        X = x.reshape(-1, self.k)
+        if self._parts:
+            return np.concatenate([product(part, X).reshape(-1) for _, part in self._parts])
+        return product(self._op, X).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
+        Y = y.reshape(-1, self.k)
+        if self._parts:
+            return np.asarray(tree_sum(product(part.T, Y[at]) for at, part in self._parts)).reshape(-1)
+        return product(self._op.T, Y).reshape(-1)
 
     def absolute(self) -> LinearMap:
-        return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
+        return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|", self._leaves)
 
     def squared(self) -> LinearMap:
         if not is_written(self.A):
             return self.absolute()
-        return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
+        return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name, self._leaves)
 
     def sparse(self) -> csr_array:
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
@@ -210,6 +238,15 @@ class Tile(NonnegativeMap):
 
     def adjoint(self, y: Array) -> Array:
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        if any(stop % self.k for _, stop in leaves):
+            return self.adjoint(y)
+        found = sum_over(leaves, y.size, lambda at: y[at].reshape(-1, self.k).sum(axis=0))
+        return np.zeros(self.k) if found is None else np.asarray(found)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Tile((stop - start) // self.k, self.k)
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,8 @@ from ..features.factor import GramFactor
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..light_dataclass import light_dataclass
-from .maps import LinearMap
+from ..sums import Rows, leaves_of_vectors, tree_dot
+from .maps import LinearMap, largest_leaves
 
 
 @light_dataclass
@@ -96,8 +97,33 @@ class Stacked:
 
     def adjoint(self, y: Array, out: Array) -> None:
         """Add K' y to `out` (of the length of x), by the reference."""
+        leaves = self.leaves
         for block, m in self.parts:
-            out[block.slice] += m.adjoint(y)
+            out[block.slice] += m.adjoint_over(y, leaves)
+
+    def partial(self, y: Array) -> tuple[Any, ...]:
+        """The sums over rows that K' y is made of: a value of a node (`fwdsl.sums`), which the holder of its rows gives."""
+        return tuple(m.partial(y, self.leaves) for _, m in self.parts)
+
+    def finished(self, sums: tuple[Any, ...], out: Array) -> None:
+        """Add K' y to `out`, from these sums over all rows, to the bits of `adjoint`."""
+        for (block, m), own in zip(self.parts, sums, strict=True):
+            out[block.slice] += m.finished(own)
+
+    def part(self, start: int, stop: int) -> Stacked:
+        """The map to the entries of the leaves start..stop-1: what a holder of some rows has of it."""
+        first, last = self.leaves[start][0], self.leaves[stop - 1][1]
+        leaves = tuple((a - first, b - first) for a, b in self.leaves[start:stop])
+        parts = tuple((block, m.part(first, last, leaves)) for block, m in self.parts)
+        found = Stacked(parts, self.offset[first:last], (last - first, *self.shape[1:]) if self.shape else ())
+        found.leaves = leaves
+        return found
+
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...]:
+        """The leaves (`fwdsl.sums`) of its entries, by which sums over them are taken: those of the data with the most stored numbers."""
+        found = largest_leaves(m for _, m in self.parts)
+        return leaves_of_vectors(self.rows) if found is None else found
 
     def describe(self) -> str:
         words = [m.describe(block.name) for block, m in self.parts]
@@ -133,6 +159,33 @@ class SumTerm:
     span: Span = field(default=NOWHERE, compare=False)
     side: Shift | None = None
     turned: Array | None = None
+
+    def part(self, start: int, stop: int) -> SumTerm:
+        """A loss of the predictions of the leaves start..stop-1: what a holder of some rows has of it.
+
+        Where these are the leaves of one node (`fwdsl.sums.subtrees`), its value, its conjugate, K'y and inner products are the values of that node,
+        and `finish` has those of the whole from them.
+        """
+        assert not isinstance(self.f, VectorFunction), "a norm or a set has no rows of its own"
+        at = slice(self.map.leaves[start][0], self.map.leaves[stop - 1][1])
+        turned = None if self.turned is None else self.turned[at]
+        return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned)
+
+    def value(self, z: Array) -> float:
+        """f_i(z), by the reference."""
+        return self.f.value(z) if isinstance(self.f, VectorFunction) else self.f.value(z, self.map.leaves)
+
+    def conjugate(self, y: Array) -> float:
+        """f_i*(y), by the reference."""
+        return self.f.conjugate(y) if isinstance(self.f, VectorFunction) else self.f.conjugate(y, self.map.leaves)
+
+    def infimum(self) -> float:
+        """A lower bound of f_i, by the reference."""
+        return self.f.infimum() if isinstance(self.f, VectorFunction) else self.f.infimum(self.map.leaves)
+
+    def dot(self, y: Array, z: Array) -> float:
+        """<y, z> for vectors of the size of K x."""
+        return tree_dot(y, z, self.map.leaves)
 
     @property
     def is_smooth(self) -> bool:

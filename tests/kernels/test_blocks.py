@@ -45,7 +45,7 @@ def test_sparse_blocks_hold_like_numbers(kind: type) -> None:
 
 
 def test_strips_are_tall() -> None:
-    blocks = strip_blocks(5000, 4000)
+    blocks = strip_blocks([(0, 5000)], 4000)
     assert covers(blocks, 5000)
     assert min(b - a for a, b in blocks) >= 512
 
