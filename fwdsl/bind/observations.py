@@ -89,7 +89,7 @@ def place(
     for o in observed:
         name, dims = o.datum.decl.name, o.datum.decl.type.shape
         before = [labels.get(f"{name}.{axis}") for axis in AXES]
-        o = _known_entries(o, before, findings)
+        o = _known_entries(_in_own_ids(o, before), before, findings)
         extents = [o.sizes[k] or known.size(dims[k]) for k in (0, 1)]
         ids = [before[k] or (known.ids(dims[k]) if extents[k] is None else None) for k in (0, 1)]
         placed = positions(replace(o.datum, raw=_in_words(o.triplets, ids)), extents, ids, findings)
@@ -113,6 +113,16 @@ def values_of(o: RawEntries, labels: tuple[Any, ...] | None) -> tuple[Any, tuple
     if labels is not None:
         return known_signs(raw, labels, 1), labels
     return signs(raw, 1, o.datum.decl.name, o.datum.place)
+
+
+def _in_own_ids(o: RawEntries, before: Sequence[tuple[Any, ...] | None]) -> RawEntries:
+    """The entries by their own ids, where they have some and an earlier fit does too: its positions need not be theirs."""
+    t = o.triplets
+    axes = [
+        part if own is None or fit is None else np.asarray(own)[part]
+        for part, own, fit in zip((t.rows, t.columns), o.ids, before, strict=True)
+    ]
+    return replace(o, triplets=replace(t, rows=axes[0], columns=axes[1]))
 
 
 def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> RawEntries:

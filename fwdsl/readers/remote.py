@@ -110,6 +110,16 @@ def copied(url: str, word: SourceWord, findings: FileFindings) -> Iterator[Copy]
         yield Copy(local, files, ((local, findings.file), (folder + os.sep, base)))
 
 
+def check_reachable(url: str, word: SourceWord, findings: FileFindings) -> None:
+    """Raise `Unreadable`, with the reason noted, unless the file of a URL can be asked for, or the folder of several be listed. Nothing is pulled."""
+    fs, path = _opened(url, findings)
+    with _noted(findings):
+        fs.invalidate_cache()
+        _, names = _listed(fs, path, url, word)
+    if names is None:
+        _each(fs, "info", [_File(path, "", findings.file)], findings)
+
+
 # --- the files of a URL ----------------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,9 @@ def test_the_extension_ships_what_it_names() -> None:
 
 def test_the_editor_knows_what_a_word_is() -> None:
     # VS Code takes a text for a pattern without the flag `u`, in which `\p{L}` is no letter: nothing is then offered while typing.
-    pattern = json.loads((EDITORS / "vscode" / "language-configuration.json").read_text(encoding="utf-8"))["wordPattern"]
+    pattern = json.loads((EDITORS / "vscode" / "language-configuration.json").read_text(encoding="utf-8"))[
+        "wordPattern"
+    ]
     assert "\\p{" in pattern["pattern"]
     assert "u" in pattern["flags"]
 

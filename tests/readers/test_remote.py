@@ -424,6 +424,18 @@ def test_an_error_stands_at_the_source(site: Site, capsys: pytest.CaptureFixture
     assert "error[FW4081]" in told and "fit.fw:1:" in told and "read for `X` and `y`" in told
 
 
+@pytest.mark.parametrize("path", ["/no.csv", "refused"])
+def test_a_plan_without_a_url_that_is_there(site: Site, capsys: pytest.CaptureFixture[str], path: str) -> None:
+    url = site.url + path if path != "refused" else "http://127.0.0.1:9/a.csv"
+    Path("fit.fw").write_text(PROGRAM.format(url))
+    assert main(["plan", "fit.fw"]) == 0
+    out, told = capsys.readouterr()
+    assert out.startswith("canonical form") and told.count("warning[FW4081]") == 1
+    assert "fit.fw:1:" in told and "planned without them" in " ".join(told.split())
+    assert main(["plan", "fit.fw", "--analyze"]) == 1
+    assert "error[FW4081]" in capsys.readouterr().err
+
+
 def test_nothing_is_asked_for_without_a_need(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(remote, "_opened", lambda *_: pytest.fail("the URL is opened"))
     monkeypatch.chdir(tmp_path)
