@@ -262,7 +262,9 @@ class Problem(ShownInNotebooks):
             return raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
 
     def __repr__(self) -> str:
-        text = self._text()
+        from .diagnostics.secrets import masked
+
+        text = masked(self._text())
         bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
         return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
 
