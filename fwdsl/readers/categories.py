@@ -248,7 +248,7 @@ def _positions(levels: tuple[str, ...]) -> dict[str | _Alike, int]:
 
 
 class _Alike(tuple[str]):
-    """What levels are that formats write in several ways: truth values, and times."""
+    """The meaning of a level that formats write in several ways: a truth value, or a time."""
 
 
 def _alike(level: str) -> str | _Alike:

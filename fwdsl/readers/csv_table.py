@@ -346,15 +346,18 @@ class Table:
 
 
 def first_line(
-    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings
+    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings, takes_sep: bool = True
 ) -> tuple[Header, Iterator[bytes], int]:
-    """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
+    """The header, the chunks behind it (in front of it where the file has none), and the line where they start.
+
+    Where the format `takes_sep`, that is the remedy for fields that something else than commas separates.
+    """
     row = 1
     for text in chunks:
         while text:
             head, _, tail = text.partition(b"\n")
             if head.strip():
-                return _header(text, row, options, path, chunks, findings)
+                return _header(text, row, options, path, chunks, findings, takes_sep)
             text, row = tail, row + 1
     findings.no_rows()
     raise Unreadable
@@ -367,6 +370,7 @@ def _header(
     path: str,
     chunks: Iterator[bytes],
     findings: FileFindings,
+    takes_sep: bool,
 ) -> tuple[Header, Iterator[bytes], int]:
     sep, first = Form.of(options).sep, _FirstRow(text, chunks)
     reader = csv.reader(decoded(first.lines(), row, findings), delimiter=sep, strict=True)
@@ -383,10 +387,12 @@ def _header(
         findings.add(
             "FW4034",
             f"line {row} of `{path}` has {told}, but a {SEPARATING[other]}",
-            rule="Fields of a csv file are separated by commas, or by what `sep=` says.",
-            hint="give `sep="
-            + json.dumps(other)
-            + ('`, and `decimal=","` for decimal commas' if other == ";" else "`"),
+            rule="Fields of a csv file are separated by commas, or by what `sep=` says."
+            if takes_sep
+            else "Fields of such a file are separated by commas.",
+            hint="give `sep=" + json.dumps(other) + ('`, and `decimal=","` for decimal commas' if other == ";" else "`")
+            if takes_sep
+            else "save the file with commas",
             row=row,
         )
         raise Unreadable
