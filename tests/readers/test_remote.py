@@ -200,6 +200,8 @@ def test_nothing_that_is_shown_or_kept_has_a_secret(site: Site, capsys: pytest.C
     Path("absent.fw").write_text(PROGRAM.format(f"http://me:s3cret1@{host}/no.csv?sig=s3cret2"))
     assert main(["run", "fit.fw", "--out", "fit.npz", "--html", "fit.html"]) == 0
     assert main(["plan", "fit.fw", "--html", "plan.html"]) == 0
+    assert main(["new", f"http://me:s3cret1@{host}/train.csv?sig=s3cret2", "--out", "new.fw"]) == 0
+    assert "s3cret1" in Path("new.fw").read_text()
     assert main(["info", "fit.fw"]) == 0
     assert main(["info", "fit.fw", "--json"]) == 0
     assert main(["run", "absent.fw"]) == 1
