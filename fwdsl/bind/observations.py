@@ -52,6 +52,8 @@ def observe(datum: RawDatum) -> RawEntries:
         found = RawEntries(datum, raw)
     elif isinstance(raw, Entries):
         found = _counted(datum, raw.rows, raw.columns, raw.values, raw.shape)
+        _require_ids(found.triplets.rows, raw.row_ids)
+        _require_ids(found.triplets.columns, raw.column_ids)
         found = replace(found, ids=(raw.row_ids, raw.column_ids))
     elif is_sparse(raw):
         stored = raw.tocoo()
@@ -194,6 +196,15 @@ def _in_words(triplets: Triplets, ids: Sequence[Sequence[Any] | None]) -> Triple
         for part, known in zip((triplets.rows, triplets.columns), ids, strict=True)
     )
     return replace(triplets, rows=rows, columns=columns)
+
+
+def _require_ids(positions: Any, ids: tuple[Any, ...] | None) -> None:
+    """Raise `InvalidDatum` where one of the positions has no id, if there are ids."""
+    outside = positions[(positions < 0) | (positions >= len(ids))] if ids is not None else positions[:0]
+    if outside.size:
+        raise InvalidDatum(
+            "FW4505", f"got the position {outside[0]} and {len(ids or ())} ids", "give an id for each position from 0"
+        )
 
 
 def _counted(

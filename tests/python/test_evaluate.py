@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,9 @@ def test_entries_of_an_instance_have_ids(tmp_path: Path) -> None:
     # of the second file's rows and columns there are fewer, so that their positions differ
     triplets = (np.array([20, 30, 20]), np.array([300, 200, 100]), np.array([1.0, 2.0, 7.0]))
     assert solution.evaluate("fit", M=other) == solution.evaluate("fit", M=triplets)
+    for position in (-1, 3):
+        with pytest.raises(fw.DataError, match=f"the position {position} and 3 ids"):
+            solution.evaluate("fit", M=replace(own, rows=np.full_like(own.rows, position)))
 
 
 def test_entries_that_the_fit_has_not_seen_are_left_out_and_counted():
