@@ -250,7 +250,8 @@ class Problem(ShownInNotebooks):
 
         rows = ((el("code", name), _shown(value)) for name, value in self._values.items())
         bound = [table(("name", "value"), rows, "Bound from Python")] if self._values else []
-        return fragment(program_html(self._text()), *bound, label=f"program {self._session.name}")
+        # marimo serialises what is a `str` itself, and no kind of it
+        return str(fragment(program_html(self._text()), *bound, label=f"program {self._session.name}"))
 
     def _text(self) -> str:
         """The program as formatted text, or as it stands where it cannot be parsed."""
@@ -261,7 +262,9 @@ class Problem(ShownInNotebooks):
             return raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
 
     def __repr__(self) -> str:
-        text = self._text()
+        from .diagnostics.secrets import masked
+
+        text = masked(self._text())
         bound = [f"# bound: {name} = {_shown(value)}" for name, value in self._values.items()]
         return "\n".join([text.rstrip("\n"), *([""] if bound else []), *bound])
 

@@ -22,10 +22,21 @@ async function start() {
     await client.start();
   } catch (error) {
     client = undefined;
-    window.showErrorMessage(
-      `fwdsl: \`${[command, ...args].join(" ")}\` does not start (${error.message}). ` +
-        "Install it with `pip install 'fwdsl[lsp]'`, or name it in the setting `fwdsl.command`.",
-    );
+    // A command that is not there comes as a text, other failures as an Error.
+    // Nobody waits for the answer: the extension is active meanwhile.
+    void explain([command, ...args].join(" "), error?.message ?? error);
+  }
+}
+
+async function explain(line, reason) {
+  const open = "Open the setting";
+  const chosen = await window.showErrorMessage(
+    `fwdsl: \`${line}\` does not start (${reason}). ` +
+      "Install it with `pip install 'fwdsl[lsp]'`, or name it in the setting `fwdsl.command`.",
+    open,
+  );
+  if (chosen === open) {
+    await commands.executeCommand("workbench.action.openSettings", "fwdsl.command");
   }
 }
 

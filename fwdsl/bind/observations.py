@@ -52,6 +52,8 @@ def observe(datum: RawDatum) -> RawEntries:
         found = RawEntries(datum, raw)
     elif isinstance(raw, Entries):
         found = _counted(datum, raw.rows, raw.columns, raw.values, raw.shape)
+        _require_ids(found.triplets.rows, raw.row_ids)
+        _require_ids(found.triplets.columns, raw.column_ids)
         found = replace(found, ids=(raw.row_ids, raw.column_ids))
     elif is_sparse(raw):
         stored = raw.tocoo()
@@ -89,7 +91,7 @@ def place(
     for o in observed:
         name, dims = o.datum.decl.name, o.datum.decl.type.shape
         before = [labels.get(f"{name}.{axis}") for axis in AXES]
-        o = _known_entries(o, before, findings)
+        o = _known_entries(_in_own_ids(o, before), before, findings)
         extents = [o.sizes[k] or known.size(dims[k]) for k in (0, 1)]
         ids = [before[k] or (known.ids(dims[k]) if extents[k] is None else None) for k in (0, 1)]
         placed = positions(replace(o.datum, raw=_in_words(o.triplets, ids)), extents, ids, findings)
@@ -113,6 +115,16 @@ def values_of(o: RawEntries, labels: tuple[Any, ...] | None) -> tuple[Any, tuple
     if labels is not None:
         return known_signs(raw, labels, 1), labels
     return signs(raw, 1, o.datum.decl.name, o.datum.place)
+
+
+def _in_own_ids(o: RawEntries, before: Sequence[tuple[Any, ...] | None]) -> RawEntries:
+    """The entries by their own ids, where they have some and an earlier fit does too: its positions need not be theirs."""
+    t = o.triplets
+    axes = [
+        part if own is None or fit is None else np.asarray(own)[part]
+        for part, own, fit in zip((t.rows, t.columns), o.ids, before, strict=True)
+    ]
+    return replace(o, triplets=replace(t, rows=axes[0], columns=axes[1]))
 
 
 def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> RawEntries:
@@ -184,6 +196,15 @@ def _in_words(triplets: Triplets, ids: Sequence[Sequence[Any] | None]) -> Triple
         for part, known in zip((triplets.rows, triplets.columns), ids, strict=True)
     )
     return replace(triplets, rows=rows, columns=columns)
+
+
+def _require_ids(positions: Any, ids: tuple[Any, ...] | None) -> None:
+    """Raise `InvalidDatum` where one of the positions has no id, if there are ids."""
+    outside = positions[(positions < 0) | (positions >= len(ids))] if ids is not None else positions[:0]
+    if outside.size:
+        raise InvalidDatum(
+            "FW4505", f"got the position {outside[0]} and {len(ids or ())} ids", "give an id for each position from 0"
+        )
 
 
 def _counted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..diagnostics.secrets import masked
 from ..grammar.tree import Call, String
 from ..model import DataDecl, Dim, Model, ParamDecl, Term, Type
 from ..model.types import split_dim
@@ -67,8 +68,8 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
         "name": decl.name,
         "type": format_type(decl.type),
         "promise": decl.type.domain if not decl.type.is_scalar and decl.type.domain != "real" else None,
-        "source": None if decl.source is None else model.source.slice(decl.source.span),
-        "path": path.value if isinstance(path, String) else None,
+        "source": None if decl.source is None else masked(model.source.slice(decl.source.span)),
+        "path": masked(path.value) if isinstance(path, String) else None,
         "with": [name for name in decl.serves if name != decl.name],
         "literal": literal,
         "needed": decl.source is None and not literal,

@@ -15,7 +15,7 @@ from ..readers.files import Unreadable, check_readable
 from ..readers.findings import FileFindings
 from ..readers.sources import is_url, without_secrets
 from ..session import Diagnostics, Session, StageName
-from ..words import SOLVE_OPTIONS
+from ..words import SOLVE_OPTIONS, SOURCES
 from .arguments import bindings
 from .exits import REJECTED, USAGE, CommandStop, code_for
 from .files import STDIN, display_name, folder_of, program_text
@@ -138,20 +138,26 @@ def at_hand(model: Model, bindings: Bindings, absent: Sequence[Diagnostic]) -> b
 
 
 def absent_sources(model: Model, bindings: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
-    """The program's own sources that are not there, as warnings; none where the command line gives data."""
+    """The program's own sources that are not there, or at URLs that cannot be had, as warnings; none where the command line gives data."""
     from ..bind.bindings import spec_of
 
     sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not bindings.sources}
     found: list[Diagnostic] = []
     for source in sources.values():
-        findings = FileFindings(spec_of(source, folder).path)
+        spec = spec_of(source, folder)
+        findings = FileFindings(without_secrets(spec.path))
         with suppress(Unreadable):
-            check_readable(findings.file, findings)
+            if is_url(spec.path):
+                from ..readers.remote import check_reachable
+
+                check_reachable(spec.path, SOURCES[spec.format], findings)
+            else:
+                check_readable(spec.path, findings)
         # what else is wrong with a file is told when it is read
         found += [
             replace(d, severity="warning", rule=WITHOUT_DATA, span=source.span, source=model.source)
             for d in findings.result()
-            if d.code == "FW4001"
+            if d.code in ("FW4001", "FW4080", "FW4081")
         ]
     return tuple(found)
 

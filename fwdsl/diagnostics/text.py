@@ -22,6 +22,7 @@ from textwrap import wrap
 from ..grammar.diagnostic import Diagnostic, Fix, Place
 from ..grammar.source import Source, Span
 from .excerpt import cut, printable
+from .secrets import veiled
 
 _LONGEST_TEXT = 1000  # a message quotes the user's names, which have any length
 _LINES_OF_A_SPAN = 4
@@ -121,7 +122,7 @@ class _Rendering:
 
     def _line(self, text: str, number: int, digits: int, marks: list[_Mark], sign: str, style: str) -> Iterator[str]:
         """A line with a row for each mark. The line is repeated, cut elsewhere, for marks that the first piece does not show."""
-        room = self.width - digits - 3
+        text, room = veiled(text), self.width - digits - 3
         while marks:
             excerpt = cut(text, marks[0].start, marks[0].end, room, self.unicode)
             yield f"{self._bar(f'{number:>{digits}}')} {excerpt.text}".rstrip()

@@ -6,6 +6,7 @@ Levels are texts: the number 3 and the word `3` are one level, in whatever forma
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?\Z", re.ASCII)
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)?)?\Z", re.ASCII)
+_ZEROS = re.compile(r"(\.\d*?)0+(?=\Z|[+-])")
+"""The last zeros of the fraction of a second."""
 
 SPARSE_SIZE, SPARSE_SHARE = 100_000, 0.2
 """The entries from which on a matrix is a sparse one, if at most this share of them may differ from 0."""
@@ -42,7 +47,10 @@ def name_of(selector: Selector) -> str | int:
 
 
 def level_of(value: object) -> str | None:
-    """The level of a value: 3.0 and "3.0" are `3`, words are what they are without blanks around; None where there is none."""
+    """The level of a value: 3.0 and "3.0" are `3`, words are what they are without blanks around; None where there is none.
+
+    A time is `2024-05-01 12:30:00`, at midnight `2024-05-01`, as pandas writes them into csv files.
+    """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, bytes):
@@ -55,7 +63,15 @@ def level_of(value: object) -> str | None:
         value = value.item()  # a number of NumPy
     if isinstance(value, float):
         return None if value != value else _plain(value)
-    return str(value)
+    if hasattr(value, "isoformat"):
+        return _moment(value.isoformat())
+    return level_of(str(value))
+
+
+def _moment(iso: str) -> str:
+    day, _, time = iso.replace("T", " ").partition(" ")
+    time = _ZEROS.sub(r"\1", time).replace(".+", "+").replace(".-", "-").removesuffix(".")
+    return day if time in ("", "00:00:00") else f"{day} {time}"
 
 
 def _plain(number: float) -> str:
@@ -84,12 +100,16 @@ class Category:
         import numpy as np
 
         if values.dtype.kind in "mM":
-            values = np.where(np.isnat(values), None, values.astype(str))
+            distinct, codes = np.unique(values, return_inverse=True)
+            levels = [None if np.isnat(v) else str(v) if v.dtype.kind == "m" else _moment(str(v)) for v in distinct]
+            return cls.merged(codes, levels)
         if values.dtype.kind == "O":
             known: dict[Any, int] = {}
             cells = [v if isinstance(v, Hashable) else str(v) for v in values.tolist()]
-            codes = np.fromiter((known.setdefault(v, len(known)) for v in cells), np.int64, values.size)
-            return cls.merged(codes, [level_of(v) for v in known])
+            # True is equal to 1, and no level of its own without its class
+            keys = ((isinstance(v, bool | np.bool_), v) for v in cells)
+            codes = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, values.size)
+            return cls.merged(codes, [level_of(v) for _, v in known])
         distinct, codes = np.unique(values, return_inverse=True)
         return cls.merged(codes, [level_of(v) for v in distinct.tolist()])
 
@@ -218,9 +238,23 @@ def _kept(onehot: Onehot, levels: Sequence[str]) -> Sequence[str]:
 
 
 @lru_cache(maxsize=64)
-def _positions(levels: tuple[str, ...]) -> dict[str, int]:
-    """The position of each level. It is asked for with every row that is predicted."""
-    return {level: i for i, level in enumerate(levels)}
+def _positions(levels: tuple[str, ...]) -> dict[str | _Alike, int]:
+    """The position of each level, and under what it is alike unless that is no one level. It is asked for with every row that is predicted."""
+    alike = [_alike(level) for level in levels]
+    counts = Counter(alike)
+    found: dict[str | _Alike, int] = {key: i for i, key in enumerate(alike) if counts[key] == 1}
+    found.update((level, i) for i, level in enumerate(levels))
+    return found
+
+
+class _Alike(tuple[str]):
+    """The meaning of a level that formats write in several ways: a truth value, or a time."""
+
+
+def _alike(level: str) -> str | _Alike:
+    if level in ("true", "True", "TRUE", "false", "False", "FALSE"):
+        return _Alike((level.lower(),))
+    return _Alike((_moment(level),)) if _TIME.match(level) else level
 
 
 def _places(category: Category, known: Sequence[str]) -> Any:
@@ -228,7 +262,8 @@ def _places(category: Category, known: Sequence[str]) -> Any:
     import numpy as np
 
     at = _positions(tuple(known))
-    return np.array([*(at.get(level, -1) for level in category.levels), -1], dtype=np.int64)
+    wanted = (at[level] if level in at else at.get(_alike(level), -1) for level in category.levels)
+    return np.array([*wanted, -1], dtype=np.int64)
 
 
 def levels_key(name: str, column: str) -> str:

@@ -67,7 +67,7 @@ def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings
     """The three columns, the line of the first entry (0 where entries and lines do not correspond), and whether the first
     value may be the name of its column, which only the other values tell where all are words."""
     with opened(path, findings) as stream:
-        header, rest, line = first_line(lines(stream), {"header": False}, path, findings)
+        header, rest, line = first_line(lines(stream), {"header": False}, path, findings, takes_sep=False)
         if header.count != 3:
             findings.add(
                 "FW4036",

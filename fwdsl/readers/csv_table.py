@@ -18,7 +18,7 @@ from ..grammar.diagnostic import Place
 from .categories import Category, Mixed, level_of
 from .csv_arrow import FROM, ArrowReader, Coded, Columns
 from .csv_columns import ChosenColumns, Header, choose
-from .csv_rows import Form, whole_rows
+from .csv_rows import LONGEST, Form, whole_rows
 from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
@@ -346,46 +346,53 @@ class Table:
 
 
 def first_line(
-    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings
+    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings, takes_sep: bool = True
 ) -> tuple[Header, Iterator[bytes], int]:
-    """The header, the chunks behind it (in front of it where the file has none), and the line where they start."""
+    """The header, the chunks behind it (in front of it where the file has none), and the line where they start.
+
+    Where the format `takes_sep`, that is the remedy for fields that something else than commas separates.
+    """
     row = 1
     for text in chunks:
         while text:
             head, _, tail = text.partition(b"\n")
             if head.strip():
-                return _header(head, text, tail, row, options, path, chunks, findings)
+                return _header(text, row, options, path, chunks, findings, takes_sep)
             text, row = tail, row + 1
     findings.no_rows()
     raise Unreadable
 
 
 def _header(
-    head: bytes,
     text: bytes,
-    tail: bytes,
     row: int,
     options: Mapping[str, object],
     path: str,
     chunks: Iterator[bytes],
     findings: FileFindings,
+    takes_sep: bool,
 ) -> tuple[Header, Iterator[bytes], int]:
-    line, sep = next(iter(decoded([head], row, findings))), Form.of(options).sep
+    sep, first = Form.of(options).sep, _FirstRow(text, chunks)
+    reader = csv.reader(decoded(first.lines(), row, findings), delimiter=sep, strict=True)
     try:
-        fields = [f.strip() for f in next(csv.reader([line], delimiter=sep, strict=True))]
+        fields = [f.strip() for f in next(reader)]
     except csv.Error as error:
         note_not_csv(error, row, path, findings)
         raise Unreadable from None
+    text, tail = first.text, first.text[first.end :]
+    line = text[: first.end].decode("utf-8")
     other = next((c for c in SEPARATING if c in line and c != sep), None)
     if len(fields) == 1 and other:
         told = "no comma" if sep == "," else f"no {SEPARATING.get(sep, f'`{sep}`')}"
         findings.add(
             "FW4034",
             f"line {row} of `{path}` has {told}, but a {SEPARATING[other]}",
-            rule="Fields of a csv file are separated by commas, or by what `sep=` says.",
-            hint="give `sep="
-            + json.dumps(other)
-            + ('`, and `decimal=","` for decimal commas' if other == ";" else "`"),
+            rule="Fields of a csv file are separated by commas, or by what `sep=` says."
+            if takes_sep
+            else "Fields of such a file are separated by commas.",
+            hint="give `sep=" + json.dumps(other) + ('`, and `decimal=","` for decimal commas' if other == ";" else "`")
+            if takes_sep
+            else "save the file with commas",
             row=row,
         )
         raise Unreadable
@@ -400,15 +407,34 @@ def _header(
             row=row,
             severity="warning",
         )
-    return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + 1
+    return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + reader.line_num
+
+
+class _FirstRow:
+    """The lines of a file's first row, one unless a quoted field has line breaks. `text` is what was read, `end` where the lines given out end."""
+
+    def __init__(self, text: bytes, chunks: Iterator[bytes]) -> None:
+        self.text, self.end, self._chunks = text, 0, chunks
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines as a reader of csv asks for them. A row of `LONGEST` bytes has a quote that is not closed."""
+        while self.end < LONGEST:
+            if self.end == len(self.text):
+                self.text += next(self._chunks, b"")
+            start, self.end = self.end, self.text.find(b"\n", self.end) + 1 or len(self.text)
+            if start == self.end:
+                return
+            yield self.text[start : self.end]
 
 
 def note_not_csv(error: csv.Error, row: int, path: str, findings: FileFindings) -> None:
     """Note an error that Python's csv module raised on a line."""
     amid = "new-line" in str(error)
+    endless = "end of data" in str(error) or "field larger" in str(error)
+    why = "a carriage return stands within it" if amid else "its quotes are not closed" if endless else str(error)
     findings.add(
         "FW4035",
-        f"line {row} of `{path}` is not csv: {'a carriage return stands within it' if amid else error}",
+        f"line {row} of `{path}` is not csv: {why}",
         rule=_QUOTES,
         hint="end all lines in the same way" if amid else "close the quotes, and double those inside quoted fields",
         row=row,

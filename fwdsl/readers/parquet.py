@@ -154,7 +154,7 @@ def _chosen(
         used = tuple(c for c in wanted if c < len(own))
         told = {c: folder for folder in folders for c in wanted if names[c] == folder.name}
         texts = {c: c in coded or _may_be_text(choice.targets, c) for c in wanted}
-        plain = [_is_plain(schema.field(c), texts[c], findings) for c in used]
+        plain = [_is_plain(schema.field(c), texts[c], findings, c in coded) for c in used]
         plain += [_is_number(told[c], texts[c], findings) for c in wanted if c not in used]
         if not all(plain):
             return None
@@ -221,14 +221,17 @@ def _noted(path: str, findings: FileFindings) -> Iterator[None]:
 
 
 def _without_gaps(chosen: _Chosen, findings: FileFindings) -> tuple[Any, int]:
-    """The rows with a value in every column, neither null nor nan, and their number. How many are left out is noted."""
+    """The rows with a value in every column, neither null nor nan nor, of categories, blank, and their number. How many are left out is noted."""
     import pyarrow.compute as pc
     from pyarrow import types
 
     table = chosen.table
     is_there = all(folder.text is not None for c, folder in chosen.folders.items() if c not in chosen.used)
     whole = np.full(chosen.rows, is_there)
-    for column in table.columns:
+    for position, column in zip(chosen.used, table.columns, strict=True):
+        if position in chosen.choice.categories:
+            whole &= _category_of(column).codes >= 0
+            continue
         whole &= pc.is_valid(column).to_numpy(zero_copy_only=False)
         if types.is_floating(column.type):
             whole &= ~pc.fill_null(pc.is_nan(column), True).to_numpy(zero_copy_only=False)
@@ -290,13 +293,15 @@ def _may_be_text(targets: Sequence[tuple[Role, int]], column: int) -> bool:
     return bool(serving) and all(role.may_be_text for role in serving)
 
 
-def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
+def _is_plain(field: Any, may_be_text: bool, findings: FileFindings, may_be_time: bool = False) -> bool:
     """True if the values of a column can be used; a finding if not."""
     from pyarrow import types
 
     type_ = field.type.value_type if types.is_dictionary(field.type) else field.type
     numeric = types.is_integer(type_) or types.is_floating(type_) or types.is_boolean(type_) or types.is_decimal(type_)
     if numeric or (may_be_text and (types.is_string(type_) or types.is_large_string(type_))):
+        return True
+    if may_be_time and (types.is_date(type_) or types.is_timestamp(type_)):
         return True
     findings.add(
         "FW4072",
@@ -309,15 +314,20 @@ def _is_plain(field: Any, may_be_text: bool, findings: FileFindings) -> bool:
 
 def _category(column: Any, name: str, position: int, findings: FileFindings) -> Category:
     """A column of categories. Rows without a value are noted."""
-    coded = column.unify_dictionaries().combine_chunks()
-    coded = coded if hasattr(coded, "indices") else coded.dictionary_encode()
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    levels = [level_of(value) for value in coded.dictionary.to_pylist()]
-    category = Category.merged(np.where(codes < 0, len(levels), codes), [*levels, None])
+    category = _category_of(column)
     _note_gaps(np.flatnonzero(category.codes < 0), name, position, findings)
     # what a dictionary has and no row is no level
     used, codes = np.unique(category.codes, return_inverse=True)
     return Category.merged(codes, [category.levels[i] if i >= 0 else None for i in used.tolist()])
+
+
+def _category_of(column: Any) -> Category:
+    """A column of Arrow as categories, with all that its dictionary has for levels."""
+    coded = column.unify_dictionaries().combine_chunks()
+    coded = coded if hasattr(coded, "indices") else coded.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    levels = [level_of(value) for value in coded.dictionary.to_pylist()]
+    return Category.merged(np.where(codes < 0, len(levels), codes), [*levels, None])
 
 
 def _note_gaps(rows: np.ndarray, name: str, position: int, findings: FileFindings) -> None:

@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal, NoReturn
 
+from ..diagnostics.secrets import masked
 from ..grammar.diagnostic import Diagnostic
 from ..words.sources import SourceWord
 from .files import Unreadable
 from .findings import FileFindings
-from .sources import file_part, has_suffix, is_web, masked
+from .sources import file_part, has_suffix, is_web
 
 log = logging.getLogger("fwdsl.readers")
 
@@ -110,6 +111,16 @@ def copied(url: str, word: SourceWord, findings: FileFindings) -> Iterator[Copy]
         yield Copy(local, files, ((local, findings.file), (folder + os.sep, base)))
 
 
+def check_reachable(url: str, word: SourceWord, findings: FileFindings) -> None:
+    """Raise `Unreadable`, with the reason noted, unless the file of a URL can be asked for, or the folder of several be listed. Nothing is pulled."""
+    fs, path = _opened(url, findings)
+    with _noted(findings):
+        fs.invalidate_cache()
+        _, names = _listed(fs, path, url, word)
+    if names is None:
+        _each(fs, "info", [_File(path, "", findings.file)], findings)
+
+
 # --- the files of a URL ----------------------------------------------------------------------------------------------
 
 
@@ -119,7 +130,9 @@ def _opened(url: str, findings: FileFindings) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
     except ImportError:
         _no_driver(findings, "fsspec is not installed", "pip install 'fwdsl[remote]'")
-    protocols = [part.partition("://")[0].lower() for part in url.split("::")]
+    parts = [(name.lower(), colon, rest) for name, colon, rest in (part.partition("://") for part in url.split("::"))]
+    url = "::".join("".join(part) for part in parts)
+    protocols = [part[0] for part in parts]
     for name in _RUNNING.intersection(protocols):
         _no_driver(findings, f"`{name}` is not taken, as its files may hold code", "name the files that it leads to")
     try:
@@ -316,7 +329,9 @@ def _failed(findings: FileFindings, error: Exception, url: str = "") -> NoReturn
         _no_room(findings, url, "it")
     if any(type(e).__name__ in ("ClientPayloadError", "IncompleteRead") for e in causes):
         _cut_short(findings, url, "the connection ended before the file did")
-    why, hint = next(filter(None, map(_reason, causes)), None) or (_first_line(error), "")
+    # fsspec tells of whatever fails to connect that the file is not there
+    reasons = [_reason(e) for e in causes if e is causes[0] or not isinstance(e, FileNotFoundError)]
+    why, hint = next(filter(None, reasons), None) or (_first_line(causes[0]), "")
     findings.add("FW4081", f"`{url}` cannot be read: {why}", rule=_RULE, hint=hint)
     raise Unreadable from None
 
@@ -330,10 +345,15 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _reason(error: BaseException) -> tuple[str, str] | None:
     """The reason in words, and what helps; None where the error does not tell it."""
+    if type(error).__name__ == "TooManyRedirects":
+        return "the server leads from one address to the next without an end", "check the URL"
     status = getattr(error, "status", None)
     rights = "give the credentials as fsspec's driver takes them: its environment variables or files of settings"
     if isinstance(status, int):
-        told = f"the server answers {status} {getattr(error, 'message', '')}".rstrip()
+        said = str(getattr(error, "message", "")).strip()
+        if "\n" in said:  # aiohttp quotes what it cannot read
+            return f"what the server sends is not what it announced ({_short(said)})", "try again later"
+        told = f"the server answers {status} {said}".rstrip()
         if status in (401, 403):
             return told, "check the URL; a signed one may have expired"
         return told, "check the URL" if status in (404, 410) else "try again later" if status >= 500 else ""
@@ -381,5 +401,11 @@ def _no_room(findings: FileFindings, url: str, what: str) -> NoReturn:
     raise Unreadable from None
 
 
-def _first_line(error: Exception) -> str:
-    return masked((str(error).splitlines() or [""])[0]) or type(error).__name__
+def _first_line(error: BaseException) -> str:
+    return _short(str(error)) or type(error).__name__
+
+
+def _short(text: str) -> str:
+    """The first line of a text, in which servers and drivers may quote what they got."""
+    line = masked((text.strip().splitlines() or [""])[0])
+    return line if len(line) <= 200 else f"{line[:200]}..."

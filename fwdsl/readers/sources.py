@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from ..diagnostics.secrets import masked
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
 
@@ -16,10 +17,6 @@ _SLASHES = "/" if os.sep == "/" else "/" + os.sep
 
 _URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # one letter is a drive
 _QUERY = re.compile(r"[?#].*|\Z", re.DOTALL)
-_PASSWORD = re.compile(r"(://[^/@:?#]*:)[^/@?#]*@")
-_SECRET = re.compile(
-    r"([?&][^=&]*(?:key|password|secret|sig|signature|token|credential)[^=&]*=)[^&#\s'`]*", re.IGNORECASE
-)
 _VERSION = re.compile(r"\?versionId=.*|\Z", re.DOTALL)
 
 
@@ -59,11 +56,6 @@ def file_part(path: str) -> str:
 def without_secrets(path: str) -> str:
     """A URL as messages and records tell it: without passwords, keys and signatures."""
     return masked(path) if is_url(path) else path
-
-
-def masked(text: str) -> str:
-    """A text without the secrets of URLs in it."""
-    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
 
 
 def compression(path: str) -> str:

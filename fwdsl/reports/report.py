@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from ..diagnostics.secrets import masked
 from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
 from ..html.markup import Html, el, facts, folded, joined, section, table
 from ..html.style import page
-from ..readers.sources import masked
 from ..results.fingerprint import of_instance, of_program
 from ..results.versions import versions
 from ..words.highlight import program_html

@@ -16,6 +16,7 @@ import numpy as np
 from ..atoms.low_rank import LowRank
 from ..bind.features import saved
 from ..bind.values import is_sparse
+from ..diagnostics.secrets import masked
 from ..files.arrays import write_arrays
 from .answer import Answer
 from .fingerprint import of_array, of_instance
@@ -119,7 +120,7 @@ def record(solution: Answer, form: Form, options: Options) -> Mapping[str, Any]:
     result = {k: v for k, v in solution_json(solution).items() if k not in ("variables", "dual")}
     return {
         "v": VERSION,
-        "program": instance.model.source.text,
+        "program": masked(instance.model.source.text),  # an answer is handed on
         "options": asdict(options),
         "versions": versions(),
         "dimensions": dict(instance.dims),

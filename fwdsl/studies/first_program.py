@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..readers.look import Column, Table
+from ..readers.sources import file_part
 from ..words import ONEHOT
 from ..words.keywords import KEYWORDS
 
@@ -91,7 +92,7 @@ def _is_category(column: Column, table: Table) -> bool:
 def _comments(table: Table, path: str, target: Column, left_out: list[tuple[str, str]]) -> list[str]:
     what = "the label" if table.sparse else f"`{target.name}`"
     found = [
-        f"# {what} of {Path(path).name} by {_METHODS[target.kind]} with an l1 penalty; the intercept b is not penalised."
+        f"# {what} of {Path(file_part(path)).name} by {_METHODS[target.kind]} with an l1 penalty; the intercept b is not penalised."
     ]
     if target.kind == "classes" and target.numbers is not None:
         found.append(
@@ -138,5 +139,5 @@ def _reason(column: Column) -> str:
 
 def _name(path: str) -> str:
     """The stem of a path as a name of the language: `data.csv` has `model_data`, for `data` is a keyword."""
-    stem = re.sub(r"\W+", "_", Path(path).name.split(".")[0]).strip("_").lower()
+    stem = re.sub(r"\W+", "_", Path(file_part(path)).name.split(".")[0]).strip("_").lower()
     return stem if stem[:1].isalpha() and stem not in KEYWORDS else f"model_{stem}".rstrip("_")

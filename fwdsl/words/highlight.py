@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from ..diagnostics.secrets import masked
 from ..grammar.lexer import scan
 from ..grammar.source import Source
 from ..grammar.words import KEYWORDS
@@ -45,6 +46,6 @@ def _kind(terminal: str, text: str) -> Kind:
 
 
 def program_html(text: str, name: str = "program") -> Html:
-    """The program as preformatted text with a colour for each kind of word."""
-    marked = (el("span", piece, class_=kind) if kind else piece for piece, kind in pieces(text.strip("\n")))
+    """The program as preformatted text with a colour for each kind of word, without the secrets of its URLs."""
+    marked = (el("span", piece, class_=kind) if kind else piece for piece, kind in pieces(masked(text.strip("\n"))))
     return el("pre", el("code", joined(*marked)), class_="program", tabindex=0, role="region", aria_label=name)

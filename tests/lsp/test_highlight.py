@@ -48,6 +48,15 @@ def test_the_extension_ships_what_it_names() -> None:
     assert all(any(path.removeprefix("./").startswith(kept) for kept in package["files"]) for path in named)
 
 
+def test_the_editor_knows_what_a_word_is() -> None:
+    # VS Code takes a text for a pattern without the flag `u`, in which `\p{L}` is no letter: nothing is then offered while typing.
+    pattern = json.loads((EDITORS / "vscode" / "language-configuration.json").read_text(encoding="utf-8"))[
+        "wordPattern"
+    ]
+    assert "\\p{" in pattern["pattern"]
+    assert "u" in pattern["flags"]
+
+
 def test_types_in_the_parser_are_those_of_today() -> None:
     grammar = json.loads((TREE_SITTER / "src" / "grammar.json").read_text(encoding="utf-8"))
     (alias,) = [part["content"] for part in grammar["rules"]["type"]["content"]["members"] if part["type"] == "FIELD"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,22 @@ def test_ids_of_new_entries_are_those_of_the_fit():
     assert evaluate(fit, ["z"], bind_python(M=new), Path()).values["z"].tolist() == [5.0, 1.0]
     with pytest.raises(fw.DataError, match="none of the fit's"):
         evaluate(fit, ["z"], bind_python(M=(["zoe"], ["y"], [0.0])), Path())
+
+
+def test_entries_of_an_instance_have_ids(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("10,300,1\n20,100,2\n20,300,3\n30,200,1.5\n")
+    (tmp_path / "b.csv").write_text("20,300,1\n30,200,2\n20,100,7\n")
+    text = "data M: entries[n, p] from coo({})\nvar B: matrix[n, p]\nlet fit = mean(squared(B[M], M))\nminimize fit + 0.1 * sum_squares(B)"
+    first, second = (fw.parse(text.format(f'"{tmp_path / name}.csv"')) for name in "ab")
+    solution = first.solve()
+    own, other = first.instance.values["M"], second.instance.values["M"]
+    assert solution.evaluate("fit", M=own) == solution.evaluate("fit")
+    # of the second file's rows and columns there are fewer, so that their positions differ
+    triplets = (np.array([20, 30, 20]), np.array([300, 200, 100]), np.array([1.0, 2.0, 7.0]))
+    assert solution.evaluate("fit", M=other) == solution.evaluate("fit", M=triplets)
+    for position in (-1, 3):
+        with pytest.raises(fw.DataError, match=f"the position {position} and 3 ids"):
+            solution.evaluate("fit", M=replace(own, rows=np.full_like(own.rows, position)))
 
 
 def test_entries_that_the_fit_has_not_seen_are_left_out_and_counted():

@@ -180,6 +180,53 @@ def test_levels_are_sorted_as_numbers_and_then_as_words() -> None:
     assert in_order(["b", "10", "9", "-1", "a", "2.5", "007"]) == ("-1", "2.5", "9", "10", "007", "a", "b")
 
 
+def test_truth_values_are_no_numbers() -> None:
+    category = Category.of(np.array([1, "1", 2.0, True, np.True_, False, 0], dtype=object))
+    assert category.levels == ("1", "2", "True", "False", "0") and category.codes.tolist() == [0, 0, 1, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ms]", "datetime64[ns]", "object"])
+def test_times_are_levels_as_csv_files_have_them(folder: Path, kind: str) -> None:
+    times = np.array(["2024-05-01", "2024-05-01T12:30", "2024-05-01T12:30:00.25", "NaT"], dtype="datetime64[ms]")
+    levels = ("2024-05-01", "2024-05-01 12:30:00", "2024-05-01 12:30:00.25")
+    category = Category.of(times.astype(kind))
+    assert category.levels == levels and category.codes.tolist() == [0, 1, 2, -1]
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    feather = pytest.importorskip("pyarrow.feather")
+    whole = pa.table({"area": [1.0, 2.0, 3.0], "zone": times[:3], "day": times[:3].astype("datetime64[D]")})
+    feather.write_feather(whole, "a.feather")
+    mixed = table("a.feather", "feather", columns=["area", Onehot("zone"), Onehot("day")])
+    assert mixed.levels() == {"zone": levels, "day": ("2024-05-01",)}
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "codes"),
+    [
+        (("False", "True"), ("true", "FALSE", "True", "yes"), [1, 0, 1, -1]),
+        (("True", "true"), ("TRUE", "true", "True"), [-1, 1, 0]),
+        (("2024-05-01 00:00:00", "2024-05-02T12:30:00.000"), ("2024-05-01", "2024-05-02 12:30:00"), [0, 1]),
+        (("2024-05-01", "2024-05-01 00:00:00"), ("2024-05-01T00:00:00", "2024-05-01"), [-1, 0]),
+    ],
+)
+def test_new_rows_may_write_a_level_in_another_way(known: tuple[str, ...], new: tuple[str, ...], codes: Any) -> None:
+    category = Category.merged(np.arange(len(new)), new)
+    columns = (Onehot("zone", unknown="ignore"),)
+    mixed = Mixed(("zone",), columns, np.empty((len(new), 0)), (category,), {"zone": known})
+    expected = [[float(i == code) for i in range(len(known))] for code in codes]
+    np.testing.assert_array_equal(mixed.expanded(), expected)
+
+
+def test_blank_words_of_parquet_files_may_be_left_out(folder: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    zone = pa.array(["red", "", None, "  ", "blue"])
+    for kind in (zone, zone.dictionary_encode()):
+        parquet.write_table(pa.table({"area": [1.0, 2, 3, 4, 5], "zone": kind}), "a.parquet")
+        source = SourceSpec("parquet", "a.parquet", {"columns": COLUMNS, "missing": "drop"})
+        mixed = read(source, (MATRIX,))[0]["X"]
+        np.testing.assert_array_equal(mixed.expanded(), [[1, 0, 1], [5, 1, 0]])
+
+
 def test_many_levels_make_a_sparse_matrix() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 60, 5000)

@@ -91,5 +91,11 @@ def test_what_is_wrong_has_its_place(found: Any, text: str, expected: tuple[obje
     assert found("coo", text, ENTRIES) == [expected]
 
 
+def test_no_option_is_advised_that_it_does_not_have(folder: Path) -> None:
+    (folder / "a.csv").write_text("1\t2\t3\n")
+    _, (only,) = read(SourceSpec("coo", "a.csv", {}), (ENTRIES,))
+    assert only.code == "FW4034" and only.hint == "save the file with commas" and "sep=" not in only.rule
+
+
 def test_it_serves_one_name_of_entries(found: Any):
     assert found("coo", "1,2,3\n", Role("X", "matrix", (None, None))) == [("FW4030", None, None, None)]

@@ -107,6 +107,29 @@ def test_malformed(found: Found, line: str, expected: tuple[object, ...]) -> Non
     assert found("csv", f"a,b,y\n1,2,3\n\n{line}\n4,5,6\n")[0] == expected
 
 
+def test_line_breaks_in_a_header(served: Served, found: Found) -> None:
+    text = '\n"size\n(in\nm2)","a ""b""",y\n1,2,3\n4,5,6\n'
+    arrays = served("csv", text, target="y", columns=["size\n(in\nm2)", 'a "b"'])
+    np.testing.assert_array_equal(arrays["X"], [[1, 2], [4, 5]])
+    assert [f[:3] for f in found("csv", text.replace("5", "x"), target="y")] == [("FW4020", 6, 2)]
+    crlf = text.replace("\n", "\r\n")
+    np.testing.assert_array_equal(served("csv", crlf, target="y")["X"], arrays["X"])
+    # without a header the first row is one of words
+    rows = served("csv", '"Ulm\nSouth",1\nBonn,2\n', LABELS, target=0, header=False)
+    assert rows["y"].tolist() == ["Ulm\nSouth", "Bonn"]
+
+
+def test_a_header_longer_than_a_block(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files.lines, "__defaults__", (4,))
+    np.testing.assert_array_equal(served("csv", '"a\nb\nc\nd",y\n1,2\n3,4\n', target="y")["X"], [[1], [3]])
+
+
+@pytest.mark.parametrize("text", ['"a,y\n1,2\n', '"a', '"a,y\n' + "1,2\n" * 50_000])
+def test_quotes_of_a_header_that_are_not_closed(served: Served, text: str) -> None:
+    with pytest.raises(AssertionError, match=r"line 1 of .* its quotes are not closed"):
+        served("csv", text, target="y")
+
+
 def test_rows_are_lines_behind_a_quoted_line_break(found: Found) -> None:
     assert found("csv", 'a,y\n"1","2"\n"\n1",2\n3,x\nnan,4\n') == [("FW4020", 5, 2, "x"), ("FW4021", 6, 1, "nan")]
 
@@ -255,7 +278,7 @@ def test_without_a_whole_row_there_are_no_rows(found: Found) -> None:
 
 
 def test_broken_header(found: Found) -> None:
-    assert found("csv", '"a\nb",c\n1,2\n') == [("FW4035", 1, None, None)]
+    assert found("csv", '"a\nb,c\n1,2\n') == [("FW4035", 1, None, None)]
 
 
 def test_text_that_is_not_utf8(found: Found) -> None:

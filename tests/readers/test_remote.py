@@ -24,7 +24,9 @@ from scipy.io import mmwrite, savemat
 
 import fwdsl as fw
 from fwdsl.cli import main
+from fwdsl.diagnostics.secrets import veiled
 from fwdsl.readers import remote
+from fwdsl.readers.files import Unreadable
 from fwdsl.readers.findings import FileFindings
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.sources import SourceSpec, file_part, infer_format, is_url, parse_data_argument, without_secrets
@@ -48,6 +50,7 @@ class Site(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Page)
         self.files: dict[str, bytes] = {}
+        self.turns = 0
         self.released = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -66,6 +69,12 @@ class Page(BaseHTTPRequestHandler):
         content = self.server.files.get(path, CSV)
         if path == "/silent.csv":
             self.server.released.wait()
+            return
+        if path == "/turning.csv":
+            self.server.turns += 1
+            self.send_response(302)
+            self.send_header("Location", f"/turning.csv?{self.server.turns}")
+            self.end_headers()
             return
         if path == "/moved.csv":
             self.send_response(302)
@@ -176,6 +185,35 @@ def test_secrets_are_not_told() -> None:
     assert without_secrets("https://h/a?sig=ab#x") == "https://h/a?sig=***#x"
     assert without_secrets("s3://bucket/key=1/a.csv") == "s3://bucket/key=1/a.csv"
     assert without_secrets("a?token=1") == "a?token=1"
+    assert without_secrets("https://token@h/a.csv") == "https://***@h/a.csv"
+    assert without_secrets("https://u:p@s@h/a@b.csv") == "https://u:***@h/a@b.csv"
+    assert without_secrets("https://u:p/s@h/a.csv") == "https://u:***@h/a.csv"
+    assert without_secrets("https://h:8080/a@b.csv?page=2") == "https://h:8080/a@b.csv?page=2"
+    assert without_secrets("https://h/a@b.csv") == "https://h/a@b.csv"
+    assert without_secrets("sftp://me@h/a.csv") == "sftp://me@h/a.csv"
+    assert without_secrets("abfs://box@h/a.csv?author=x&code=a&pwd=b") == "abfs://box@h/a.csv?author=x&code=***&pwd=***"
+    assert veiled("sftp://u:pass@h/a") == "sftp://u:****@h/a"
+
+
+def test_nothing_that_is_shown_or_kept_has_a_secret(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    host = site.url.removeprefix("http://")
+    Path("fit.fw").write_text(PROGRAM.format(f"http://me:s3cret1@{host}/train.csv?sig=s3cret2"))
+    Path("absent.fw").write_text(PROGRAM.format(f"http://me:s3cret1@{host}/no.csv?sig=s3cret2"))
+    assert main(["run", "fit.fw", "--out", "fit.npz", "--html", "fit.html"]) == 0
+    assert main(["plan", "fit.fw", "--html", "plan.html"]) == 0
+    assert main(["new", f"http://me:s3cret1@{host}/train.csv?sig=s3cret2", "--out", "new.fw"]) == 0
+    assert "s3cret1" in Path("new.fw").read_text()
+    assert main(["info", "fit.fw"]) == 0
+    assert main(["info", "fit.fw", "--json"]) == 0
+    assert main(["run", "absent.fw"]) == 1
+    assert main(["run", "absent.fw", "--json"]) == 1
+    problem = fw.load("fit.fw")
+    told = [*capsys.readouterr(), repr(problem), problem._repr_html_(), problem.solve()._repr_html_()]
+    told += [Path(name).read_text() for name in ("fit.html", "plan.html")]
+    with np.load("fit.npz") as kept:
+        told += [str(kept[name]) for name in kept.files]
+    assert not [text for text in told if "s3cret" in text]
+    assert "s3cret1" in problem.to_fw()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -331,6 +369,32 @@ def test_what_servers_answer(site: Site) -> None:
     assert hint == "check the URL"
     assert "the server answers 403" in found(f"{site.url}/secret.csv")[1]
     assert "try again later" in found(f"{site.url}/broken.csv")[2]
+    assert "leads from one address to the next" in found(f"{site.url}/turning.csv")[1]
+
+
+def test_what_a_server_sends_is_not_quoted_at_length() -> None:
+    class Odd(Exception):
+        status = 400
+        message = "Data after the end:\n\n  " + "1,2,3\n" * 1000
+
+    findings = FileFindings("http://h/a.csv")
+    with pytest.raises(Unreadable):
+        remote._failed(findings, Odd())
+    (only,) = findings.result()
+    assert (
+        only.message
+        == "`http://h/a.csv` cannot be read: what the server sends is not what it announced (Data after the end:)"
+    )
+
+
+def test_a_server_that_cannot_be_joined_is_told_with_its_reason(site: Site) -> None:
+    assert "does not exist" not in found(site.url.replace("http", "https") + "/a.csv")[1]
+    assert "does not exist" not in found("http://127.0.0.1:99999/a.csv")[1]
+
+
+def test_the_beginning_of_a_url_may_be_in_capitals(site: Site) -> None:
+    arrays, diagnostics = read(SourceSpec("csv", f"HTTP{site.url[4:]}/train.csv", {"target": "y"}), (MATRIX, VECTOR))
+    assert diagnostics == () and arrays["y"].tolist() == [3, 6, 10]
 
 
 def test_a_page_of_links_is_a_folder(site: Site) -> None:
@@ -422,6 +486,18 @@ def test_an_error_stands_at_the_source(site: Site, capsys: pytest.CaptureFixture
     told = capsys.readouterr().err
     assert told.startswith(f"{site.url}/no.csv is pulled\n")
     assert "error[FW4081]" in told and "fit.fw:1:" in told and "read for `X` and `y`" in told
+
+
+@pytest.mark.parametrize("path", ["/no.csv", "refused"])
+def test_a_plan_without_a_url_that_is_there(site: Site, capsys: pytest.CaptureFixture[str], path: str) -> None:
+    url = site.url + path if path != "refused" else "http://127.0.0.1:9/a.csv"
+    Path("fit.fw").write_text(PROGRAM.format(url))
+    assert main(["plan", "fit.fw"]) == 0
+    out, told = capsys.readouterr()
+    assert out.startswith("canonical form") and told.count("warning[FW4081]") == 1
+    assert "fit.fw:1:" in told and "planned without them" in " ".join(told.split())
+    assert main(["plan", "fit.fw", "--analyze"]) == 1
+    assert "error[FW4081]" in capsys.readouterr().err
 
 
 def test_nothing_is_asked_for_without_a_need(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...diagnostics.secrets import masked
 from ...errors import DataError
 from ...files.target import unwritable, write_text
 from ...grammar.diagnostic import Diagnostic
@@ -75,7 +76,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     for name, why in made.left_out:
         output.note(f"`{name}` is left out: {why}")
     command = ["fwdsl", "run", str(out)]
-    output.text(f"{made.text}\n{shlex.join(command)}\n")
+    output.text(f"{masked(made.text)}\n{shlex.join(command)}\n")
     left_out = [{"column": name, "reason": why} for name, why in made.left_out]
     output.finish(
         {
@@ -100,7 +101,9 @@ def _first_program(table: Table, path: str, out: Path, target: Column) -> FirstP
         if table.sparse or len(made.left_out) < len(table.columns) - 1:
             return made
     rule = "A column is predicted from others, which have numbers in at least half of the rows."
-    raise CommandStop([Diagnostic("FW0031", f"`{path}` has no column to predict `{target.name}` from", rule=rule)])
+    raise CommandStop(
+        [Diagnostic("FW0031", f"`{without_secrets(path)}` has no column to predict `{target.name}` from", rule=rule)]
+    )
 
 
 def _looked(path: str) -> Table:
@@ -110,7 +113,13 @@ def _looked(path: str) -> Table:
     if found not in FORMATS:
         rule = f"Samples are in files of {', '.join(FORMATS)}, which the suffix tells."
         hint = "name a file such as `samples.csv`"
-        raise CommandStop([Diagnostic("FW0031", f"`{path}` is no file of samples by its suffix", rule=rule, hint=hint)])
+        raise CommandStop(
+            [
+                Diagnostic(
+                    "FW0031", f"`{without_secrets(path)}` is no file of samples by its suffix", rule=rule, hint=hint
+                )
+            ]
+        )
     findings = FileFindings(without_secrets(path))
     try:
         return look(path, found, findings)
@@ -125,7 +134,9 @@ def _target(table: Table, path: str, named: str | None, output: Output) -> Colum
     names = [column.name for column in able]
     if not able:
         rule = "What is predicted is a column of numbers or of classes, without gaps, whose values differ."
-        raise CommandStop([Diagnostic("FW0031", f"`{path}` has no column that can be predicted", rule=rule)])
+        raise CommandStop(
+            [Diagnostic("FW0031", f"`{without_secrets(path)}` has no column that can be predicted", rule=rule)]
+        )
     if named is None and len(able) > 1 and output.mode == "text" and sys.stdin.isatty():
         named = _asked(able)
     if named is None:
@@ -136,7 +147,14 @@ def _target(table: Table, path: str, named: str | None, output: Output) -> Colum
         rule = f"The columns that can be predicted are {', '.join(f'`{n}`' for n in names)}."
         hint = f"did you mean `--target {close[0]}`?" if close else f"write for instance `--target {names[-1]}`"
         raise CommandStop(
-            [Diagnostic("FW0031", f"`{named}` is no column of `{path}` that can be predicted", rule=rule, hint=hint)]
+            [
+                Diagnostic(
+                    "FW0031",
+                    f"`{named}` is no column of `{without_secrets(path)}` that can be predicted",
+                    rule=rule,
+                    hint=hint,
+                )
+            ]
         )
     return column
 
