@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.coordinates import is_ball
@@ -46,8 +47,9 @@ WHOLE = 6.0
 """Passes over the data that the Gram matrix of all columns may cost to be formed at once."""
 
 
-BALL = 2.0
-"""The ratio of the epochs of a ball, whose multiplier is to be found, to those of a penalised problem."""
+BALL, FLAT_BALL = 1.25, 3.0
+"""The ratio of the work on a ball, whose multiplier is to be found, to that of a penalised problem, as measured; and that of losses with linear
+pieces, whose models are flat where the multiplier is small."""
 
 
 def column_lengths(canonical: Canonical) -> Array:
@@ -140,6 +142,15 @@ def _by_classes(canonical: Canonical, digits: float) -> Estimate:
     return Estimate(3.0 * models, seconds, memory, costs.with_copy(canonical, why), CLASS_TRUSTED)
 
 
+def _searches(canonical: Canonical) -> float:
+    """The ratio of the work to that of a penalised problem: the multiplier of a ball is searched for."""
+    if not any(is_ball(b.g) for b in canonical.blocks):
+        return 1.0
+    f = canonical.terms[0].f
+    assert isinstance(f, LossFunction)
+    return FLAT_BALL if f.loss.piecewise_quadratic and not f.loss.quadratic else BALL
+
+
 def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
     shape = n, d, nnz, kind, tasks = _shape(canonical)
@@ -148,14 +159,14 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         return _by_classes(canonical, digits)
     quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
-    # the multiplier of a ball is searched for
-    searches = BALL if any(is_ball(b.g) for b in canonical.blocks) else 1.0
+    searches = _searches(canonical)
     if _is_whole(canonical, *shape):
         steps, passes = 2.0 * digits, 4.0 + models * (3.0 if quadratic else 2.0)
         extra = (models if quadratic else models * searches) * _gram(n, nnz, d, kind) + 20.0 * searches * tasks * d * d
         why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"
     else:
-        steps = 8.0 * digits
+        # flat models of a ball lead less far
+        steps = 8.0 * digits * max(1.0, searches / BALL)
         passes, width = 2.0 * steps, d if _is_plain(canonical) else min(d, n) / 5.0
         extra = 60.0 * digits * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"

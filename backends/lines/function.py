@@ -17,7 +17,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, Face, VectorFunction
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.lines.loops import line_prox
+from fwdsl.backends.lines.loops import line_prox, order_prox
 from fwdsl.canon.chains import Chain
 from fwdsl.light_dataclass import light_dataclass
 
@@ -67,6 +67,8 @@ class Along(VectorFunction):
 
     def of_steps(self, steps: Array) -> float:
         """sum_e h_e of steps in its domain."""
+        if self.chain.direction:
+            return 0.0
         ends = np.where(steps > 0.0, self.chain.hi, self.chain.lo)
         return float((np.where(np.isfinite(ends), ends, 0.0) * steps).sum())
 
@@ -79,16 +81,21 @@ class Along(VectorFunction):
         chain = self.chain
         w = self._ones if weights is None else chain.in_order(weights)
         x, u = np.empty(self.size), np.empty(chain.lo.size)
-        kernel(line_prox)(chain.in_order(v), w, chain.lo, chain.hi, t, x, u)
+        if chain.direction and (weights is None or w.min(initial=1.0) > 0.0):
+            kernel(order_prox)(chain.in_order(v), w, float(chain.direction), chain.lo, chain.hi, x, u)
+        else:
+            kernel(line_prox)(chain.in_order(v), w, chain.lo, chain.hi, t, x, u)
         return chain.in_place(x), u
 
     def prox(self, v: Array, t: float) -> Array:
         return self.g.prox(self.smoothed(v, t)[0], t)
 
     def transposed(self, u: Array) -> Array:
-        out = np.zeros(self.size)
-        out[1:] += u
-        out[:-1] -= u
+        if not u.size:
+            return np.zeros(self.size)
+        out = np.empty(self.size)
+        out[0], out[-1] = -u[0], u[-1]
+        np.subtract(u[:-1], u[1:], out=out[1:-1])
         return self.chain.in_place(out)
 
     def split(self, v: Array) -> tuple[Array, Array]:

@@ -138,3 +138,68 @@ def line_prox(v, w, lo, hi, t, x, u):
         start = stop + 1
     for i in range(n):
         x[i] += center
+
+
+def order_prox(v, w, sign, lo, hi, x, u):
+    """Kernel: `line_prox` where the steps are ordered, sign (x_{e+1} - x_e) >= 0, or none of a function's (both ends 0): weights are positive.
+
+    Neighbours against the order are pooled at their mean (pool adjacent violators, Kruskal 1964). `x` keeps the means of the levels while these
+    are found, each at the place of its number. The second part computes each mean anew from what the level's entries miss it by.
+    """
+    n = v.size
+    if n == 0:
+        return
+    center = 0.0
+    for i in range(n):
+        center += v[i] * (1.0 / n)
+    ends = np.empty(n, dtype=np.int64)
+    masses = np.empty(n)
+    count = 0
+    first = 0  # the number of the first level of the line
+    i = 0
+    while i < n:
+        mean = sign * (v[i] - center)
+        mass = w[i]
+        i += 1
+        while True:
+            # entries below the mean are of the level whatever comes before it
+            while i < n and hi[i - 1] != lo[i - 1] and sign * (v[i] - center) <= mean:
+                grown = mass + w[i]
+                mean += (sign * (v[i] - center) - mean) * (w[i] / grown)
+                mass = grown
+                i += 1
+            if count == first or x[count - 1] < mean:
+                break
+            count -= 1
+            grown = mass + masses[count]
+            mean += (x[count] - mean) * (masses[count] / grown)
+            mass = grown
+        x[count] = mean
+        masses[count] = mass
+        ends[count] = i
+        count += 1
+        if i < n and hi[i - 1] == lo[i - 1]:
+            first = count
+    # the levels from the last one on: their places in x are not before their numbers
+    for k in range(count - 1, -1, -1):
+        start = ends[k - 1] if k > 0 else 0
+        stop = ends[k]
+        level = sign * x[k]
+        missed = 0.0
+        for i in range(start, stop):
+            missed += w[i] * ((v[i] - center) - level)
+        level += missed / masses[k]
+        total = 0.0
+        for i in range(start, stop - 1):
+            x[i] = level
+            total += w[i] * (level - (v[i] - center))
+            u[i] = max(lo[i], min(hi[i], total))
+        x[stop - 1] = level
+        if stop < n:
+            u[stop - 1] = 0.0
+    for i in range(1, n):
+        # levels that are apart by rounding alone keep their order
+        if hi[i - 1] != lo[i - 1] and sign * (x[i] - x[i - 1]) < 0.0:
+            x[i] = x[i - 1]
+    for i in range(n):
+        x[i] += center

@@ -70,7 +70,8 @@ class Multiples:
         out += rows if self.at is None else np.bincount(self.at, rows, self.size)
 
     def rows(self, x: Array) -> Array:
-        return np.asarray(self.c * (x if self.at is None else x[self.at]))
+        own = x if self.at is None else x[self.at]
+        return np.asarray(self.c * own) if np.ndim(self.c) or self.c != 1.0 else own
 
 
 def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
@@ -182,7 +183,8 @@ class Separable:
             return self.along.g.prox(v, 1.0 / bend), bend * u
         weights = bends + 2.0 * g.ridge
         live = weights > 0.0
-        v = np.divide(bends * x - slope, weights, out=np.zeros_like(x), where=live)
+        aim = bends * x - slope
+        v = aim / weights if live.all() else np.divide(aim, weights, out=np.zeros_like(x), where=live)
         new, u = self.along.smoothed(v, 1.0, weights)
         return np.clip(new, g.lo, g.hi), u
 
@@ -191,7 +193,8 @@ class Separable:
         domains of f*."""
         shares = [f.f.w for f in self.problem.functions if isinstance(f, FastLoss)]
         total = self._gathered(shares)
-        move = np.divide(miss, total, out=np.zeros_like(miss), where=total > 0.0)
+        live = total > 0.0
+        move = miss / total if live.all() else np.divide(miss, total, out=np.zeros_like(miss), where=live)
         out, scale = [], 1.0
         for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
             shifted = y + w * entries.rows(move)

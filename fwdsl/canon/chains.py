@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from .parts import Block, SumTerm
 
 Places = NDArray[np.intp]
+Found = tuple["Places | slice", "Array | float", tuple[int, ...], float, float]
+"""(first, c, apart, lo, hi) of a term f(c (x_{first + apart} - x_first)) row by row: least and largest distance, and the ends of the domain of f*."""
 
 
 @light_dataclass
 class Steps:
-    """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row, its factor, and the ends of the domain of f*, where f* is 0."""
+    """One term of the sum, f(c (x_{e+1} - x_e)) row by row: the edge e of each row (a slice where they follow each other), its factor (a number where
+    all have the same), and the ends of the domain of f*, where f* is 0."""
 
     term: int
-    edge: Places
-    c: Array
+    edge: Places | slice
+    c: Array | float
     lo: float
     hi: float
 
@@ -68,13 +71,33 @@ class Chain:
 
     def multipliers(self, u: Array) -> dict[int, Array]:
         """The multipliers of the terms, whose shares in each edge add up to u."""
-        rest, found = u.copy(), {}
+        rest, found = (u.copy() if len(self.steps) > 1 else u), {}
         for s in self.steps:
             ends = s.c * s.lo, s.c * s.hi
             share = np.clip(rest[s.edge], np.minimum(*ends), np.maximum(*ends))
-            found[s.term] = share / s.c
-            rest[s.edge] -= share
+            found[s.term] = share if np.ndim(s.c) == 0 and s.c == 1.0 else share / s.c
+            if rest is not u:
+                rest[s.edge] -= share
         return found
+
+    @cached_property
+    def ends(self) -> tuple[float, float] | None:
+        """(lo, hi) where all edges have the same; None where they differ, or there are none."""
+        if not self.lo.size:
+            return None
+        lo, hi = float(self.lo[0]), float(self.hi[0])
+        return (lo, hi) if bool((self.lo == lo).all()) and bool((self.hi == hi).all()) else None
+
+    @cached_property
+    def direction(self) -> int:
+        """1 where the entries of each line are to rise, -1 where they are to fall, 0 where the functions of their steps are others."""
+        lo, hi = (self.lo, self.hi) if self.ends is None else (np.array([end]) for end in self.ends)
+        none = (lo == 0.0) & (hi == 0.0)
+        if none.all():
+            return 0
+        if np.all(none | ((hi == 0.0) & np.isinf(lo))):
+            return 1
+        return -1 if np.all(none | ((lo == 0.0) & np.isinf(hi))) else 0
 
     def describe(self, name: str) -> str:
         """The chain in words, for a variable of this name."""
@@ -82,25 +105,29 @@ class Chain:
 
     @cached_property
     def _words(self) -> str:
-        both = np.isfinite(self.lo) & np.isfinite(self.hi)
-        acts = (self.lo != 0.0) | (self.hi != 0.0)
+        steps = self.lo.size
+        # one edge stands for all where all are the same
+        lo, hi = (self.lo, self.hi) if self.ends is None else (np.array([end]) for end in self.ends)
+        both = np.isfinite(lo) & np.isfinite(hi)
+        acts = (lo != 0.0) | (hi != 0.0)
         kinds = [
             word
             for word, at in (
                 ("total variation", both & acts),
-                ("an order of the entries", np.isinf(self.lo) != np.isinf(self.hi)),
-                ("equal neighbours", np.isinf(self.lo) & np.isinf(self.hi)),
+                ("an order of the entries", np.isinf(lo) != np.isinf(hi)),
+                ("equal neighbours", np.isinf(lo) & np.isinf(hi)),
             )
             if at.any()
         ]
         lines = int(np.count_nonzero(np.diff(np.concatenate([[0], acts, [0]])) == 1))
         along = "a line" if lines == 1 else f"{lines:,} lines"
-        return f"{' and '.join(kinds)} along {along}, {int(acts.sum()):,} steps in all, with one exact prox"
+        acting = int(acts.sum()) * (steps // acts.size)
+        return f"{' and '.join(kinds)} along {along}, {acting:,} steps in all, with one exact prox"
 
 
 def chains_of(terms: Sequence[SumTerm], blocks: Sequence[Block]) -> tuple[tuple[Chain, ...], str]:
     """The chains of a problem whose other terms are smooth; none and why, where there is no exact prox along lines."""
-    found: dict[int, list[tuple[int, Places, Places, Array, float, float]]] = {}
+    found: dict[int, list[tuple[int, Found]]] = {}
     for k, term in enumerate(terms):
         if term.is_smooth:
             continue
@@ -109,7 +136,7 @@ def chains_of(terms: Sequence[SumTerm], blocks: Sequence[Block]) -> tuple[tuple[
             return (), f"`{term.text}` is not of the differences of neighbours of one variable"
         (block, _) = term.map.parts[0]
         at = next(i for i, b in enumerate(blocks) if b is block)
-        found.setdefault(at, []).append((k, *pairs))
+        found.setdefault(at, []).append((k, pairs))
     chains = []
     for at, steps in sorted(found.items()):
         block = blocks[at]
@@ -117,21 +144,57 @@ def chains_of(terms: Sequence[SumTerm], blocks: Sequence[Block]) -> tuple[tuple[
         # have all their subgradients: the prox of the sum is then this prox after that of the steps
         if not block.g.permutable:
             return (), f"what else holds for {block.name} ({block.g.describe()}) tells its entries apart"
-        lengths = [np.abs(j - i) for _, i, j, *_ in steps]
-        apart = {int(d) for each in lengths for d in (each.min(), each.max())}
+        apart = {d for _, (_, _, distances, _, _) in steps for d in distances}
         if len(apart) != 1:
             return (), f"the differences of {block.name} are not along one direction"
         chains.append(_chain(at, block.size, apart.pop(), steps))
     return tuple(chains), "" if chains else "no term is of the differences of neighbours"
 
 
-def _pairs(term: SumTerm) -> tuple[Places, Places, Array, float, float] | None:
-    """(i, j, c, lo, hi) of a term f(c (x_j - x_i)) row by row, the ends being those of the domain of f*."""
+def _pairs(term: SumTerm) -> Found | None:
+    """The steps that a term is of; None where it is of something else."""
     ends = _ends(term.f)
     if ends is None or len(term.map.parts) != 1 or term.map.offset.any() or not term.map.rows:
         return None
-    rows = _differences(term.map.parts[0][1])
-    return None if rows is None else (*rows, *ends)
+    m = term.map.parts[0][1]
+    one = _neighbours(m)
+    if one is not None:
+        return (*one, (1,), *ends)
+    rows = _differences(m)
+    if rows is None:
+        return None
+    i, j, c = rows
+    distances = np.abs(j - i)
+    # c (x_j - x_i) is a step forwards where j comes after i
+    return np.minimum(i, j), np.where(j > i, c, -c), (int(distances.min()), int(distances.max())), *ends
+
+
+def _neighbours(m: LinearMap) -> tuple[slice, float] | None:
+    """(first, c) of a map x -> c (x_{i+1} - x_i) for entries i that follow each other: no places are written down, which take long on long lines."""
+    if isinstance(m, Scaled):
+        inner = _neighbours(m.inner)
+        return None if inner is None else (inner[0], m.c * inner[1])
+    if not isinstance(m, Add):
+        return None
+    left, right = _run(m.left), _run(m.right)
+    if left is None or right is None:
+        return None
+    (a, _, c), (b, _, d) = left, right
+    if abs(a - b) != 1 or c != -d or c == 0.0 or not math.isfinite(c):
+        return None
+    return slice(min(a, b), min(a, b) + m.rows), d if b > a else c
+
+
+def _run(m: LinearMap) -> tuple[int, int, float] | None:
+    """(start, stop, c) of a map x -> c x[start:stop]; None for any other map."""
+    if isinstance(m, Identity):
+        return 0, m.rows, 1.0
+    if isinstance(m, Select):
+        return m.start, m.stop, 1.0
+    if isinstance(m, Scaled):
+        inner = _run(m.inner)
+        return None if inner is None else (inner[0], inner[1], m.c * inner[2])
+    return None
 
 
 def _ends(f: Any) -> tuple[float, float] | None:
@@ -250,9 +313,7 @@ def picked(m: LinearMap) -> tuple[Places, Array] | None:
     return None
 
 
-def _chain(
-    block: int, size: int, apart: int, terms: Sequence[tuple[int, Places, Places, Array, float, float]]
-) -> Chain:
+def _chain(block: int, size: int, apart: int, terms: Sequence[tuple[int, Found]]) -> Chain:
     """The chain of a block whose pairs are all so many places apart."""
     order, position = None, None
     if apart > 1:
@@ -262,13 +323,13 @@ def _chain(
         position[order] = np.arange(size)
     lo, hi = np.zeros(max(0, size - 1)), np.zeros(max(0, size - 1))
     steps = []
-    for k, i, j, c, least, most in terms:
-        first = np.minimum(i, j)
+    for k, (first, c, _, least, most) in terms:
         edge = first if position is None else position[first]
-        # c (x_j - x_i) is a step forwards where j comes after i
-        forwards = np.where(j > i, c, -c)
-        steps.append(Steps(k, edge, forwards, least, most))
-        ends = forwards * least, forwards * most
-        lo += np.bincount(edge, weights=np.minimum(*ends), minlength=lo.size)
-        hi += np.bincount(edge, weights=np.maximum(*ends), minlength=hi.size)
+        steps.append(Steps(k, edge, c, least, most))
+        ends = c * least, c * most
+        for total, share in ((lo, np.minimum(*ends)), (hi, np.maximum(*ends))):
+            if isinstance(edge, slice):
+                total[edge] += share
+            else:
+                total += np.bincount(edge, weights=share, minlength=total.size)
     return Chain(block, order, lo, hi, tuple(steps))

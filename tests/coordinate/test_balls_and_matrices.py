@@ -41,6 +41,25 @@ def test_every_penalty_on_a_ball(loss: str, penalty: str, inner: dict[str, Any])
     check(random_problem(hash_of(loss, penalty), loss, penalty, "l1_ball(0.7)", "csr", intercept=True), METHOD, **inner)
 
 
+def test_models_of_losses_with_linear_pieces_are_predicted_to_be_dearer_on_a_ball() -> None:
+    rng = np.random.default_rng(0)
+    A = sp.random(2_000, 3_000, density=0.01, format="csr", random_state=rng)
+    y = np.where(rng.random(2_000) < 0.5, -1.0, 1.0)
+
+    def predicted(loss: str, tail: str) -> float:
+        text = f"fw 1\ndata A: matrix[n, d], y: signs[n]\nvar x: vector[d]\nminimize mean({loss}(A @ x, y)){tail}\n"
+        plan = fw.parse(text).bind(A=A, y=y).plan()
+        estimate = next(c.estimate for c in plan.candidates if c.name == METHOD)
+        assert estimate is not None
+        return estimate.seconds
+
+    ratios = [
+        predicted(loss, "\nsubject to norm1(x) <= 2") / predicted(loss, " + 0.01 * norm1(x)")
+        for loss in ("logistic", "smooth_hinge")
+    ]
+    assert ratios[1] > 1.5 * ratios[0]
+
+
 GROUPED = (
     "data A: matrix[n, d], y: {kind}, groups: index[d] of m, v: vector[m] in nonnegative\nvar x: vector[d], c: real\n"
 )

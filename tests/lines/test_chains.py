@@ -62,6 +62,19 @@ def test_weights_parts_and_strides() -> None:
     assert "2 lines, 4 steps" in second.describe("x") and "a line, 2 steps" in part.describe("x")
 
 
+def test_the_direction_of_an_order_and_the_edges_of_slices() -> None:
+    rising, falling = chain("\nsubject to x[1:] >= x[:-1]"), chain("\nsubject to 2 * x[1:] <= 2 * x[:-1]")
+    assert (rising.direction, falling.direction) == (1, -1)
+    assert rising.steps[0].edge == slice(0, N - 1) and abs(rising.steps[0].c) == 1.0 and abs(falling.steps[0].c) == 2.0
+    part = chain("\nsubject to x[2:4] >= x[1:3]")
+    assert part.direction == 1 and part.ends is None
+    np.testing.assert_array_equal(part.lo, [0, -np.inf, -np.inf, 0, 0])
+    others = (" + norm1(x[1:] - x[:-1])", "\nsubject to x[1:] == x[:-1]", " + norm1(D @ x)\nsubject to D @ x >= 0")
+    assert [chain(tail).direction for tail in others] == [0, 0, 0]
+    both = chain("\nsubject to x[1:3] >= x[0:2], x[3:5] <= x[2:4]")
+    assert both.direction == 0 and "4 steps" in both.describe("x")
+
+
 def test_multipliers_of_several_terms_add_up_to_those_of_the_edges() -> None:
     tail = " + 2 * norm1(x[1:] - x[:-1])\nsubject to x[:-1] - x[1:] <= 0, 3 * D @ x >= 0"
     canonical = form(tail)

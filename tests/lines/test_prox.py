@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.lines.loops import line_prox
+from fwdsl.backends.lines.loops import line_prox, order_prox
 
 
 def prox(v: Array, w: Array, lo: Array, hi: Array, t: float = 1.0) -> tuple[Array, Array]:
@@ -126,3 +126,25 @@ def test_entries_without_weight_follow_their_neighbours() -> None:
 def test_lines_of_no_entry_or_one() -> None:
     assert prox(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))[0].size == 0
     assert prox(np.array([3.0]), np.ones(1), np.zeros(0), np.zeros(0))[0][0] == 3.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("far", [0.0, 1e7])
+@pytest.mark.parametrize("seed", range(6))
+def test_pooling_is_the_prox_of_ordered_lines(sign: float, far: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    # ties, runs against the order, and several lines
+    v = np.round(np.sin(np.arange(n) / 9.0) + rng.standard_normal(n), int(rng.integers(0, 3))) + far
+    w = np.ones(n) if seed % 2 else rng.random(n) + 1e-3
+    lo, hi = np.full(n - 1, -math.inf if sign > 0 else 0.0), np.full(n - 1, 0.0 if sign > 0 else math.inf)
+    apart = rng.random(n - 1) < (0.2 if seed % 3 else 0.0)
+    lo[apart], hi[apart] = 0.0, 0.0
+    expected, multipliers = prox(v, w, lo, hi)
+    x, u = np.empty(n), np.empty(n - 1)
+    kernel(order_prox)(v, w, sign, lo, hi, x, u)
+    size = float(np.abs(v - v.mean()).max(initial=1.0)) + 1e-2 * far
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-12 * size)
+    np.testing.assert_allclose(u, multipliers, rtol=0, atol=1e-12 * size * n)
+    steps = sign * np.diff(x)
+    assert np.all(steps[~apart] >= 0.0) and np.all((lo <= u) & (u <= hi)) and np.all(u[steps != 0.0] == 0.0)
