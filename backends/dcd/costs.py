@@ -24,8 +24,8 @@ NS_PER_TOUCH = 1.5
 """Nanoseconds that a number takes in a sweep."""
 
 VISIT = 12.0
-"""The time of a visit over that of a number, where a cache has the rows: 23 ns were measured, and 30 to 130 ns for rows in random order of data beyond
-it. Most of the time of a sweep over short rows is this."""
+"""The time of a visit over that of a number, where a cache has the rows: 23 ns were measured, and 30 to 130 ns for rows in random order of data
+beyond it. Most of the time of a sweep over short rows is this."""
 
 SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
