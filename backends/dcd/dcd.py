@@ -45,17 +45,17 @@ MOST_ENTRIES = 1 << 25
 """Numbers of the rows of an interior point: 256 MB."""
 
 LOOK = 2_000_000
-"""Numbers touched between two looks at the clock."""
+"""The work between two looks at the clock: numbers touched, and `costs.VISIT` for each entry visited."""
 
 FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
-"""Times that all numbers are touched before the first certificate, and at least and at most from one to the next; the share of all work so far that
+"""Times the work of a sweep over all before the first certificate, and at least and at most from one to the next; the share of all work so far that
 is between them. Each takes as long as a sweep or two."""
 
 CONVERGED = 0.03
 """The share of the violation over all entries at which those that are left have converged, and the others come back: a sweep over all or two."""
 
 LEAST_WORK, LEAST_SHARE = 300_000, 0.5
-"""Numbers touched that a step has at least, and their share of all: a run that shows no change for long is taken for one that makes none."""
+"""The work of a step at least, and its share of a sweep over all: a run that shows no change for long is taken for one that makes none."""
 
 DIGITS = 4.0
 """Digits of the gap that a round of the interior point is taken to bring."""
@@ -80,7 +80,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         self.machine = m = LinearMachine(problem)
         self.first = costs.sweeps_first(problem.canonical) if costs.has_interior(problem.canonical) else -1
         self.round_work = 1e9 * costs.round_seconds(problem.canonical) / costs.NS_PER_TOUCH
-        self.all = float(problem.canonical.nnz + m.n)
+        self.all = costs.sweep_work(problem.canonical)
         self.least = max(LEAST_WORK, LEAST_SHARE * self.all)
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
         typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)
@@ -183,7 +183,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         return bool(digits * self.round_work >= DIGITS * (s.work - before[-1, 0]))
 
     def _sweeps(self, s: DCDState) -> bool:
-        """Sweeps that touch `least` numbers, and bounds where they are due; False where the run is to end within one."""
+        """Sweeps whose work is `least`, and bounds where they are due; False where the run is to end within one."""
         m = self.machine
         last = s.interior_at if s.sweeps < s.interior_at else ENDLESS
         until = min(s.work + self.least, s.check_at)
@@ -204,7 +204,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         return True
 
     def _some(self, s: DCDState, last: int, enough: float) -> None:
-        """Sweeps up to the one before `last`, until so many numbers were touched; at most `LOOK`, then within one."""
+        """Sweeps up to the one before `last`, until their work is so much; at most `LOOK`, then within one."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
         row_kernels: dict[str, Any] = dict(of.row_kernels)
@@ -214,10 +214,10 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
             (s.index, s.places, s.levels),
             (of.c, m.d, of.c / m.mu, m.d / self.mu_b if m.place >= 0 else 0.0),
             (self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi),
-            (self.problem.seed, last, CONVERGED, float(enough), float(LOOK)),
+            (self.problem.seed, last, CONVERGED, costs.VISIT, float(enough), float(LOOK)),
         )
         of.count(touched)
-        s.work += float(touched + visits)
+        s.work += touched + costs.VISIT * visits
 
     # --- the interior point -------------------------------------------------------------------------------------------
 

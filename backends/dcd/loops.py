@@ -15,8 +15,8 @@ def sweeps(rows, iterate, order, scale, dual, limits):
     sweep over all). Where the others have converged to the share `converged` of that, all come back;
     scale = (c, d, step_x, step_b): a prediction is c a_i'x + d intercept, and a change of v_i by 1 adds step_x a_i to x and step_b to the intercept;
     dual = (H, s, t, e, lo, hi): the curvature of the rest of the dual along each entry, and the parts of `backends.signed_dual`;
-    limits = (seed, last, converged, enough, most): it ends before sweep `last`, after the sweep in which `enough` numbers were touched or
-    entries visited, or at `most`, within a sweep.
+    limits = (seed, last, converged, visit, enough, most): it ends before sweep `last`, after the sweep in which its work reached `enough`, or at
+    `most`, within a sweep. Work is numbers touched, and `visit` for each entry visited.
 
     Returns the numbers touched and the visits. Tuples are plain: numba takes microseconds to look at named ones.
     """
@@ -24,12 +24,12 @@ def sweeps(rows, iterate, order, scale, dual, limits):
     index, places, levels = order
     c, d, step_x, step_b = scale
     H, s, t, e, lo, hi = dual
-    seed, last, converged, enough, most = limits
+    seed, last, converged, visit, enough, most = limits
     count, kept, at, done = places
     worst, bar, full = levels
     touched, visits = 0, 0
-    while done < last and touched + visits < enough:
-        while at < count and touched + visits < most:
+    while done < last and touched + visit * visits < enough:
+        while at < count and touched + visit * visits < most:
             j = index[at]
             at += 1
             visits += 1

@@ -26,7 +26,7 @@ class DCDState(State):
     ]  # those of the entries of this sweep that stay, as far as it went, and the others in their order
     places: NDArray[np.int64]  # of `loops.sweeps`: entries of this sweep, those that stay, visited, sweeps so far
     levels: Array  # of `loops.sweeps`: violations
-    work: float  # numbers touched and entries visited so far
+    work: float  # numbers touched so far, and `costs.VISIT` for each entry visited
     check_at: float  # the work at which bounds are next computed
     trail: Array  # work and gap at each certificate since the last round of the interior point, a row each
     interior_at: int  # the sweep from which on the interior point is tried, -1 where it is not

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.dcd import interior, loops
+from fwdsl.backends.dcd import costs, interior, loops
 from fwdsl.backends.dcd.dcd import FIRST_CHECK, MOST_REST, DCDRun
 from fwdsl.backends.dcd.method import DCD
 from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
@@ -303,6 +303,18 @@ def test_bounds_are_computed_where_they_are_due_by_the_work() -> None:
     gaps = np.diff(looks)
     most = 2.0 * run.all + run.least
     assert np.all(gaps >= FIRST_CHECK * run.all) and np.all(gaps <= MOST_REST * run.all + most)
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_a_visit_is_work_of_its_own_beside_the_numbers_of_its_row(storage: str) -> None:
+    run = started(Linear(n=200, storage=storage))
+    counter = run.machine.sum.operator.counter
+    s, before = run.state, counter.touched
+    run._some(s, 1, np.inf)
+    numbers = counter.touched - before
+    assert s.sweeps == 1 and numbers >= run.problem.canonical.nnz
+    assert s.work == numbers + costs.VISIT * 200
+    assert run.all == run.problem.canonical.nnz + costs.VISIT * 200
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
