@@ -24,7 +24,7 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
     if name == "sorted_l1":
         falls = -np.diff(LAMBDAS["lambdas"], append=0.0)
-        return sum(fall * cp.sum_largest(cp.abs(x), k) for k, fall in enumerate(falls, start=1))
+        return sum(fall * cp.sum_largest(cp.abs(x), k) for k, fall in enumerate(falls, start=1) if fall)
     return cp.norm(x, {"norm1": 1, "norm2": 2, "norm_inf": "inf"}[name])
 
 

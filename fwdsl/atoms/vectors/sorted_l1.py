@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import INSIDE, Norm, face, nonincreasing, scale_into
+from .common import Norm, face, nonincreasing, scale_into
 
 MOST_NORMALS = 2_000_000
 """The most numbers of the normals of a face: with more, Newton's steps on it would cost more than the steps that they save."""
@@ -43,7 +43,7 @@ def sorted_l1_kernel(v, t, out, c, r, lambdas):
     theta = t * c
     count = 0
     norm = 0.0
-    for turn in range(n + 100):
+    for _ in range(n + 100):
         count = 0
         for i in range(n):
             first[count] = i
@@ -142,7 +142,7 @@ def face_of_ties(x: Array, lambdas: Array) -> Face | None:
         # zeros that the norm does not see
         live = x.size
     starts = np.flatnonzero(np.diff(sizes[:live], prepend=math.inf))
-    ends = np.append(starts[1:], live)
+    ends = np.append(starts[1:], live)[: starts.size]
     tied = [(a, b) for a, b in zip(starts, ends, strict=True) if b - a > 1 and lambdas[a] > lambdas[b - 1] and sizes[a]]
     rows = sum(b - a - 1 for a, b in tied)
     if rows * live > MOST_NORMALS:

@@ -1,4 +1,4 @@
-"""c sum_i lambda_i x_(i) on x >= 0: the prox is that of the norm at the positive part of v, the conjugate the indicator of the dual ball of that part."""
+"""c sum_i lambda_i x_(i) on x >= 0: the prox is that of the norm at the positive part of v, the conjugate the indicator of its dual ball."""
 
 from __future__ import annotations
 
