@@ -75,7 +75,7 @@ def sorted_l1_kernel(v, t, out, c, r, lambdas):
             break
         theta = further
     # the sum of rounded terms is put right
-    share = r / norm if norm > r else 1.0
+    share = r / norm if norm > 0.0 and (norm > r or theta > t * c) else 1.0
     for g in range(count):
         end = first[g + 1] if g + 1 < count else n
         level = max((size[first[g]] - theta * mean_l[g]) + mean_v[g], 0.0) * share

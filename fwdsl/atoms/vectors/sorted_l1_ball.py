@@ -70,7 +70,7 @@ class SortedL1Ball(Ball):
             theta += step
             x = shrunk(v, theta * self.lambdas)
         size = self.norm(x)
-        return x * (self.r / size) if size > self.r else x
+        return x * (self.r / size) if size > 0.0 else x
 
     def lmo(self, c: Array) -> Array:
         """-r sign(c_i) / (lambda_1 + ... + lambda_k) at the k largest |c_i|, with the first k of largest mean; ties: the lowest indices."""
