@@ -43,12 +43,12 @@ def test_lambdas_that_rise_or_are_negative_are_errors(lambdas: np.ndarray) -> No
         program.bind(**{**drawn(), "lam": lambdas}).solve()
 
 
-@pytest.mark.parametrize(
-    ("literal", "code"), [("[1, 2, 3]", "FW3018"), ("[0, 0, 0]", "FW3018"), ("[1, -1, -2]", "FW3007")]
-)
+LITERALS = [("[1, 2, 3]", "FW3018"), ("[0, 0, 0]", "FW3018"), ("[1, -1, -2]", "FW3007")]
+
+
+@pytest.mark.parametrize(("literal", "code"), LITERALS)
 def test_literals_are_checked_before_data(literal: str, code: str) -> None:
+    text = f"data A: matrix[n, 3], b: vector[n]\nvar x: vector[3]\nminimize mean(squared(A @ x, b)) + sorted_l1(x, {literal})\n"
     with pytest.raises(fw.FwError) as error:
-        fw.parse(
-            f"data A: matrix[n, 3], b: vector[n]\nvar x: vector[3]\nminimize mean(squared(A @ x, b)) + sorted_l1(x, {literal})\n"
-        )
+        fw.parse(text).plan()
     assert error.value.code == code
