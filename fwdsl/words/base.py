@@ -103,7 +103,7 @@ class Parameter:
     default: float | bool | None = None
     optional: bool = False
     shape: Shape = ""
-    kind: Literal["", "signs", "labels", "index", "psd"] = ""
+    kind: Literal["", "signs", "labels", "index", "psd", "weights"] = ""
     #: Its entries are nonnegative, none is larger than the one before, and the first is positive.
     falls: bool = False
     #: For the table of data sources.
@@ -122,7 +122,7 @@ def values(*names: str) -> tuple[Parameter, ...]:
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
 
-LAMBDAS = (Parameter("lambdas", shape="entries", falls=True),)
+LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
 """The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""
 
 
