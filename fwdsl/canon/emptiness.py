@@ -272,7 +272,7 @@ def _misses_diagonal(a: Region, hi: Array) -> str:
 def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
     """The quantity that a set bounds by its radius: its name in a sentence, and its value at an array; None for other sets."""
     word = SETS.get(b.key)
-    if word is None or word.grouped or not word.scaled:
+    if word is None or word.grouped or word.ranked or not word.scaled:
         return None
     if word.total == "most":
         if word.of == "symmetric":

@@ -58,9 +58,12 @@ class SetReader:
     def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
         """c times the norm of a term as the registries take it."""
         options = dict(term.options)
-        if not CONVEX[term.atom].grouped:
-            return term.atom, c
-        return term.atom, c, self.group_args(options)
+        word = CONVEX[term.atom]
+        if word.grouped:
+            return term.atom, c, self.group_args(options)
+        if word.ranked:
+            return term.atom, c, {name: self._argument(e) for name, e in options.items()}
+        return term.atom, c
 
     def group_args(self, options: Mapping[str, Expr]) -> dict[str, object]:
         """The groups of a norm or a ball, and their weights where it has some."""

@@ -194,14 +194,48 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
 
 
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
-    """The further arguments of `group_norm` and `quad_form`."""
+    """The further arguments of `group_norm`, `sorted_l1` and `quad_form`."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
         return group_arguments(ctx, node, bound, x.type.block)
     if "P" in bound:
         p = _quadratic(ctx, node, bound["P"], x)
         return None if p is None else (("P", p),)
-    return ()
+    out: list[tuple[str, Expr]] = []
+    for parameter in CONVEX[node.func.name].options:
+        value = constant(ctx, node, bound[parameter.name])
+        if value is None or not is_falling(ctx, node, bound[parameter.name], value, x.type.block):
+            return None
+        out.append((parameter.name, value))
+    return tuple(out)
+
+
+def is_falling(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, type_: Type) -> bool:
+    """True if the weights of ranks are one for each entry, and known not to be negative; numbers that a literal gives do not rise either."""
+    size = type_.array_shape[0]
+    if value.type.array_shape != (size,):
+        wrong_kind(ctx, node, part, value.type, f"a number for each of the `{size}` entries, by the rank of its size")
+        return False
+    if not signs.is_nonnegative(value.sign):
+        report_weight(ctx, part, value)
+        return False
+    numbers = values_of(ctx, value)
+    if not isinstance(numbers, tuple):
+        return True
+    flat = [float(v) for v in numbers if not isinstance(v, tuple)]
+    at = next((i for i in range(1, len(flat)) if flat[i] > flat[i - 1]), None)
+    if at is None and (not flat or flat[0] > 0.0):
+        return True
+    what = "are all 0" if at is None else f"rise from {flat[at - 1]:g} to {flat[at]:g} at position {at}"
+    ctx.error(
+        "FW3018",
+        f"the numbers of `{ctx.text(part)}` {what}",
+        part.span,
+        labels=ctx.declared(part),
+        rule="The largest size has the first lambda and the largest lambda; without this the sum is not convex.",
+        hint="leave the term out" if at is None else "write them from the largest to the smallest",
+    )
+    return False
 
 
 def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:

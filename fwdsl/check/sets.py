@@ -10,7 +10,7 @@ from ..model import Dim, Expr, SetRef, Type
 from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
 from .arguments import BoundArguments, bind_arguments, option, report_unknown_sign, signature
-from .atoms import group_arguments
+from .atoms import group_arguments, is_falling
 from .context import Context
 from .operands import constant, is_finite, wrong_kind
 from .scalars import scalar_sign, tidied
@@ -196,6 +196,8 @@ def _arguments(
             if value is not None and parameter.shape != "bound" and not is_finite(ctx, value, bound[name]):
                 value = None
             if value is not None and not _has_shape(ctx, call, parameter, bound, value, type_):
+                value = None
+            if value is not None and parameter.falls and not is_falling(ctx, call, bound[name], value, type_):
                 value = None
         fine = fine and value is not None
         if value is not None:

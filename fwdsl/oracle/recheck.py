@@ -225,6 +225,9 @@ class _Lagrangian:
             return c * float(np.exp(y / c - 1.0).sum())
         if term.atom == "group_norm":
             return self._group_conjugate(term, c, y)
+        if term.atom == "sorted_l1":
+            most = np.cumsum(np.asarray(self.translator.expr(dict(term.options)["lambdas"]), dtype=np.float64))
+            return 0.0 if np.all(np.cumsum(np.sort(np.abs(y))[::-1]) <= c * most * (1.0 + SLACK)) else math.inf
         return 0.0 if dual_norm(term.atom, y) <= c * (1.0 + SLACK) else math.inf
 
     def _loss_conjugate(self, term: Term, c: float, y: Any) -> float:

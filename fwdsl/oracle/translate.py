@@ -35,6 +35,7 @@ _NORM_OF = {
     "l21_ball": "norm21",
     "l1_inf_ball": "norm1_inf",
     "group_ball": "group_norm",
+    "sorted_l1_ball": "sorted_l1",
 }
 
 _OF_MARGIN: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -193,6 +194,11 @@ class Translator(ExpressionTranslator):
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
             return sum(float(w) * cp.norm(x[group], 2) for w, group in zip(weights, groups, strict=True))
+        if name == "sorted_l1":
+            # a sum over k of the k largest sizes, each with what lambda falls by behind it
+            lambdas = np.append(dense(self.expr(options["lambdas"])).reshape(-1), 0.0)
+            falls = [(k, step) for k, step in enumerate(-np.diff(lambdas), start=1) if step > 0.0]
+            return sum(step * cp.sum_largest(cp.abs(x), k) for k, step in falls)
         if name == "quad_form":
             return cp.quad_form(x, cp.psd_wrap(dense(self.expr(options["P"]))))
         raise cannot(f"`{name}`")

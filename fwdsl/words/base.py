@@ -103,7 +103,9 @@ class Parameter:
     default: float | bool | None = None
     optional: bool = False
     shape: Shape = ""
-    kind: Literal["", "signs", "labels", "index", "psd"] = ""
+    kind: Literal["", "signs", "labels", "index", "psd", "weights"] = ""
+    #: Its entries are nonnegative, none is larger than the one before, and the first is positive.
+    falls: bool = False
     #: For the table of data sources.
     meaning: str = ""
 
@@ -119,6 +121,9 @@ def values(*names: str) -> tuple[Parameter, ...]:
 
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
+
+LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
+"""The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +142,11 @@ class Word:
     def summary(self) -> str:
         """A sentence on what it is: the docstring of the function of its name."""
         return self.formula
+
+    @property
+    def ranked(self) -> bool:
+        """True if it weighs entries by the rank of their sizes."""
+        return any(p.falls for p in self.parameters)
 
     @property
     def call(self) -> str:

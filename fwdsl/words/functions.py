@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import GROUPS, Parameter, Word, values
+from .base import GROUPS, LAMBDAS, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -223,6 +223,15 @@ CONVEX: dict[str, ConvexWord] = {
             "group_ball",
             "the group norm",
             options=GROUPS,
+        ),
+        _norm(
+            "sorted_l1",
+            "Sum of the sizes of entries, the largest times the first lambda, the next times the second, and so on; lambdas do not rise.",
+            ("vector",),
+            "sorted_l1_ball",
+            "the sorted l1 norm",
+            elsewhere=("slope", "owl", "oscar", "sorted_l1_norm"),
+            options=LAMBDAS,
         ),
         ConvexWord(
             name="entropy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .base import GROUPS, Parameter, Words
+from .base import GROUPS, LAMBDAS, Parameter, Words
 from .set_word import SetWord
 
 _RADIUS = (Parameter("r", "positive"),)
@@ -125,6 +125,15 @@ SETS: dict[str, SetWord] = Words(
             of="vector",
             norm="group_norm",
             polyhedral=False,
+        ),
+        SetWord(
+            name="sorted_l1_ball",
+            formula="sorted_l1(x, lambdas) <= r.",
+            parameters=(*_RADIUS, *LAMBDAS),
+            of="vector",
+            norm="sorted_l1",
+            polyhedral=True,
+            permutable=True,
         ),
         SetWord(
             name="affine",

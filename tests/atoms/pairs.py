@@ -23,6 +23,7 @@ MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
 SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
+LAMBDAS = {"lambdas": np.array([2.0, 1.5, 1.5, 0.25, 0.0])}
 VERTICES = np.round(2.0 * np.random.default_rng(20).normal(size=(9, 5)), 1)
 
 #: Ways to draw the arguments of each set of vectors; the first is the plainest.
@@ -43,6 +44,10 @@ OF_VECTORS: dict[str, list[dict[str, Any]]] = {
         {"r": 1.5, **GROUPS},
         {"r": 4.0, "groups": np.array([0, 1, 0, 2, 1])},
         {"r": 0.0, "groups": [[0, 1, 2, 3, 4]]},
+    ],
+    "sorted_l1_ball": [
+        *({"r": r, "lambdas": LAMBDAS["lambdas"]} for r in (1.5, 0.0, 20.0, 1e-6)),
+        {"r": 1.5, "lambdas": np.ones(5)},
     ],
     "halfspace": [
         {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": 1.0},
@@ -89,6 +94,7 @@ OF_NOTHING: dict[str, dict[str, Any]] = {
     "box": {"lo": 0.0, "hi": 1.0},
     "ksupport_ball": {"k": 2, "r": 0.0},
     "group_ball": {"r": 0.0, "groups": []},
+    "sorted_l1_ball": {"r": 0.0, "lambdas": np.zeros(0)},
     "halfspace": {"a": 1.0, "b": 0.0},
     "affine": {"A": np.zeros((0, 0)), "b": 0.0},
     "polytope": {"V": np.zeros((1, 0))},
@@ -141,7 +147,8 @@ class Case:
 
 def norm_of(name: str | None, c: float) -> Any:
     """The norm of vectors as `build` takes it."""
-    return None if name is None else ((name, c, GROUPS) if name == "group_norm" else (name, c))
+    more = {"group_norm": GROUPS, "sorted_l1": LAMBDAS}
+    return None if name is None else ((name, c, more[name]) if name in more else (name, c))
 
 
 VECTORS = [

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.vectors import ConvexSet, Ridged
-from tests.atoms.pairs import GROUPS, SIZE, Case, each_matrix, each_vector, functions, set_within
+from tests.atoms.pairs import GROUPS, LAMBDAS, SIZE, Case, each_matrix, each_vector, functions, set_within
 
 #: The prox is as far off as the root of the gap.
 PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -22,6 +22,9 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return -cp.sum(cp.entr(x))
     if name == "group_norm":
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
+    if name == "sorted_l1":
+        falls = -np.diff(LAMBDAS["lambdas"], append=0.0)
+        return sum(fall * cp.sum_largest(cp.abs(x), k) for k, fall in enumerate(falls, start=1) if fall)
     return cp.norm(x, {"norm1": 1, "norm2": 2, "norm_inf": "inf"}[name])
 
 
@@ -45,6 +48,8 @@ def constraints_of_vectors(on: Any, x: Any) -> list[Any]:
         return [x == mix @ on.c, cp.sum(mix, axis=0) == 1, cp.sum(mix, axis=1) == 1]
     if name == "group_ball":
         return [norm_of_vectors("group_norm", x) <= on.r]
+    if name == "sorted_l1_ball":
+        return [norm_of_vectors("sorted_l1", x) <= on.r]
     if name == "ksupport_ball":
         # the hull: a sum over the sets of k entries of vectors that live there
         supports = list(itertools.combinations(range(on.size), on.k))

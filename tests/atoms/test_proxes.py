@@ -29,7 +29,8 @@ def test_no_entries(case: Case) -> None:
         shape = (0, 3) if case.on == "simplex_product" else (0, 0)
         g = build_matrix((case.norm, 1.0) if case.norm else None, on, shape)
     else:
-        more = ({"groups": []},) if case.norm == "group_norm" else ()
+        arguments = {"group_norm": {"groups": []}, "sorted_l1": {"lambdas": []}}
+        more = (arguments[case.norm],) if case.norm in arguments else ()
         g = build((case.norm, 1.0, *more) if case.norm else None, on, 0)  # type: ignore[arg-type]
     assert g is not None
     nothing = np.empty(0)

@@ -178,6 +178,7 @@ MEMBERS = {
     "affine": ((np.ones((1, 3)), np.array([2.0])), np.array([1.0, 0.5, 0.5]), np.array([1.0, 0.5, 0.6])),
     "halfspace": ((np.ones(3), 2.0), np.array([1.0, 0.5, 0.5]), np.array([1.0, 0.5, 0.6])),
     "polytope": ((V,), np.array([0.5, 1.0, 0.0]), np.array([0.6, 1.0, 0.0])),
+    "sorted_l1_ball": ((2.0, [2.0, 1.0, 0.0]), np.array([0.5, -1.0, 0.5]) * 0.8, np.array([0.5, -1.0, 0.5])),
     "permutahedron": ((np.array([1.0, 2.0, 3.0]),), np.array([2.0, 1.0, 3.0]), np.array([2.0, 0.9, 3.1])),
     "fro_ball": ((3.0,), np.ones((3, 3)), 1.1 * np.ones((3, 3))),
     "nuclear_ball": ((3.0,), np.ones((3, 3)), np.ones((3, 3)) + 0.1 * np.eye(3)),

@@ -97,7 +97,7 @@ def build(
     joint = JOINTS.get((NORMS[name].pair[0], on.pair[1]))
     if isinstance(on, GroupBall):
         return None if joint is None else _on_group_ball(norm, on)
-    return None if joint is None else joint(c, on)
+    return None if joint is None else joint(c, on, **(norm[2] if len(norm) > 2 else {}))
 
 
 def _on_group_ball(norm: tuple[Any, ...], on: GroupBall) -> VectorFunction | None:

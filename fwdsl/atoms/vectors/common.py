@@ -44,6 +44,19 @@ def soft(v: Array, threshold: float) -> Array:
     return np.copysign(np.maximum(np.abs(v) - threshold, 0.0), v)
 
 
+def nonincreasing(y: Array) -> Array:
+    """The nonincreasing vector closest to y, by pooling adjacent violators."""
+    blocks: list[tuple[float, int]] = []
+    for e in y:
+        mean, count = float(e), 1
+        while blocks and blocks[-1][0] <= mean:
+            before, size = blocks.pop()
+            mean += (before - mean) * size / (size + count)
+            count += size
+        blocks.append((mean, count))
+    return np.concatenate([np.full(count, mean) for mean, count in blocks])
+
+
 def largest_share(over: Array, sizes: Array) -> float:
     """The largest of over / sizes, entry by entry; 0 where nothing is over."""
     miss = np.maximum(over, 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, face, largest_share, norm2
+from .common import INSIDE, ConvexSet, face, largest_share, nonincreasing, norm2
 
 
 def permutahedron_kernel(v, t, out, c):
@@ -89,7 +89,7 @@ class Permutahedron(ConvexSet):
         if not self.size:
             return v.copy()
         order = np.argsort(-v, kind="stable")
-        fit = _nonincreasing(v[order] - self.c)
+        fit = nonincreasing(v[order] - self.c)
         x = np.empty_like(v)
         x[order] = v[order] - fit
         return x
@@ -121,16 +121,3 @@ class Permutahedron(ConvexSet):
 
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)
-
-
-def _nonincreasing(y: Array) -> Array:
-    """The nonincreasing vector closest to y, by pooling adjacent violators."""
-    blocks: list[tuple[float, int]] = []
-    for e in y:
-        mean, count = float(e), 1
-        while blocks and blocks[-1][0] <= mean:
-            before, size = blocks.pop()
-            mean += (before - mean) * size / (size + count)
-            count += size
-        blocks.append((mean, count))
-    return np.concatenate([np.full(count, mean) for mean, count in blocks])

@@ -249,7 +249,7 @@ def _implied(c: ConstraintDecl, sums: dict[str, float]) -> ConstraintDecl | None
         return replace(c, set=SetRef(NONNEGATIVE, span=c.set.span))
     radius = algebra.number(args["r"]) if "r" in args else None
     word = c.set.word
-    if radius is not None and radius >= r and word.norm and not word.grouped and word.norm in CONVEX:
+    if radius is not None and radius >= r and word.norm and not (word.grouped or word.ranked) and word.norm in CONVEX:
         # of nonnegative entries with sum r every norm of vectors is at most r
         return None
     return c

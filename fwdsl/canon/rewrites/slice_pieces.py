@@ -43,7 +43,7 @@ def pieces_of(draft: Draft, variable: VarDecl) -> tuple[list[SlicePiece], list[E
             others.append(term.argument)
             continue
         lengths = word.euclidean and word.is_norm
-        sign: tuple[object, ...] = (term.atom, term.coefficient, c)
+        sign: tuple[object, ...] = (term.atom, term.coefficient, c, term.options)
         found.append(SlicePiece(key, at, c, sign, word.additive or word.adds_squares, lengths, term=term))
     for constraint, key in zip(model.constraints, draft.constraints, strict=True):
         if name not in constraint.argument.variables:
