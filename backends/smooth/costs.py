@@ -91,6 +91,12 @@ def factored_after(canonical: Canonical) -> tuple[str, int] | None:
     return cheapest.kind, math.ceil((cheapest.once + steps * cheapest.step) / _product(canonical))
 
 
+def is_worth_keeping(canonical: Canonical) -> bool:
+    """True if a system costs more than a product with the Hessian: a step by the factor of an earlier one then costs at most half as much."""
+    cheapest = min((c.step for c in _factored(canonical)), default=0.0)
+    return cheapest > _product(canonical)
+
+
 def _factored(canonical: Canonical) -> list[SystemChoice]:
     return [c for c in (_primal(canonical), _dual(canonical)) if c is not None]
 

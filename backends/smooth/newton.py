@@ -45,9 +45,19 @@ MOST_PRODUCTS = 500
 UNEVEN = 1e5
 """The ratio of the largest curvature of a variable's coordinates to the median one from which conjugate gradients are scaled by each."""
 
-STEEP = 0.1
-"""The share of the slope that a step may leave along its direction. Trials cost vectors of predictions, a further step a Gram matrix: with 0.5 the
-logistic loss takes half as many steps again where the classes can nearly be told apart."""
+STEEP = 0.01
+"""The share of the slope that a step may leave along its direction. Trials cost vectors of predictions, a further step a Gram matrix: from zero the
+logistic loss takes two steps to 1e-6 where it took three with 0.1, and with 0.5 half as many again where the classes can nearly be told apart."""
+
+CHORD = 1e-3
+"""The share of a step's decrement, -<grad P, d>, that the next one by the same factor has where that factor is used again: its error then
+falls thirty times a step without a Gram matrix."""
+
+FARTHEST = 4.0
+"""The multiple of the length of the last trial that a secant beyond all trials may lead to."""
+
+FEW = 8
+"""Coordinates without a ridge whose equalities a dual point is mended for."""
 
 TRIALS = 40
 """Trials of a search along a direction."""
@@ -86,6 +96,10 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         ]
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
         self._factor: Solve | None = None
+        self._factored_at: list[Array] | None = None
+        # where the curvatures of losses jump, an earlier Hessian is none of here
+        smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
+        self.reuses = smooth and costs.is_worth_keeping(canonical)
         parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
         self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
@@ -111,8 +125,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             value=0.0,
             best_bound=-math.inf,
             dual=ys,
+            guessed=True,
             first=math.inf,
             bend=1.0,
+            hs=[],
+            factored=False,
+            decrement=math.inf,
             direction=np.zeros(0),
             floor=FIRST_FLOOR,
             still=0,
@@ -154,7 +172,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 miss @ np.abs(x[self.free]) + 2.0 * np.square(miss) @ (1.0 / s.bend / self.squares[self.free])
             )
         if bound > s.best_bound:
-            s.best_bound, s.dual = bound, ys
+            s.best_bound, s.dual, s.guessed = bound, ys, ys is s.ys
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
@@ -163,28 +181,50 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         problem, s = self.problem, replace(self.state)
         s.iteration += 1
         before = s.value, s.best_bound
-        hs = problem.curvatures(s.zs)
-        hs = [h if f is None else np.maximum(h, s.floor * f) for h, f in zip(hs, self.floors, strict=True)]
-        s.bend = max(sum(float(h.sum()) for h in hs) / self.weights, 1e-12)
+        found = self._again(s)
+        if found is None:
+            s.hs = problem.curvatures(s.zs)
+            s.hs = [h if f is None else np.maximum(h, s.floor * f) for h, f in zip(s.hs, self.floors, strict=True)]
+            s.bend = max(sum(float(h.sum()) for h in s.hs) / self.weights, 1e-12)
+            found = self._direction(s, s.hs)
+        d, r, dzs = found
+        s.decrement = -float(s.grad @ d)
         if self.free.any():
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
-        d, r, dzs = self._direction(s, hs)
-        self._model_bound(s, hs, d, r, dzs)
+        self._model_bound(s, s.hs, d, r, dzs)
         losses = self._move(s, d, dzs)
         self._arrive(s, losses)
         gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
         s.still = 0 if gained else s.still + 1
         vars(self.state).update(vars(s))
 
+    def _again(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
+        """The direction by the Hessian that an earlier step factored, where what is left to gain has fallen to CHORD since: that Hessian is then
+        nearly the one here. Its model, of the same f'', meets all equalities. None where a step needs a Hessian of its own."""
+        if not s.factored or not self.reuses:
+            return None
+        if self._factored_at is not s.hs:
+            # of a run that is resumed
+            assert self.system is not None
+            self._factor, self._factored_at = self.system.factored(s.hs), s.hs
+        d = self._of_factor(s)
+        if d is None or not -float(s.grad @ d) <= CHORD * s.decrement:
+            return None
+        s.phase = "Newton with a Cholesky factor of an earlier step"
+        return d, np.zeros_like(d), self.problem.linear(d)
+
     def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array, list[Array]]:
         """(d, grad + H d, the changes K d of the predictions)."""
+        s.factored = False
         if self.factored_after is not None and s.products >= self.factored_after[1]:
             self.system, self.factored_after = self._system(self.factored_after[0]), None
         if self.system is not None:
-            d = self._solved(s, hs)
-            if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
-                s.phase = "Newton with a Cholesky factor"
+            if not self.quadratic or self._factor is None:
+                self._factor, self._factored_at = self.system.factored(hs), hs
+            d = self._of_factor(s)
+            if d is not None:
+                s.phase, s.factored = "Newton with a Cholesky factor", True
                 return d, np.zeros_like(d), self.problem.linear(d)
         here = self._measure(s.grad)
         share = QUADRATIC_SHARE
@@ -273,12 +313,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 own[:] = own.mean()
         return np.asarray(diagonal)
 
-    def _solved(self, s: NewtonState, hs: list[Array]) -> Array | None:
-        """The direction by a factor, which is kept where the Hessian does not change."""
-        assert self.system is not None
-        solve = self._factor if self.quadratic and self._factor is not None else self.system.factored(hs)
-        self._factor = solve if self.quadratic else None
-        return None if solve is None else solve(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
+    def _of_factor(self, s: NewtonState) -> Array | None:
+        """The direction by the factor that there is; None where it leads nowhere."""
+        if self._factor is None:
+            return None
+        d = self._factor(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
+        return d if np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0 else None
 
     def _model_bound(self, s: NewtonState, hs: list[Array], d: Array, r: Array, dzs: list[Array]) -> None:
         """The bound of y + t H_f K d with the largest t <= 1 that stays in the domain."""
@@ -313,12 +353,16 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             here = a + t * c + sum(float(y @ dz) for y, dz in zip(ys, dzs, strict=True))
             if abs(here) <= STEEP * abs(slope) + noise and math.isfinite(losses):
                 break
+            before = lo, left
             if here < 0.0 and math.isfinite(losses):
                 lo, left = t, here
             else:
                 hi, right = t, here
             if hi == math.inf:
-                t *= 2.0
+                # the first time twice as far, as slopes of losses that bend less and less end beyond their secant
+                rise = left - before[1]
+                beyond = lo - left * (lo - before[0]) / rise if before[0] > 0.0 and rise > 0.0 else math.inf
+                t = min(beyond, FARTHEST * t) if math.isfinite(beyond) else 2.0 * t
                 continue
             trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
             inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
@@ -340,8 +384,30 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return Report(s.value, s.best_bound, s.phase, failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return self.state.x, self.state.dual
+        """x and the best dual point, which meets the equalities of a few coordinates without a ridge where it missed them."""
+        s = self.state
+        return s.x, self._mended(s) if s.guessed else s.dual
+
+    def _mended(self, s: NewtonState) -> list[Array]:
+        """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where that leaves
+        the domain of a conjugate. A repair of any dual point takes some ten times as long."""
+        free = np.flatnonzero(self.free)
+        if not 0 < free.size <= FEW or not all(isinstance(f, FastLoss) for f in self.problem.functions):
+            return s.ys
+        hs = self.problem.curvatures(s.zs)
+        columns = [self.problem.linear(unit) for unit in np.eye(self.free.size)[free]]
+        bent = [[h * z for h, z in zip(hs, zs, strict=True)] for zs in columns]
+        system = np.array([[sum(float(a @ b) for a, b in zip(u, v, strict=True)) for v in bent] for u in columns])
+        try:
+            lengths = np.linalg.solve(system, -s.grad[free])
+        except np.linalg.LinAlgError:
+            return s.ys
+        ys = [y + sum(t * b[k] for t, b in zip(lengths, bent, strict=True)) for k, y in enumerate(s.ys)]
+        for f, y in zip(self.problem.functions, ys, strict=True):
+            lo, hi = f.dual_bounds  # type: ignore[union-attr]
+            if not np.all((y >= lo) & (y <= hi)):
+                return s.ys
+        return ys
 
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:
