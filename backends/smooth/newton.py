@@ -389,8 +389,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return s.x, self._mended(s) if s.guessed else s.dual
 
     def _mended(self, s: NewtonState) -> list[Array]:
-        """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where that leaves
-        the domain of a conjugate. A repair of any dual point takes some ten times as long."""
+        """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
+        that leaves the domain of a conjugate. A repair of any dual point takes some ten times as long."""
         free = np.flatnonzero(self.free)
         if not 0 < free.size <= FEW or not all(isinstance(f, FastLoss) for f in self.problem.functions):
             return s.ys
