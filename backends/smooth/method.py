@@ -33,6 +33,7 @@ class NewtonState(State):
     hs: list[Array]  # f'' of the last model; none before
     factored: bool  # the Hessian with these has been factored
     decrement: float  # -<grad, d> of the last step
+    length: float  # of the last step, 1 where it went to the minimum of its model
     direction: Array  # the next one of conjugate gradients on a quadratic; empty before
     floor: float  # the share of the largest f'' that losses with linear pieces have at least
     still: int  # steps in a row without any gain

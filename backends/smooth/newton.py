@@ -45,13 +45,19 @@ MOST_PRODUCTS = 500
 UNEVEN = 1e5
 """The ratio of the largest curvature of a variable's coordinates to the median one from which conjugate gradients are scaled by each."""
 
-STEEP = 0.01
-"""The share of the slope that a step may leave along its direction. Trials cost vectors of predictions, a further step a Gram matrix: from zero the
-logistic loss takes two steps to 1e-6 where it took three with 0.1, and with 0.5 half as many again where the classes can nearly be told apart."""
+STEEP, STEEP_AT_ONE = 0.01, 0.1
+"""The share of the slope that a step may leave along its direction, and where its length is 1. Trials cost vectors of predictions, a further step a
+Gram matrix: with 0.5 the logistic loss takes half as many steps again where the classes can nearly be told apart."""
 
-CHORD = 1e-3
+CHORD = 1e-2
 """The share of a step's decrement, -<grad P, d>, that the next one by the same factor has where that factor is used again: its error then
-falls thirty times a step without a Gram matrix."""
+falls ten times a step without a Gram matrix."""
+
+LIKE = 1.25
+"""The largest length of a step, or its inverse, after which its Hessian may be used again: another length is that of a Hessian of another size."""
+
+NEAR = 0.25
+"""The share of the slope that a trial leaves from which the secant leads nearly to the end."""
 
 FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
@@ -131,6 +137,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             hs=[],
             factored=False,
             decrement=math.inf,
+            length=1.0,
             direction=np.zeros(0),
             floor=FIRST_FLOOR,
             still=0,
@@ -202,7 +209,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def _again(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
         """The direction by the Hessian that an earlier step factored, where what is left to gain has fallen to CHORD since: that Hessian is then
         nearly the one here. Its model, of the same f'', meets all equalities. None where a step needs a Hessian of its own."""
-        if not s.factored or not self.reuses:
+        if not (s.factored and self.reuses and 1.0 / LIKE <= s.length <= LIKE):
             return None
         if self._factored_at is not s.hs:
             # of a run that is resumed
@@ -351,7 +358,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
             losses, ys = problem.losses_gradient(zs)
             here = a + t * c + sum(float(y @ dz) for y, dz in zip(ys, dzs, strict=True))
-            if abs(here) <= STEEP * abs(slope) + noise and math.isfinite(losses):
+            steep = STEEP_AT_ONE if t == 1.0 else STEEP
+            if abs(here) <= steep * abs(slope) + noise and math.isfinite(losses):
                 break
             before = lo, left
             if here < 0.0 and math.isfinite(losses):
@@ -359,15 +367,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             else:
                 hi, right = t, here
             if hi == math.inf:
-                # the first time twice as far, as slopes of losses that bend less and less end beyond their secant
-                rise = left - before[1]
-                beyond = lo - left * (lo - before[0]) / rise if before[0] > 0.0 and rise > 0.0 else math.inf
-                t = min(beyond, FARTHEST * t) if math.isfinite(beyond) else 2.0 * t
+                # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
+                near = before[1] < 0.0 and left > NEAR * before[1]
+                t = min(lo - left * (lo - before[0]) / (left - before[1]), FARTHEST * t) if near else 2.0 * t
                 continue
             trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
             inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
             t = trial if inside else 0.5 * (lo + hi)
-        s.x, s.zs, s.ys = s.x + t * d, zs, ys
+        s.x, s.zs, s.ys, s.length = s.x + t * d, zs, ys, t
         s.floor = min(1.0, 10.0 * s.floor) if t < 1.0 else max(LEAST_FLOOR, 0.1 * s.floor)
         return losses
 
