@@ -107,11 +107,11 @@ class MapColumns:
     operator: Operator | None
     dense: Array | csr_array | None
 
-    def gram(self, w: Array) -> Array:
-        """C' diag(w) C, an array of its own."""
+    def gram(self, w: Array, single: bool = False) -> Array:
+        """C' diag(w) C, an array of its own; see `Operator.gram` for `single`."""
         if self.operator is not None:
             every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
-            found = self.operator.gram(None if every else self.local, w)
+            found = self.operator.gram(None if every else self.local, w, single)
             found *= self.factor**2
             return found
         assert self.dense is not None

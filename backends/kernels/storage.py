@@ -136,8 +136,8 @@ class Dense:
         part = self.store[support] if self.transposed else self.store[:, support]
         return Dense(np.ascontiguousarray(part), self.transposed)
 
-    def gram(self, support: Support | None, d: Array, pool: Pool) -> Array:
-        """A[:, support]' diag(d) A[:, support]; None for all columns."""
+    def gram(self, support: Support | None, d: Array, pool: Pool, single: bool = False) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns. With `single` and d >= 0 the products are taken in single precision."""
         n = self.shape[0]
         k = self.shape[1] if support is None else support.size
         chosen = slice(None) if support is None else support
@@ -145,8 +145,14 @@ class Dense:
         # a product with its own transpose takes half the time, and without weights no copy
         even = least == most
         root = np.sqrt(d) if least >= 0.0 and not even else None
+        kind: Any = np.float32 if single and least >= 0.0 else np.float64
+        if kind is np.float32 and root is not None:
+            # weights of 1 at most keep within its range what is in it
+            root = (root / np.sqrt(most)).astype(np.float32)
         step = (4 if even else 1) * _gram_rows(k)
 
+        # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
+        @np.errstate(over="ignore", invalid="ignore")
         def partial(block: Block) -> Array:
             total: Array | None = None
             for start in range(*block, step):
@@ -158,11 +164,11 @@ class Dense:
                 if live.size <= _FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
                     rows, weights = rows[live], weights[live]
-                rows = rows.astype(np.float64, copy=False)
+                rows = rows.astype(kind, copy=False)
                 if root is not None:
                     rows = weights[:, None] * rows
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
-                total = part if total is None else np.add(total, part, out=total)
+                total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             return np.zeros((k, k)) if total is None else total
 
         # sums of wide matrices cost more than they spare where a part has few rows
@@ -172,7 +178,7 @@ class Dense:
         out = found[0] if found else np.zeros((k, k))
         for part in found[1:]:
             out += part
-        if even:
+        if even or kind is np.float32:
             out *= most
         elif root is None:
             out = 0.5 * (out + out.T)

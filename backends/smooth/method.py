@@ -32,6 +32,7 @@ class NewtonState(State):
     bend: float  # the mean f'' of the last step, by weights
     hs: list[Array]  # f'' of the last model; none before
     factored: bool  # the Hessian with these has been factored
+    single: bool  # in single precision
     decrement: float  # -<grad, d> of the last step
     length: float  # of the last step, 1 where it went to the minimum of its model
     direction: Array  # the next one of conjugate gradients on a quadratic; empty before

@@ -31,7 +31,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
 from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
-from fwdsl.backends.smooth.systems import Dual, Metric, Primal, Solve, conjugate_gradients
+from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -62,8 +62,14 @@ NEAR = 0.25
 FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
 
-FEW = 8
-"""Coordinates without a ridge whose equalities a dual point is mended for."""
+HOPELESS = 0.1
+"""The share of P that a step's decrement is from which the bound of its model is not worth looking at."""
+
+SHARP = 1e-6
+"""The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
+
+CORRECTIONS = 3
+"""Solutions by such a factor in a step, each for what the one before has left."""
 
 TRIALS = 40
 """Trials of a search along a direction."""
@@ -106,6 +112,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         # where the curvatures of losses jump, an earlier Hessian is none of here
         smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
         self.reuses = smooth and costs.is_worth_keeping(canonical)
+        few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
+        self.single = self.reuses and few and not self.quadratic
         parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
         self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
@@ -136,6 +144,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             bend=1.0,
             hs=[],
             factored=False,
+            single=self.single,
             decrement=math.inf,
             length=1.0,
             direction=np.zeros(0),
@@ -199,7 +208,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         if self.free.any():
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
-        self._model_bound(s, s.hs, d, r, dzs)
+        if self.quadratic or s.decrement <= HOPELESS * abs(s.value):
+            self._model_bound(s, s.hs, d, r, dzs)
         losses = self._move(s, d, dzs)
         self._arrive(s, losses)
         gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
@@ -213,13 +223,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             return None
         if self._factored_at is not s.hs:
             # of a run that is resumed
-            assert self.system is not None
-            self._factor, self._factored_at = self.system.factored(s.hs), s.hs
+            self._factored(s, s.hs)
         d = self._of_factor(s)
         if d is None or not -float(s.grad @ d) <= CHORD * s.decrement:
             return None
         s.phase = "Newton with a Cholesky factor of an earlier step"
-        return d, np.zeros_like(d), self.problem.linear(d)
+        return self._made_good(s, d)
 
     def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array, list[Array]]:
         """(d, grad + H d, the changes K d of the predictions)."""
@@ -228,11 +237,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             self.system, self.factored_after = self._system(self.factored_after[0]), None
         if self.system is not None:
             if not self.quadratic or self._factor is None:
-                self._factor, self._factored_at = self.system.factored(hs), hs
-            d = self._of_factor(s)
-            if d is not None:
+                self._factored(s, hs)
+            found = self._solved(s)
+            if found is None and s.single:
+                s.single = False
+                return self._direction(s, hs)
+            if found is not None:
                 s.phase, s.factored = "Newton with a Cholesky factor", True
-                return d, np.zeros_like(d), self.problem.linear(d)
+                return found
         here = self._measure(s.grad)
         share = QUADRATIC_SHARE
         if not self.quadratic:
@@ -319,6 +331,39 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             if own.size and float(own.max()) <= UNEVEN * float(np.median(own)):
                 own[:] = own.mean()
         return np.asarray(diagonal)
+
+    def _factored(self, s: NewtonState, hs: list[Array]) -> None:
+        """Factor the Hessian with these f''."""
+        assert self.system is not None
+        self._factored_at = hs
+        self._factor = (
+            self.system.factored(hs, s.single) if isinstance(self.system, Primal) else self.system.factored(hs)
+        )
+
+    def _solved(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
+        """(d, grad + H d, K d) by the factor that there is; None where it leads nowhere."""
+        d = self._of_factor(s)
+        return None if d is None else self._made_good(s, d)
+
+    def _made_good(self, s: NewtonState, d: Array) -> tuple[Array, Array, list[Array]] | None:
+        """The same for the d of a factor: of one in single precision with what d leaves, which is solved for again until it costs the bound next to
+        nothing, and the coordinates without a ridge by themselves, so that the model meets their equalities. None where that is not to be had."""
+        problem, dzs = self.problem, self.problem.linear(d)
+        if not (s.single and isinstance(self.system, Primal)):
+            return d, np.zeros_like(d), dzs
+        assert self._factor is not None
+        allowed, free = -SHARP * float(s.grad @ d), self.system.free
+        for _ in range(CORRECTIONS):
+            r = s.grad + problem.adjoint(problem.bent(s.hs, dzs)) + self.ridge * d
+            if free.size:
+                t = self.system.levelled(r)
+                d, r = d + t, r + self.system.of_free @ t[free]
+                dzs = [dz + more for dz, more in zip(dzs, problem.linear(t), strict=True)]
+            if self._measure(r) <= allowed:
+                return d, r, dzs
+            t = self._factor(r, s.x, s.zs[0], s.ys[0])
+            d, dzs = d + t, [dz + more for dz, more in zip(dzs, problem.linear(t), strict=True)]
+        return None
 
     def _of_factor(self, s: NewtonState) -> Array | None:
         """The direction by the factor that there is; None where it leads nowhere."""
