@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]
 
+SINGLE_SHARE = 3
+"""The share of the rows taken at a time that those in single precision are, which lie beside what they are copies of."""
+
 PARTIALS = 16
 """Most partial results that a sum over rows may take."""
 
@@ -88,11 +91,15 @@ class Dense:
         sums = kernel(dense_rmatvec, reorder=True)
 
         def partial(block: Block) -> Array:
+            if self.store.dtype == np.float64:
+                # BLAS takes half the time
+                return y[slice(*block)] @ self.store[slice(*block)]
             part = np.zeros(d)
             sums(self.store, y, part, *block, 0, d)
             return part
 
-        _add_up(pool.run(partial, row_blocks(self.shape, most=PARTIALS)), out)
+        with serial_blas():
+            _add_up(pool.run(partial, row_blocks(self.shape, most=PARTIALS)), out)
 
     def cost_of_columns(self, support: Support) -> int:
         """The stored numbers in the columns of the support."""
@@ -146,10 +153,12 @@ class Dense:
         even = least == most
         root = np.sqrt(d) if least >= 0.0 and not even else None
         kind: Any = np.float32 if single and least >= 0.0 else np.float64
-        if kind is np.float32 and root is not None:
+        if kind is np.float32:
             # weights of 1 at most keep within its range what is in it
-            root = (root / np.sqrt(most)).astype(np.float32)
-        step = (4 if even else 1) * _gram_rows(k)
+            root = None if root is None else (root / np.sqrt(most)).astype(np.float32)
+            step = max(1, _gram_rows(k) // SINGLE_SHARE)
+        else:
+            step = (4 if even else 1) * _gram_rows(k)
 
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
         @np.errstate(over="ignore", invalid="ignore")
@@ -166,7 +175,8 @@ class Dense:
                     rows, weights = rows[live], weights[live]
                 rows = rows.astype(kind, copy=False)
                 if root is not None:
-                    rows = weights[:, None] * rows
+                    # a view is one of the data, and a copy may be written to
+                    rows = np.multiply(weights[:, None], rows, out=rows if rows.base is None else None)
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             return np.zeros((k, k)) if total is None else total

@@ -464,6 +464,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:
     """The largest t <= 1 with y + t step between the ends, a hair inside where it is less than 1."""
+    ahead = y + step
+    if np.all((ahead >= lo) & (ahead <= hi)):
+        return 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(step > 0.0, (hi - y) / step, np.where(step < 0.0, (lo - y) / step, math.inf))
     t = float(np.nanmin(room, initial=math.inf))

@@ -116,7 +116,9 @@ class Logistic(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        return np.logaddexp(0.0, -b * z)
+        m = b * z
+        # as `np.logaddexp` has it, which NumPy does not vectorise
+        return np.log1p(np.exp(-np.abs(m))) + np.maximum(-m, 0.0)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
