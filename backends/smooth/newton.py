@@ -18,7 +18,7 @@ Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -63,10 +63,13 @@ FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
 
 HOPELESS = 0.1
-"""The share of P that a step's decrement is from which the bound of its model is not worth looking at."""
+"""The share of P that the decrement of a first step is from which the bound of its model is not worth looking at."""
 
 SHARP = 1e-6
 """The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
+
+ALONG = 1e-3
+"""The share by which the curvature along a direction may differ from that by a Hessian in single precision, of which nothing else is looked at."""
 
 CORRECTIONS = 3
 """Solutions by such a factor in a step, each for what the one before has left."""
@@ -208,7 +211,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         if self.free.any():
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
-        if self.quadratic or s.decrement <= HOPELESS * abs(s.value):
+        if not self._is_far(s, s.decrement):
             self._model_bound(s, s.hs, d, r, dzs)
         losses = self._move(s, d, dzs)
         self._arrive(s, losses)
@@ -352,6 +355,11 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         if not (s.single and isinstance(self.system, Primal)):
             return d, np.zeros_like(d), dzs
         assert self._factor is not None
+        if self._is_far(s, -float(s.grad @ d)):
+            # nobody asks what it leaves, if the Hessian is right along d
+            bend = float(self.ridge @ np.square(d)) + self._products(dzs, problem.bent(s.hs, dzs))
+            if abs(bend + float(s.grad @ d)) <= ALONG * bend:
+                return d, np.zeros_like(d), dzs
         allowed, free = -SHARP * float(s.grad @ d), self.system.free
         for _ in range(CORRECTIONS):
             r = s.grad + problem.adjoint(problem.bent(s.hs, dzs)) + self.ridge * d
@@ -364,6 +372,15 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             t = self._factor(r, s.x, s.zs[0], s.ys[0])
             d, dzs = d + t, [dz + more for dz, more in zip(dzs, problem.linear(t), strict=True)]
         return None
+
+    @staticmethod
+    def _products(us: Iterable[Array], vs: Iterable[Array]) -> float:
+        """sum_i <u_i, v_i>."""
+        return sum(float(u @ v) for u, v in zip(us, vs, strict=True))
+
+    def _is_far(self, s: NewtonState, decrement: float) -> bool:
+        """True if the bound of a first step's model is not worth looking at."""
+        return s.iteration == 1 and not self.quadratic and decrement > HOPELESS * abs(s.value)
 
     def _of_factor(self, s: NewtonState) -> Array | None:
         """The direction by the factor that there is; None where it leads nowhere."""
@@ -395,14 +412,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         a = float((problem.q + self.ridge * s.x) @ d)
         c = float(self.ridge @ np.square(d))
         slope = float(s.grad @ d)
-        noise = 8.0 * EPS * (sum(float(np.abs(y) @ np.abs(dz)) for y, dz in zip(s.ys, dzs, strict=True)) + abs(a))
+        noise = 8.0 * EPS * (self._products(map(np.abs, s.ys), map(np.abs, dzs)) + abs(a))
         lo, hi, left, right = 0.0, math.inf, slope, math.inf
         t = 1.0
         for _ in range(TRIALS):
             problem.look()
             zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
             losses, ys = problem.losses_gradient(zs)
-            here = a + t * c + sum(float(y @ dz) for y, dz in zip(ys, dzs, strict=True))
+            here = a + t * c + self._products(ys, dzs)
             steep = STEEP_AT_ONE if t == 1.0 else STEEP
             if abs(here) <= steep * abs(slope) + noise and math.isfinite(losses):
                 break

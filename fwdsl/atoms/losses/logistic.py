@@ -148,4 +148,4 @@ class Logistic(Loss):
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
-        return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
+        return np.minimum(-b, 0.0), np.maximum(-b, 0.0)
