@@ -93,7 +93,7 @@ class Dense:
         def partial(block: Block) -> Array:
             if self.store.dtype == np.float64:
                 # BLAS takes half the time
-                return y[slice(*block)] @ self.store[slice(*block)]
+                return np.asarray(y[slice(*block)] @ self.store[slice(*block)])
             part = np.zeros(d)
             sums(self.store, y, part, *block, 0, d)
             return part

@@ -7,10 +7,14 @@ where these are fewer, or by conjugate gradients (`systems`), whose precondition
 slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of
 losses with linear pieces has a floor where a coordinate has no ridge.
 
+Where a Gram matrix costs more than a product with H it is taken in single precision: the d of its factor is made good by what it leaves, which
+is known in double precision. A factor serves again, with the f'' that it was made of, as long as its decrements fall to a hundredth each time.
+
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
 
-Complexity: a step is one product each way and one Gram matrix, or so many products as conjugate gradients take.
+Complexity: a step is one product each way and one Gram matrix, or none where a factor serves again, or so many products as conjugate gradients
+take.
 
 Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; steps of quadratic pieces as in Keerthi, DeCoste 2005.
 """
