@@ -169,8 +169,8 @@ class Dense:
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
                 weights = d[start:stop] if root is None else root[start:stop]
-                live = np.flatnonzero(weights)
-                if live.size <= _FEW_ROWS * weights.size:
+                live = None if least > 0.0 else np.flatnonzero(weights)
+                if live is not None and live.size <= _FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
                     rows, weights = rows[live], weights[live]
                 rows = rows.astype(kind, copy=False)

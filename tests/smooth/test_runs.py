@@ -176,7 +176,7 @@ def long(units: np.ndarray | float = 1.0, layout: str = "dense") -> fw.Problem:
 
 @pytest.mark.parametrize("layout", ["dense", "fortran", "float32"])
 def test_a_hessian_in_single_precision_loses_nothing(layout: str) -> None:
-    """What its solution leaves is known in double precision, is next to nothing, and is nothing for the intercept."""
+    """The residual of its solution is known in double precision, is next to nothing, and is nothing for the intercept."""
     run = started(long(layout=layout), METHOD)
     for _ in range(4):
         state = run.state
@@ -193,7 +193,7 @@ def test_a_hessian_in_single_precision_loses_nothing(layout: str) -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("low", "high"), [(-10.0, 10.0), (-30.0, 0.0), (0.0, 30.0)])
 def test_units_beyond_single_precision_are_no_matter(low: float, high: float) -> None:
-    """Where squares leave its range, or columns differ beyond its digits, the Hessian is formed in double precision."""
+    """The Hessian is formed in double precision where squares leave the range of single precision."""
     problem = long(np.logspace(low, high, 60))
     run = started(problem, METHOD, threads=2)
     before = run.report().objective
