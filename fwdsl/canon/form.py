@@ -137,7 +137,9 @@ class Canonical:
             norms = None
             if isinstance(inner, Matrix) and not inner.transposed:
                 norms = next((s.column_norms for name, s in stats.items() if values[name] is inner.A), None)
-            if norms is None:
+            if norms is None and m.columns == 1:
+                total += float(w @ np.square(m.apply(np.ones(1))))
+            elif norms is None:
                 left.append((block, m))
             else:
                 total += float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
