@@ -117,12 +117,14 @@ class MapColumns:
     dense: Array | csr_array | None
     leaves: tuple[Rows, ...]
 
-    def gram(self, w: Array) -> Array:
-        """C' diag(w) C, an array of its own."""
+    def gram(self, w: Array, single: bool = False) -> Array:
+        """C' diag(w) C, an array of its own; see `Operator.gram` for `single`."""
         if self.operator is not None:
             every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
             # the weights are scaled, not the result: so the Gram matrix of a node of rows is the value of that node
-            return self.operator.gram(None if every else self.local, w if self.factor == 1.0 else self.factor**2 * w)
+            return self.operator.gram(
+                None if every else self.local, w if self.factor == 1.0 else self.factor**2 * w, single
+            )
         C = self.dense
         assert C is not None
         found = sum_over(self.leaves, w.size, lambda at: _gram(C[at], w[at]))

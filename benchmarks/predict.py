@@ -45,6 +45,13 @@ PROGRAMS = {
     + "let F = rbf(X, gamma=0.01)\nvar w: vector[dim(F)]\nminimize mean(hinge(F @ w, y))"
     + RIDGE,
 }
+CATEGORIES = """\
+data X: matrix[n, p], y: vector[n]
+  from csv("rents.csv", target="rent", columns=["area", "rooms", onehot("district"), onehot("balcony", drop="first")])
+var w: vector[p], b: real
+minimize mean(squared(X @ w + b, y)) + 0.01 * norm1(w)
+"""
+DISTRICTS = ("east", "mid", "north", "south", "west")
 LIMIT = 2e-4
 KERNEL = "rbf"
 
@@ -55,6 +62,24 @@ def solved(text: str) -> tuple[fw.Solution, Any]:
     X = rng.standard_normal((N, P))
     y = rng.integers(0, K, N) if "labels" in text else np.sign(X[:, 0] + rng.standard_normal(N))
     return fw.parse(text).bind(X=X, y=y).solve(tol=1e-3, time=30), rng.standard_normal((1, P))
+
+
+def rents() -> tuple[fw.Solution, list[list[object]], Any]:
+    """A fit to a table with columns of categories, and a row to score: as cells, and as a frame of pandas."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    area, rooms = rng.uniform(20.0, 200.0, N), rng.integers(1, 6, N)
+    table = {
+        "area": area,
+        "rooms": rooms,
+        "district": rng.choice(DISTRICTS, N),
+        "balcony": rng.choice(["no", "yes"], N),
+    }
+    frame = pd.DataFrame({**table, "rent": 5.0 * area + 100.0 * rng.standard_normal(N)})
+    solution = fw.parse(CATEGORIES).bind(X=frame[[*table]], y=frame["rent"].to_numpy()).solve(tol=1e-3, time=30)
+    row = frame[[*table]].iloc[:1]
+    return solution, [list(next(row.itertuples(index=False, name=None)))], row
 
 
 def latencies(call: Callable[[], object]) -> list[float]:
@@ -106,7 +131,18 @@ def main() -> None:
         rows.append([name, *map(_cell, times)])
         if not rows[1:]:
             started = fresh(solution)
-    report.section("In a warm process")
+    solution, cells, row = rents()
+    predictor = solution.predictor()
+    for name, given in (("cells of numbers and words", cells), ("a row of pandas with words", row)):
+        times = latencies(lambda g=given: predictor(X=g)), latencies(lambda g=given: solution.predict(X=g))
+        rows.append([f"`onehot(column)`, {name}", *map(_cell, times)])
+        if given is cells:
+            report.target(Target(f"a row of `onehot(column)`, {name}", median(times[0]), LIMIT, show=duration))
+    alone = latencies(lambda: [row[c].to_numpy() for c in row])
+    report.section(
+        "In a warm process",
+        f"`[row[c].to_numpy() for c in row]`, with which pandas gives the four columns of its row, takes {_cell(alone)} by itself.",
+    )
     report.table(["scores", "predictor", "`solution.predict`"], rows)
     report.section(
         "In a fresh process",

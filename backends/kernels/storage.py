@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]
 
+SINGLE_SHARE = 3
+"""The share of the rows taken at a time that those in single precision are, which lie beside what they are copies of."""
+
 GRAM_NUMBERS = 1 << 22
 """Most numbers in all partial Gram matrices together."""
 
@@ -192,12 +195,19 @@ class Dense:
         k = self.shape[1] if support is None else support.size
         return GramPlan("dense", level_of_rows(self.shape[0], len(self.leaves), k))
 
-    def gram(self, support: Support | None, d: Array, pool: Pool, plan: GramPlan | None = None) -> Array:
-        """A[:, support]' diag(d) A[:, support]; None for all columns. A holder of some leaves is given the plan of the whole."""
+    def gram(
+        self, support: Support | None, d: Array, pool: Pool, plan: GramPlan | None = None, single: bool = False
+    ) -> Array:
+        """A[:, support]' diag(d) A[:, support]; None for all columns. A holder of some leaves is given the plan of the whole.
+
+        With `single` and d >= 0 the products are taken in single precision.
+        """
         k = self.shape[1] if support is None else support.size
         chosen = slice(None) if support is None else support
         plan = self.gram_plan(support) if plan is None else plan
 
+        # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
+        @np.errstate(over="ignore", invalid="ignore")
         def partial(block: Block) -> Array:
             total: Array | None = None
             here = d[slice(*block)]
@@ -205,23 +215,30 @@ class Dense:
             # a product with its own transpose takes half the time, and without weights no copy
             even = least == most
             root = np.sqrt(here) if least >= 0.0 and not even else None
-            step = (4 if even else 1) * _gram_rows(k)
+            kind: Any = np.float32 if single and least >= 0.0 else np.float64
+            if kind is np.float32:
+                # weights of 1 at most keep within its range what is in it
+                root = None if root is None else (root / np.sqrt(most)).astype(np.float32)
+                step = max(1, _gram_rows(k) // SINGLE_SHARE)
+            else:
+                step = (4 if even else 1) * _gram_rows(k)
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
                 weights = (here if root is None else root)[start - block[0] : stop - block[0]]
-                live = np.flatnonzero(weights)
-                if live.size <= _FEW_ROWS * weights.size:
+                live = None if least > 0.0 else np.flatnonzero(weights)
+                if live is not None and live.size <= _FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
                     rows, weights = rows[live], weights[live]
-                rows = rows.astype(np.float64, copy=False)
+                rows = rows.astype(kind, copy=False)
                 if root is not None:
-                    rows = weights[:, None] * rows
+                    # a view is one of the data, and a copy may be written to
+                    rows = np.multiply(weights[:, None], rows, out=rows if rows.base is None else None)
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
-                total = part if total is None else np.add(total, part, out=total)
+                total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             assert total is not None
-            if even and most != 1.0:
+            if (even or kind is np.float32) and most != 1.0:
                 total *= most
             return 0.5 * (total + total.T) if not even and root is None else total
 

@@ -15,7 +15,7 @@ from fwdsl.backends.newton import CG_STEPS
 from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.light_dataclass import light_dataclass
 
@@ -72,6 +72,7 @@ class SystemChoice:
     products: float = 0.0
 
 
+@once_per_form
 def choose(canonical: Canonical) -> SystemChoice:
     """The system of least predicted time."""
     steps = 1.0 if costs.is_quadratic(canonical) else STEPS
@@ -91,6 +92,13 @@ def factored_after(canonical: Canonical) -> tuple[str, int] | None:
     return cheapest.kind, math.ceil((cheapest.once + steps * cheapest.step) / _product(canonical))
 
 
+def is_worth_keeping(canonical: Canonical) -> bool:
+    """True if a system costs more than a product with the Hessian: a step by the factor of an earlier one then costs at most half as much."""
+    cheapest = min((c.step for c in _factored(canonical)), default=0.0)
+    return cheapest > _product(canonical)
+
+
+@once_per_form
 def _factored(canonical: Canonical) -> list[SystemChoice]:
     return [c for c in (_primal(canonical), _dual(canonical)) if c is not None]
 
@@ -175,6 +183,7 @@ def _iterative(canonical: Canonical) -> SystemChoice:
     return SystemChoice("cg", 0.0, products * _product(canonical), products)
 
 
+@once_per_form
 def _product(canonical: Canonical) -> float:
     """Nanoseconds of a product with the Hessian."""
     width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)

@@ -27,8 +27,14 @@ class NewtonState(State):
     value: float  # P(x)
     best_bound: float  # the best bound so far
     dual: list[Array]  # its dual point
+    guessed: bool  # that is the gradient at x, which may miss equalities
     first: float  # the gradient's measure at the start
     bend: float  # the mean f'' of the last step, by weights
+    hs: list[Array]  # f'' of the last model; none before
+    factored: bool  # the Hessian with these has been factored
+    single: bool  # in single precision
+    decrement: float  # -<grad, d> of the last step
+    length: float  # of the last step, 1 where it went to the minimum of its model
     direction: Array  # the next one of conjugate gradients on a quadratic; empty before
     floor: float  # the share of the largest f'' that losses with linear pieces have at least
     still: int  # steps in a row without any gain

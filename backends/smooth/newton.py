@@ -7,10 +7,14 @@ where these are fewer, or by conjugate gradients (`systems`), whose precondition
 slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on the slope, which costs no product with the data. f'' of
 losses with linear pieces has a floor where a coordinate has no ridge.
 
+Where a Gram matrix costs more than a product with H it is taken in single precision: the d of its factor is made good by what it leaves, which
+is known in double precision. A factor serves again, with the f'' that it was made of, as long as its decrements fall to a hundredth each time.
+
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
 
-Complexity: a step is one product each way and one Gram matrix, or so many products as conjugate gradients take.
+Complexity: a step is one product each way and one Gram matrix, or none where a factor serves again, or so many products as conjugate gradients
+take.
 
 Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; steps of quadratic pieces as in Keerthi, DeCoste 2005.
 """
@@ -18,7 +22,7 @@ Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +35,7 @@ from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
 from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
-from fwdsl.backends.smooth.systems import Dual, Metric, Primal, Solve, conjugate_gradients
+from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -45,9 +49,34 @@ MOST_PRODUCTS = 500
 UNEVEN = 1e5
 """The ratio of the largest curvature of a variable's coordinates to the median one from which conjugate gradients are scaled by each."""
 
-STEEP = 0.1
-"""The share of the slope that a step may leave along its direction. Trials cost vectors of predictions, a further step a Gram matrix: with 0.5 the
-logistic loss takes half as many steps again where the classes can nearly be told apart."""
+STEEP, STEEP_AT_ONE = 0.01, 0.1
+"""The share of the slope that a step may leave along its direction, and where its length is 1. Trials cost vectors of predictions, a further step a
+Gram matrix: with 0.5 the logistic loss takes half as many steps again where the classes can nearly be told apart."""
+
+CHORD = 1e-2
+"""The share of a step's decrement, -<grad P, d>, that the next one by the same factor has where that factor is used again: its error then
+falls ten times a step without a Gram matrix."""
+
+LIKE = 1.25
+"""The largest length of a step, or its inverse, after which its Hessian may be used again: another length is that of a Hessian of another size."""
+
+NEAR = 0.25
+"""The share of the slope that a trial leaves from which the secant leads nearly to the end."""
+
+FARTHEST = 4.0
+"""The multiple of the length of the last trial that a secant beyond all trials may lead to."""
+
+HOPELESS = 0.1
+"""The share of P that the decrement of a first step is from which the bound of its model is not worth looking at."""
+
+SHARP = 1e-6
+"""The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
+
+ALONG = 1e-3
+"""The share by which the curvature along a direction may differ from that by a Hessian in single precision, of which nothing else is looked at."""
+
+CORRECTIONS = 3
+"""Solutions by such a factor in a step, each for what the one before has left."""
 
 TRIALS = 40
 """Trials of a search along a direction."""
@@ -86,6 +115,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         ]
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
         self._factor: Solve | None = None
+        self._factored_at: list[Array] | None = None
+        # where the curvatures of losses jump, an earlier Hessian is none of here
+        smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
+        self.reuses = smooth and costs.is_worth_keeping(canonical)
+        few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
+        self.single = self.reuses and few and not self.quadratic
         parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
         self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
@@ -111,8 +146,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             value=0.0,
             best_bound=-math.inf,
             dual=ys,
+            guessed=True,
             first=math.inf,
             bend=1.0,
+            hs=[],
+            factored=False,
+            single=self.single,
+            decrement=math.inf,
+            length=1.0,
             direction=np.zeros(0),
             floor=FIRST_FLOOR,
             still=0,
@@ -154,7 +195,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 miss @ np.abs(x[self.free]) + 2.0 * np.square(miss) @ (1.0 / s.bend / self.squares[self.free])
             )
         if bound > s.best_bound:
-            s.best_bound, s.dual = bound, ys
+            s.best_bound, s.dual, s.guessed = bound, ys, ys is s.ys
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
@@ -163,29 +204,54 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         problem, s = self.problem, replace(self.state)
         s.iteration += 1
         before = s.value, s.best_bound
-        hs = problem.curvatures(s.zs)
-        hs = [h if f is None else np.maximum(h, s.floor * f) for h, f in zip(hs, self.floors, strict=True)]
-        s.bend = max(sum(float(h.sum()) for h in hs) / self.weights, 1e-12)
+        found = self._again(s)
+        if found is None:
+            s.hs = problem.curvatures(s.zs)
+            s.hs = [h if f is None else np.maximum(h, s.floor * f) for h, f in zip(s.hs, self.floors, strict=True)]
+            s.bend = max(sum(float(h.sum()) for h in s.hs) / self.weights, 1e-12)
+            found = self._direction(s, s.hs)
+        d, r, dzs = found
+        s.decrement = -float(s.grad @ d)
         if self.free.any():
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
-        d, r, dzs = self._direction(s, hs)
-        self._model_bound(s, hs, d, r, dzs)
+        if not self._is_far(s, s.decrement):
+            self._model_bound(s, s.hs, d, r, dzs)
         losses = self._move(s, d, dzs)
         self._arrive(s, losses)
         gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
         s.still = 0 if gained else s.still + 1
         vars(self.state).update(vars(s))
 
+    def _again(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
+        """The direction by the Hessian that an earlier step factored, where what is left to gain has fallen to CHORD since: that Hessian is then
+        nearly the one here. Its model, of the same f'', meets all equalities. None where a step needs a Hessian of its own."""
+        if not (s.factored and self.reuses and 1.0 / LIKE <= s.length <= LIKE):
+            return None
+        if self._factored_at is not s.hs:
+            # of a run that is resumed
+            self._factored(s, s.hs)
+        d = self._of_factor(s)
+        if d is None or not -float(s.grad @ d) <= CHORD * s.decrement:
+            return None
+        s.phase = "Newton with a Cholesky factor of an earlier step"
+        return self._made_good(s, d)
+
     def _direction(self, s: NewtonState, hs: list[Array]) -> tuple[Array, Array, list[Array]]:
         """(d, grad + H d, the changes K d of the predictions)."""
+        s.factored = False
         if self.factored_after is not None and s.products >= self.factored_after[1]:
             self.system, self.factored_after = self._system(self.factored_after[0]), None
         if self.system is not None:
-            d = self._solved(s, hs)
-            if d is not None and np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0:
-                s.phase = "Newton with a Cholesky factor"
-                return d, np.zeros_like(d), self.problem.linear(d)
+            if not self.quadratic or self._factor is None:
+                self._factored(s, hs)
+            found = self._solved(s)
+            if found is None and s.single:
+                s.single = False
+                return self._direction(s, hs)
+            if found is not None:
+                s.phase, s.factored = "Newton with a Cholesky factor", True
+                return found
         here = self._measure(s.grad)
         share = QUADRATIC_SHARE
         if not self.quadratic:
@@ -273,12 +339,59 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 own[:] = own.mean()
         return np.asarray(diagonal)
 
-    def _solved(self, s: NewtonState, hs: list[Array]) -> Array | None:
-        """The direction by a factor, which is kept where the Hessian does not change."""
+    def _factored(self, s: NewtonState, hs: list[Array]) -> None:
+        """Factor the Hessian with these f''."""
         assert self.system is not None
-        solve = self._factor if self.quadratic and self._factor is not None else self.system.factored(hs)
-        self._factor = solve if self.quadratic else None
-        return None if solve is None else solve(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
+        self._factored_at = hs
+        self._factor = (
+            self.system.factored(hs, s.single) if isinstance(self.system, Primal) else self.system.factored(hs)
+        )
+
+    def _solved(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
+        """(d, grad + H d, K d) by the factor that there is; None where it leads nowhere."""
+        d = self._of_factor(s)
+        return None if d is None else self._made_good(s, d)
+
+    def _made_good(self, s: NewtonState, d: Array) -> tuple[Array, Array, list[Array]] | None:
+        """The same for the d of a factor: of one in single precision with what d leaves, which is solved for again until it costs the bound next to
+        nothing, and the coordinates without a ridge by themselves, so that the model meets their equalities. None where that is not to be had."""
+        problem, dzs = self.problem, self.problem.linear(d)
+        if not (s.single and isinstance(self.system, Primal)):
+            return d, np.zeros_like(d), dzs
+        assert self._factor is not None
+        if self._is_far(s, -float(s.grad @ d)):
+            # nobody asks what it leaves, if the Hessian is right along d
+            bend = float(self.ridge @ np.square(d)) + self._products(dzs, problem.bent(s.hs, dzs))
+            if abs(bend + float(s.grad @ d)) <= ALONG * bend:
+                return d, np.zeros_like(d), dzs
+        allowed, free = -SHARP * float(s.grad @ d), self.system.free
+        for _ in range(CORRECTIONS):
+            r = s.grad + problem.adjoint(problem.bent(s.hs, dzs)) + self.ridge * d
+            if free.size:
+                t = self.system.levelled(r)
+                d, r = d + t, r + self.system.of_free @ t[free]
+                dzs = [dz + more for dz, more in zip(dzs, problem.linear(t), strict=True)]
+            if self._measure(r) <= allowed:
+                return d, r, dzs
+            t = self._factor(r, s.x, s.zs[0], s.ys[0])
+            d, dzs = d + t, [dz + more for dz, more in zip(dzs, problem.linear(t), strict=True)]
+        return None
+
+    @staticmethod
+    def _products(us: Iterable[Array], vs: Iterable[Array]) -> float:
+        """sum_i <u_i, v_i>."""
+        return sum(float(u @ v) for u, v in zip(us, vs, strict=True))
+
+    def _is_far(self, s: NewtonState, decrement: float) -> bool:
+        """True if the bound of a first step's model is not worth looking at."""
+        return s.iteration == 1 and not self.quadratic and decrement > HOPELESS * abs(s.value)
+
+    def _of_factor(self, s: NewtonState) -> Array | None:
+        """The direction by the factor that there is; None where it leads nowhere."""
+        if self._factor is None:
+            return None
+        d = self._factor(s.grad, s.x, s.zs[0] - self.problem.terms[0].map.offset, s.ys[0])
+        return d if np.all(np.isfinite(d)) and float(s.grad @ d) < 0.0 else None
 
     def _model_bound(self, s: NewtonState, hs: list[Array], d: Array, r: Array, dzs: list[Array]) -> None:
         """The bound of y + t H_f K d with the largest t <= 1 that stays in the domain."""
@@ -303,27 +416,31 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         a = float((problem.q + self.ridge * s.x) @ d)
         c = float(self.ridge @ np.square(d))
         slope = float(s.grad @ d)
-        noise = 8.0 * EPS * (sum(float(np.abs(y) @ np.abs(dz)) for y, dz in zip(s.ys, dzs, strict=True)) + abs(a))
+        noise = 8.0 * EPS * (self._products(map(np.abs, s.ys), map(np.abs, dzs)) + abs(a))
         lo, hi, left, right = 0.0, math.inf, slope, math.inf
         t = 1.0
         for _ in range(TRIALS):
             problem.look()
             zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
             losses, ys = problem.losses_gradient(zs)
-            here = a + t * c + sum(float(y @ dz) for y, dz in zip(ys, dzs, strict=True))
-            if abs(here) <= STEEP * abs(slope) + noise and math.isfinite(losses):
+            here = a + t * c + self._products(ys, dzs)
+            steep = STEEP_AT_ONE if t == 1.0 else STEEP
+            if abs(here) <= steep * abs(slope) + noise and math.isfinite(losses):
                 break
+            before = lo, left
             if here < 0.0 and math.isfinite(losses):
                 lo, left = t, here
             else:
                 hi, right = t, here
             if hi == math.inf:
-                t *= 2.0
+                # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
+                near = before[1] < 0.0 and left > NEAR * before[1]
+                t = min(lo - left * (lo - before[0]) / (left - before[1]), FARTHEST * t) if near else 2.0 * t
                 continue
             trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
             inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
             t = trial if inside else 0.5 * (lo + hi)
-        s.x, s.zs, s.ys = s.x + t * d, zs, ys
+        s.x, s.zs, s.ys, s.length = s.x + t * d, zs, ys, t
         s.floor = min(1.0, 10.0 * s.floor) if t < 1.0 else max(LEAST_FLOOR, 0.1 * s.floor)
         return losses
 
@@ -340,12 +457,37 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return Report(s.value, s.best_bound, s.phase, failure=failure)
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
-        """x and the best dual point."""
-        return self.state.x, self.state.dual
+        """x and the best dual point, which meets the equalities of a few coordinates without a ridge where it missed them."""
+        s = self.state
+        return s.x, self._mended(s) if s.guessed else s.dual
+
+    def _mended(self, s: NewtonState) -> list[Array]:
+        """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
+        that leaves the domain of a conjugate. A repair of any dual point takes some ten times as long."""
+        free = np.flatnonzero(self.free)
+        if not 0 < free.size <= FEW or not all(isinstance(f, FastLoss) for f in self.problem.functions):
+            return s.ys
+        hs = self.problem.curvatures(s.zs)
+        columns = [self.problem.linear(unit) for unit in np.eye(self.free.size)[free]]
+        bent = [[h * z for h, z in zip(hs, zs, strict=True)] for zs in columns]
+        system = np.array([[sum(float(a @ b) for a, b in zip(u, v, strict=True)) for v in bent] for u in columns])
+        try:
+            lengths = np.linalg.solve(system, -s.grad[free])
+        except np.linalg.LinAlgError:
+            return s.ys
+        ys = [y + sum(t * b[k] for t, b in zip(lengths, bent, strict=True)) for k, y in enumerate(s.ys)]
+        for f, y in zip(self.problem.functions, ys, strict=True):
+            lo, hi = f.dual_bounds  # type: ignore[union-attr]
+            if not np.all((y >= lo) & (y <= hi)):
+                return s.ys
+        return ys
 
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:
     """The largest t <= 1 with y + t step between the ends, a hair inside where it is less than 1."""
+    ahead = y + step
+    if np.all((ahead >= lo) & (ahead <= hi)):
+        return 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(step > 0.0, (hi - y) / step, np.where(step < 0.0, (lo - y) / step, math.inf))
     t = float(np.nanmin(room, initial=math.inf))

@@ -27,6 +27,9 @@ from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.light_dataclass import light_dataclass
 
+FEW = 8
+"""Free coordinates, those without a ridge, that are levelled by a system of their own."""
+
 DAMPING = 1e-14
 """A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
 
@@ -74,14 +77,29 @@ class Primal:
 
     def __init__(self, problem: PreparedProblem, ridge: Array) -> None:
         self.problem, self.ridge = problem, ridge
+        self.free = np.flatnonzero(ridge == 0.0)
+        #: The columns of H that belong to the free coordinates, where they are few; of data they are in double precision.
+        self.of_free = np.zeros((ridge.size, 0))
 
-    def factored(self, hs: list[Array]) -> Solve | None:
-        """A step's solver; None where H is not definite."""
-        H = self.problem.gram(np.arange(self.ridge.size), hs)
+    def factored(self, hs: list[Array], single: bool = False) -> Solve | None:
+        """A step's solver; None where H is not definite. With `single` it leaves a residual of single precision."""
+        H = self.problem.gram(np.arange(self.ridge.size), hs, single)
         np.einsum("ii->i", H)[:] += self.ridge
         self.problem.look()
+        if self.free.size <= FEW:
+            self.of_free = H[:, self.free]
         found = Cholesky.of(H)
         return None if found is None else lambda g, x, kx, y: -found.solve(g)
+
+    def levelled(self, r: Array) -> Array:
+        """The step of the free coordinates alone that makes the residual r nothing there; zeros where they depend on each other."""
+        t = np.zeros_like(r)
+        if self.free.size:
+            try:
+                t[self.free] = -np.linalg.solve(self.of_free[self.free], r[self.free])
+            except np.linalg.LinAlgError:
+                return t
+        return t
 
 
 class Dual:

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ..grammar import tree
 from ..model import DataDecl
 from ..readers.categories import Category, Mixed, Onehot, Selector, levels_key, name_of
-from ..readers.frames import column_names, match, select
+from ..readers.frames import column, column_names, match, numeric, offers
 from ..words import COLUMN_WORDS
 from .findings import Findings
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
-
-Part = Callable[[list[int]], Any]
-"""The columns of a table at some positions."""
 
 
 def selector_of(call: tree.Call, values: Mapping[str, Any]) -> Onehot:
@@ -63,7 +60,7 @@ def table(
             )
             return None
         raw = tuple(labels.get(f"{decl.name}.inputs", map(str, map(name_of, selectors))))
-        return _mixed(decl, raw, selectors, lambda at: rows[:, at], labels)
+        return _mixed(decl, raw, selectors, lambda j: rows[:, j], lambda js: rows[:, js], labels)
     raw = tuple(labels.get(f"{decl.name}.inputs", ()))
     if not raw:
         raw = tuple(
@@ -89,7 +86,10 @@ def table(
             hint=f"its columns are {', '.join(f'`{n}`' for n in names[:12])}{', ...' if len(names) > 12 else ''}",
         )
         return None
-    return _mixed(decl, raw, selectors, lambda at: select(value, [found.positions[j] for j in at]), labels)
+    at = found.positions
+    return _mixed(
+        decl, raw, selectors, lambda j: column(value, at[j]), lambda js: numeric(value, [at[j] for j in js]), labels
+    )
 
 
 def _objects(value: Any) -> MatrixLike | None:
@@ -108,15 +108,20 @@ def _objects(value: Any) -> MatrixLike | None:
 
 
 def _mixed(
-    decl: DataDecl, names: tuple[str, ...], selectors: Sequence[Selector], part: Part, labels: Mapping[str, Any]
+    decl: DataDecl,
+    names: tuple[str, ...],
+    selectors: Sequence[Selector],
+    one: Callable[[int], Any],
+    several: Callable[[list[int]], Any],
+    labels: Mapping[str, Any],
 ) -> Mixed:
-    """The table whose columns at some positions of the declaration `part` gives."""
+    """The table whose columns at positions of the declaration are given: `one` of categories, `several` of numbers."""
     import numpy as np
 
     kinds = tuple(s if isinstance(s, Onehot) else None for s in selectors)
     plain = [j for j, kind in enumerate(kinds) if kind is None]
-    coded = [Category.of(_cells(part([j]))) for j, kind in enumerate(kinds) if kind is not None]
-    numbers = _numbers(part(plain)) if plain else np.empty((coded[0].codes.size, 0))
+    coded = [Category.of(_cells(one(j))) for j, kind in enumerate(kinds) if kind is not None]
+    numbers = _numbers(several(plain)) if plain else np.empty((coded[0].codes.size, 0))
     return Mixed(names, kinds, numbers, tuple(coded), levels_of(decl.name, selectors, labels))
 
 
@@ -124,7 +129,7 @@ def _cells(column: Any) -> Any:
     """The cells of one column as an array. Codes of Arrow's stand for their values: NumPy is not told which of them are missing."""
     import numpy as np
 
-    if hasattr(column, "column_names"):
+    if offers(column, "column_names"):
         column = column.column(0)
         column = column.cast(column.type.value_type) if hasattr(column.type, "index_type") else column
     return np.asarray(column).reshape(-1)

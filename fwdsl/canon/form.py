@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from .parts import Block, SumTerm
 
 if TYPE_CHECKING:
     from .factored import Factored
+
+R = TypeVar("R")
 
 LOW_RANK = 0.25
 """The share of the samples that a small feature space has at most: methods that write its coordinates down are then as good."""
@@ -68,6 +70,11 @@ class Canonical:
     def nnz(self) -> int:
         """Stored numbers that one pass over all maps touches: the unit of a data pass."""
         return max(1, sum(t.map.nnz for t in self.terms))
+
+    @cached_property
+    def worked_out(self) -> dict[str, Any]:
+        """The values that `once_per_form` keeps."""
+        return {}
 
     @cached_property
     def scale(self) -> float:
@@ -130,7 +137,9 @@ class Canonical:
             norms = None
             if isinstance(inner, Matrix) and not inner.transposed:
                 norms = next((s.column_norms for name, s in stats.items() if values[name] is inner.A), None)
-            if norms is None:
+            if norms is None and m.columns == 1:
+                total += float(w @ np.square(m.apply(np.ones(1))))
+            elif norms is None:
                 left.append((block, m))
             else:
                 total += float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
@@ -311,3 +320,18 @@ class Expansion:
         lines += [f"  c  {self.constant:g}"] if self.constant else []
         lines += ["  (the negative of the program's objective, which is maximised)"] if self.sense < 0 else []
         return "\n".join(lines)
+
+
+def once_per_form(fn: Callable[[Canonical], R]) -> Callable[[Canonical], R]:
+    """`fn(canonical)`, worked out once for each form, which never changes. Nobody may change the result."""
+    name = f"{fn.__module__}.{fn.__qualname__}"
+
+    @wraps(fn)
+    def known(canonical: Canonical) -> R:
+        kept = canonical.worked_out
+        if name not in kept:
+            kept[name] = fn(canonical)
+        found: R = kept[name]
+        return found
+
+    return known

@@ -213,17 +213,17 @@ class Mixed:
             parts.append((np.flatnonzero(places >= 0), width, places))
             width += len(_kept(onehot, levels[column]))
         dtype = self.numbers.dtype if plain else np.dtype(np.float64)
-        rows = [np.tile(np.arange(n), len(plain)), *(at for at, _, _ in parts)]
-        at = [np.repeat(np.array(plain, dtype=np.int64), n), *(start + places[r] for r, start, places in parts)]
         if n * width < SPARSE_SIZE or len(self.columns) > SPARSE_SHARE * width:
             out = np.zeros((n, width), dtype=dtype)
             out[:, plain] = self.numbers
-            for r, columns in zip(rows[1:], at[1:], strict=True):
-                out[r, columns] = 1.0
+            for r, start, places in parts:
+                out[r, start + places[r]] = 1.0
             return out
         from scipy.sparse import coo_array
 
-        ones = np.ones(sum(r.size for r in rows[1:]), dtype=dtype)
+        rows = [np.tile(np.arange(n), len(plain)), *(r for r, _, _ in parts)]
+        at = [np.repeat(np.array(plain, dtype=np.int64), n), *(start + places[r] for r, start, places in parts)]
+        ones = np.ones(sum(r.size for r, _, _ in parts), dtype=dtype)
         data = np.concatenate([np.asarray(self.numbers, dtype=dtype).T.reshape(-1), ones])
         matrix = coo_array((data, (np.concatenate(rows), np.concatenate(at))), shape=(n, width)).tocsr()
         matrix.eliminate_zeros()

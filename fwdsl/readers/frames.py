@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 
 class NotPulled(Exception):
@@ -59,24 +59,30 @@ def described(value: Any) -> str:
 
 def is_lazy(value: Any) -> bool:
     """True of polars' lazy frames and dask's collections. Frames in memory have some of the methods, too."""
-    if hasattr(value, "collect_schema"):
-        return hasattr(value, "collect")
-    return hasattr(value, "__dask_graph__") and hasattr(value, "compute")
+    if offers(value, "collect_schema"):
+        return offers(value, "collect")
+    return offers(value, "__dask_graph__") and offers(value, "compute")
 
 
 def _is_arrow(value: Any) -> bool:
-    return hasattr(value, "column_names") and hasattr(value, "to_batches")
+    return offers(value, "column_names") and offers(value, "to_batches")
+
+
+def offers(value: Any, name: str) -> bool:
+    """True if the type of a value has a method or a property. pandas would look among its columns for a name that it has not, which is slow, and
+    may find one."""
+    return hasattr(type(value), name)
 
 
 def column_names(value: object) -> tuple[str, ...]:
     """The names of a frame's columns, as texts; none for whatever is no frame."""
-    if hasattr(value, "collect_schema"):  # polars, whose lazy frames have no shape
-        return tuple(value.collect_schema().names())
+    if offers(value, "collect_schema"):  # polars, whose lazy frames have no shape
+        return tuple(cast(Any, value).collect_schema().names())
     shape = getattr(value, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(value, "__array__"):
         return ()
-    names: Any = getattr(value, "column_names", None)  # Arrow, whose `columns` are arrays
-    names = getattr(value, "columns", None) if names is None else names
+    # of Arrow the `columns` are arrays
+    names: Any = getattr(value, "column_names" if offers(value, "column_names") else "columns", None)
     if not hasattr(names, "__len__") or not hasattr(names, "__iter__") or len(names) != shape[1]:
         return ()
     return tuple(str(name) for name in names)
@@ -86,17 +92,37 @@ def select(frame: Any, positions: Sequence[int]) -> Any:
     """The frame of some columns, in this order."""
     if hasattr(frame, "iloc"):
         return frame.iloc[:, list(positions)]
-    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
+    if is_lazy(frame) and offers(frame, "collect_schema"):
         names = frame.collect_schema().names()
         return frame.select([names[i] for i in positions])
-    return frame.select(list(positions)) if hasattr(frame, "column_names") else frame[:, list(positions)]
+    return frame.select(list(positions)) if offers(frame, "column_names") else frame[:, list(positions)]
+
+
+def column(frame: Any, position: int) -> Any:
+    """One column of a frame in memory; of pandas as a series, which is had sooner than a frame of one column."""
+    return frame.iloc[:, position] if hasattr(frame, "iloc") else select(frame, [position])
+
+
+FEW_ROWS = 64
+"""Rows of a frame of pandas up to which columns are had sooner one by one."""
+
+
+def numeric(frame: Any, positions: Sequence[int]) -> Any:
+    """Some columns of numbers of a frame: of few rows of pandas as an array, where all of them are plain numbers, else as a frame."""
+    if hasattr(frame, "iloc") and len(frame) <= FEW_ROWS:
+        import numpy as np
+
+        arrays = [np.asarray(column(frame, i)) for i in positions]
+        if arrays and all(array.dtype.kind in "iuf" and array.dtype.isnative for array in arrays):
+            return np.column_stack(arrays)
+    return select(frame, positions)
 
 
 def as_array(frame: Any) -> Any:
     """The numbers of a frame. Where columns have no type in common each is converted alone; an array of objects is what has no numbers."""
     import numpy as np  # only where there is a frame: building expressions loads no NumPy
 
-    if not hasattr(frame, "column_names"):
+    if not offers(frame, "column_names"):
         array = np.asarray(frame)
         if array.dtype.kind in _NUMBERS:
             return array
@@ -125,7 +151,7 @@ def _columns(frame: Any) -> list[Any]:
     """Each column as numbers, with nan where a value is missing, or as what else it holds."""
     import numpy as np
 
-    if hasattr(frame, "column_names"):  # Arrow
+    if offers(frame, "column_names"):  # Arrow
         return [as_numbers(plain_values(frame.column(i))) for i in range(frame.shape[1])]
     return [as_numbers(np.asarray(select(frame, [i])).reshape(-1)) for i in range(len(column_names(frame)))]
 

@@ -14,6 +14,7 @@ from .findings import shown
 Array = Any  # an array, a memory map, or a scipy.sparse.csr_array; SciPy is not imported here
 
 _BLOCK = 1 << 20  # numbers in a block
+_SMALL = 1 << 12  # numbers that are looked at in one go
 _SHOWN = 8
 
 
@@ -113,7 +114,7 @@ def _distinct(raw: np.ndarray) -> np.ndarray:
 
 
 def _dense(array: np.ndarray, limit: int) -> list[tuple[int, int, float]]:
-    if array.dtype.kind not in "fc" or array.size == 0:
+    if array.dtype.kind not in "fc" or (array.size <= _SMALL and np.isfinite(array).all()):
         return []
     if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
         # The columns lie one after the other in memory: they are scanned in turn, and the entries sorted by row.

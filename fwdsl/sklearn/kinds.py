@@ -130,8 +130,11 @@ class Classification(ClassifierMixin, Supervised):
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         rows, y = validate_data(self, X, y, accept_sparse="csr", ensure_min_samples=2, **self._cells())
         X = self._table(X, rows)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(column_or_1d(y), return_inverse=True)
+        if not (y.ndim == 1 and y.dtype.kind in "bi" and y.size):
+            check_classification_targets(y)
+        self.classes_, codes = _classes_of(column_or_1d(y) if y.ndim > 1 else y)
+        if 2 * self.classes_.size > y.size:
+            check_classification_targets(y)
         if self.classes_.size < 2:
             told = f"the data contains only one class: {self.classes_.tolist()[0]!r}"
             raise ValueError(f"This solver needs samples of at least 2 classes in the data, but {told}")
@@ -163,6 +166,21 @@ class Classification(ClassifierMixin, Supervised):
         roles = self._roles()
         tags.classifier_tags.multi_class = roles is None or roles.y is None or roles.y.type.is_labels
         return tags
+
+
+MOST_CODES = 10_000
+"""The largest difference of whole-number labels that are counted instead of sorted."""
+
+
+def _classes_of(y: Any) -> tuple[Any, Any]:
+    """The different labels in order, and the place of each sample's among them."""
+    if y.dtype.kind in "bi" and y.size:
+        low = int(y.min())
+        if int(y.max()) - low <= MOST_CODES:
+            shifted = y.astype(np.int64) - low
+            found = np.bincount(shifted) > 0
+            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[shifted]
+    return np.unique(y, return_inverse=True)
 
 
 def _loss_of_each(loss: Term, z: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -58,6 +59,24 @@ def test_logistic_values_and_slopes_everywhere() -> None:
             found = kernel(loss.value_gradient_loop)(zs, bs, ones, none, out)
             assert found == pytest.approx(expected, rel=1e-14, abs=1e-300)
             assert out[0] == pytest.approx(float(loss.gradient_naive(zs, bs, none)[0]), rel=2e-13, abs=1e-300)
+
+
+def test_logistic_conjugates_everywhere() -> None:
+    """One multiplier at a time: q log q + (1 - q) log(1 - q) keeps its relative accuracy to the ends, and is inf beyond them."""
+    loss, none = LOSSES["logistic"], np.empty(0)
+    conjugate = kernel(loss.conjugate_loop)
+    for q in (0.0, 1e-300, 1e-17, 1e-9, 0.1, 0.29, 0.2929, 0.5, 0.7071, 0.71, 0.9, 1.0 - 1e-9, 1.0 - 2.0**-53, 1.0):
+        for b, w in ((1.0, 1.0), (-1.0, 1.0), (1.0, 0.5), (-1.0, 8.0)):
+            found = conjugate(np.array([-b * w * q]), np.array([b]), np.array([w]), none)
+            left = q * math.log(q) if q > 0.0 else 0.0
+            right = (1.0 - q) * math.log1p(-q) if q < 1.0 else 0.0
+            assert found == pytest.approx(w * (left + right), rel=1e-14, abs=0.0)
+    ones = np.ones(2)
+    for y in ((-0.5, 1e-300), (-0.5, -1.0 - 1e-15), (math.nan, -0.5)):
+        assert conjugate(np.array(y), ones, ones, none) == math.inf
+    weights = np.array([1.0, 0.0])
+    assert conjugate(np.array([-0.5, -0.5]), ones, weights, none) == math.inf
+    assert conjugate(np.array([-0.5, 0.0]), ones, weights, none) == pytest.approx(-math.log(2.0), rel=1e-15)
 
 
 def test_logistic_prox_for_large_steps() -> None:

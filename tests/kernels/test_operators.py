@@ -174,6 +174,33 @@ def test_gram_of_few_rows_with_a_weight(signed: bool, dtype: type) -> None:
         np.testing.assert_allclose(Operator(A).gram(chosen, d), expected[np.ix_(chosen, chosen)], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_gram_in_single_precision_has_its_digits_and_leaves_data_alone(order: Any, dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    A = np.asarray(rng.standard_normal((3000, 40)), dtype=dtype, order=order)
+    before, chosen = A.copy(), np.arange(1, 40, 3)
+    weights = np.where(rng.random(3000) < 0.5, 1e40 * rng.random(3000), 0.0)
+    for d in (
+        weights,
+        np.where(rng.random(3000) < 0.1, 2.0, 0.0),
+        rng.random(3000),
+        np.full(3000, 1e-50),
+        np.zeros(3000),
+    ):
+        expected = (A.T.astype(np.float64) * d) @ A
+        size = float(np.abs(expected).max(initial=0.0))
+        for support, part in ((None, expected), (chosen, expected[np.ix_(chosen, chosen)])):
+            one, two = (Operator(A, k).gram(support, d, single=True) for k in (1, 2))
+            np.testing.assert_allclose(one, part, rtol=0, atol=1e-5 * size)
+            np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(A, before)
+    signed = rng.standard_normal(3000)
+    np.testing.assert_allclose(
+        Operator(A).gram(None, signed, single=True), (A.T.astype(float) * signed) @ A, rtol=1e-9, atol=1e-9
+    )
+
+
 def test_work_is_counted_in_touched_numbers() -> None:
     M = matrix((50, 60))
     A = sp.csr_array(M)

@@ -99,6 +99,24 @@ def test_frames_serve_as_files_do(rows: list[tuple[Any, ...]], kind: str) -> Non
     assert solution.evaluate("score", X=given[:2] if kind != "arrow" else given.slice(0, 2)).shape == (2,)
 
 
+@pytest.mark.parametrize("kind", ["float64", "float32", "int8", "Int64", "Float64", "bool", "boolean", "object", ">f8"])
+def test_few_rows_of_a_frame_are_scored_as_many_are(rows: list[tuple[Any, ...]], kind: str) -> None:
+    """Few rows are taken column by column, whatever numbers they are of, and other columns may have the names of methods."""
+    predictor, pandas = solved(rows).predictor(), pytest.importorskip("pandas")
+    whole = frame(
+        [(zone, float(i % 2), price, heating) for i, (zone, _, price, heating) in enumerate(rows)] * 3, "pandas"
+    )
+    few = whole.astype({"area": kind})[:3].rename(columns={"owner": "collect_schema"}).assign(compute=1.0, iloc=2.0)
+    np.testing.assert_array_equal(predictor(X=few), predictor(X=whole)[:3])
+    one = [[area, zone, heating] for area, zone, heating in few[["area", "zone", "heating"]].itertuples(index=False)]
+    np.testing.assert_allclose(predictor(X=one[:1]), predictor(X=whole)[:1], rtol=1e-14)
+    if kind in ("Int64", "Float64", "boolean", "float64", "object"):
+        few.loc[1, "area"] = None if kind != "float64" else np.nan
+        with pytest.raises(fw.DataError, match="area"):
+            predictor(X=few)
+    assert isinstance(few, pandas.DataFrame)
+
+
 def test_a_missing_code_of_arrow_is_told(rows: list[tuple[Any, ...]]) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     given = frame(rows, "arrow")

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
-from ..elementary import added, log1p, remainder, shifted, taylor
+from ..elementary import HALF, added, log1p, log_of, remainder, shifted, taylor
 from ..loss import Loss
 
 
@@ -43,6 +43,42 @@ class Logistic(Loss):
             m = b[j] * z[j]
             out[j] = -w[j] * b[j] * ((e if m > 0.0 else 1.0) / (1.0 + e))
             total[j] = w[j] * (log1p(e) + (0.0 if m > 0.0 else -m))
+        return added(total)
+
+    @staticmethod
+    def conjugate_loop(y, b, w, p):
+        """The loop `conjugate` of `loss_loops`, written so that LLVM vectorises it, as `value_gradient_loop` is.
+
+        log(1 - q) is that of 1 - q rounded, with what rounding took away made good.
+        """
+        n = y.size
+        share = np.empty(n)
+        outside = 0
+        for j in range(n):
+            share[j] = -b[j] * y[j] / w[j] if w[j] > 0.0 else 0.0
+            outside += (share[j] < 0.0) | (share[j] > 1.0) | ((w[j] <= 0.0) & (y[j] != 0.0)) | (share[j] != share[j])
+        if outside > 0:
+            return math.inf
+        total = np.zeros(n)
+        part = np.empty(n)
+        bits = part.view(np.uint64)
+        shift = np.empty(n)
+        shifts = shift.view(np.uint64)
+        for side in range(2):
+            for j in range(n):
+                x = share[j] if side == 0 else 1.0 - share[j]
+                part[j] = x if x > 1e-307 else 1.0
+            for j in range(n):
+                # k + 1023 as the last bits of 2^52 + k + 1023
+                shifts[j] = ((bits[j] + np.uint64((1023 << 52) - HALF)) >> np.uint64(52)) | np.uint64(
+                    0x4330000000000000
+                )
+                bits[j] = (bits[j] + np.uint64(1023 << 52)) - (shifts[j] << np.uint64(52))
+            for j in range(n):
+                q = share[j]
+                x = q if side == 0 else 1.0 - q
+                lost = 0.0 if side == 0 or x <= 1e-307 else ((1.0 - x) - q) / x
+                total[j] += w[j] * x * (log_of(part[j], shift[j] - 4503599627371519.0) + lost)
         return added(total)
 
     @staticmethod
@@ -80,7 +116,9 @@ class Logistic(Loss):
 
     @staticmethod
     def value_naive(z: Array, b: Array, p: Array) -> Array:
-        return np.logaddexp(0.0, -b * z)
+        m = b * z
+        # as `np.logaddexp` has it, which NumPy does not vectorise
+        return np.log1p(np.exp(-np.abs(m))) + np.maximum(-m, 0.0)
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:
@@ -110,4 +148,4 @@ class Logistic(Loss):
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
-        return np.where(b > 0, -1.0, 0.0), np.where(b > 0, 0.0, 1.0)
+        return np.minimum(-b, 0.0), np.maximum(-b, 0.0)
