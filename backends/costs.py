@@ -15,6 +15,7 @@ from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
+from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.words import SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
@@ -76,7 +77,7 @@ def _for_a_moment(canonical: Canonical) -> float:
         if s.storage != "dense" or len(s.shape) != 2:
             continue
         n, d = s.shape
-        if canonical.instance.values[name].flags.c_contiguous:
+        if is_on_disk(canonical.instance.values[name]) or canonical.instance.values[name].flags.c_contiguous:
             worst.append(8.0 * d * min(PARTIALS, n, -(-n * d // BLOCK_NUMBERS)))
         if s.dtype == "float32":
             worst.append(8.0 * min(s.nnz, FLOAT32_BLOCK))
@@ -97,7 +98,8 @@ def _newton(canonical: Canonical) -> float:
 
 def transposed_copy(canonical: Canonical) -> float:
     """Bytes of the copies by columns that gather A'y from sparse data given by rows."""
-    return float(sum(s.nbytes for s in canonical.instance.stats.values() if s.storage == "csr"))
+    values, stats = canonical.instance.values, canonical.instance.stats
+    return float(sum(s.nbytes for n, s in stats.items() if s.storage == "csr" and not is_on_disk(values[n])))
 
 
 def with_copy(canonical: Canonical, why: str) -> str:

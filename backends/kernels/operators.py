@@ -73,7 +73,7 @@ class Operator:
     def matvec(self, x: Array, out: Array | None = None) -> Array:
         """A x, shape (n,)."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        self.pool.run(lambda block: self.storage.matvec_block(x, out, *block), self.blocks)
+        self.storage.matvec(x, out, self.pool)
         self.counter.matvecs += 1
         self.counter.touched += self.nnz
         return out

@@ -15,6 +15,7 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
 from ..readers.categories import Mixed
+from ..readers.row_blocks import is_on_disk
 from ..readers.scan import find_nonfinite
 from .bindings import Bindings, RawDatum, check_names, collect
 from .checks import check_options, check_orders, check_positions, check_uses, warn_float32, warn_scales
@@ -328,7 +329,7 @@ def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> N
             span=datum.decl.span,
             rule="Data must be finite: no nan and no infinity.",
             hint="remove the row, or replace the value",
-            place=datum.place_of(at, entry),
+            place=value.place(*at, entry) if is_on_disk(value) else datum.place_of(at, entry),
         )
 
 

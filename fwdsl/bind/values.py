@@ -13,6 +13,7 @@ import numpy as np
 from ..light_dataclass import light_dataclass
 from ..model import Dim, evaluate_dim
 from ..readers.memory import most_memory
+from ..readers.row_blocks import is_on_disk
 from .data_operator import DataOperator
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def is_formula(value: object) -> bool:
 
 def as_float64(value: Any) -> Any:
     """The value in float64; formulas and operators stay as they are."""
-    if is_formula(value) or isinstance(value, DataOperator):
+    if is_formula(value) or isinstance(value, DataOperator) or is_on_disk(value):
         return value
     return value.astype(np.float64, copy=False) if is_sparse(value) else np.asarray(value, dtype=np.float64)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import NotInMemory, by_pieces, is_on_disk
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Matrix(LinearMap):
         return AbsoluteMatrix(self.A, self.transposed, square=True) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
+        if is_on_disk(self.A):
+            raise NotInMemory
         return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
@@ -78,6 +81,11 @@ class AbsoluteMatrix(NonnegativeMap):
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         n = int(self.A.shape[0])
+        if is_on_disk(self.A):
+            for start, stop in self.A.pieces():
+                block = abs(self.A.rows(start, stop).astype(np.float64, copy=False))
+                yield slice(start, stop), block * block if self.square else block
+            return
         step = max(1, BLOCK * n // max(1, stored(self.A)))
         for i in range(0, n, step):
             at = slice(i, i + step)
@@ -112,7 +120,7 @@ class AbsoluteMatrix(NonnegativeMap):
 
 def is_written(A: MatrixLike) -> bool:
     """True if all entries of A lie in memory or on a disk, so that blocks of rows can be taken: not for a sparse matrix less its means."""
-    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr") or is_on_disk(A)
 
 
 def stored(A: MatrixLike) -> int:
@@ -128,6 +136,8 @@ def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:
 
 def _times(A: MatrixLike, x: Array) -> Array:
     """A @ x accumulated in float64; float32 data go through blocks of rows (or columns) so that no whole copy is made."""
+    if by_pieces(A):
+        return np.asarray(A @ x)
     if A.dtype == np.float64:
         return np.asarray(A @ x, dtype=np.float64)
     if hasattr(A, "nnz"):

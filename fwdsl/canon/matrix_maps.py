@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import NotInMemory, by_pieces, is_on_disk
 from .data_maps import Matrix, is_written, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
@@ -36,6 +37,8 @@ def _is_sparse(X: Array) -> bool:
 
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
+    if by_pieces(A):
+        return np.asarray(A @ X)
     if isinstance(A, np.ndarray) and _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X):
         rows = np.flatnonzero(X.any(axis=1))
         A, X = A[:, rows], X[rows]
@@ -110,6 +113,8 @@ class LeftMultiply(LinearMap):
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
     def sparse(self) -> csr_array:
+        if is_on_disk(self.A):
+            raise NotInMemory
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:

@@ -53,6 +53,10 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     if needed == 0:
         findings.no_rows()
         return {}
+    if len(shape) == 2 and not fortran and role.stays_on_disk(needed):
+        from .row_blocks import DenseRows, stored_at
+
+        return {role.name: DenseRows([stored_at(path, offset, dtype, math.prod(shape))], shape[1])}
     order = "F" if fortran else "C"
     with opened(path, findings):
         mapped = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)  # type: ignore[call-overload]

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from .categories import Mixed
+    from .row_blocks import RowBlocks
 
-    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed"
+    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed | RowBlocks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Role:
     `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...), or `ids` for coordinates
     of observed entries, which stay texts. `shape` has an integer where the program fixes a dimension, and None where the
     data does. `of` is the kind of observed values: `signs`, or empty for numbers. `columns` are the column names of an
-    earlier fit's table, in order.
+    earlier fit's table, in order. `stays` are the bytes beyond which a matrix stays on its disk; None where all are read into memory.
     """
 
     name: str
@@ -29,6 +30,11 @@ class Role:
     shape: tuple[int | None, ...] = ()
     of: str = ""
     columns: tuple[str, ...] = ()
+    stays: int | None = None
+
+    def stays_on_disk(self, nbytes: int) -> bool:
+        """True if a matrix of so many bytes is to be read by ranges of its rows, as `--memory` has it."""
+        return self.stays is not None and nbytes > self.stays and self.kind == "matrix" and len(self.shape) == 2
 
     @property
     def is_column(self) -> bool:

@@ -126,6 +126,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
     """The arrays of files under each other; sparse ones are as wide as the widest."""
     import numpy as np  # where files are looked for it is not needed
 
+    from .row_blocks import is_on_disk, stacked
+
     paths, arrays = list(parts), list(parts.values())
     first = arrays[0]
     if isinstance(first, Mixed):
@@ -134,6 +136,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
         rule = "Several files serve matrices, vectors and labels."
         findings.add("FW4030", f"`{name}` cannot be served by several files", rule=rule, hint="join the files")
         return first
+    if is_on_disk(first):
+        return stacked(arrays, paths, name, findings)
     if hasattr(first, "tocsr"):
         from scipy.sparse import csr_array, vstack
 
