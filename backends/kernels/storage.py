@@ -32,7 +32,6 @@ from fwdsl.backends.kernels.matrix import (
     leaf_starts,
 )
 from fwdsl.backends.kernels.pool import PARTIALS, Pool, serial_blas
-from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import Rows, dense_leaves, merged, sparse_leaves, tree_sum
 
 if TYPE_CHECKING:
@@ -447,11 +446,7 @@ class Sparse:
 
 
 def stored(A: MatrixLike) -> Dense | Sparse:
-    """The storage of a NumPy array, a memory map, a SciPy sparse matrix or array, or a matrix that stays on its disk."""
-    if is_on_disk(A):
-        from fwdsl.backends.kernels.streamed import streamed
-
-        return streamed(A)
+    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array."""
     if isinstance(A, np.ndarray):
         return _dense(A)
     if A.format == "csc":

@@ -1,7 +1,8 @@
 """Matrices on a disk as the methods see them: the sums of `storage`, bit for bit, over pieces that are read one after the other.
 
-A product goes through pieces of about `PIECE` bytes, a buffer for each thread; while a piece is worked on the file system reads the next. A piece lies
-within one leaf (`fwdsl.sums`) and rows of a leaf are added up in their order, as in memory. Between pieces a run may be told to end (`Pool.look`).
+A product goes through pieces of about `PIECE` bytes, a buffer for each thread; while a piece is worked on the file system reads the next. A piece
+lies within one leaf (`fwdsl.sums`) and rows of a leaf are added up in their order, as in memory. Between pieces a run may be told to end
+(`Pool.look`).
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
+from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
-from ..readers.row_blocks import NotInMemory, by_pieces, is_on_disk
+from ..readers.row_blocks import NotInMemory, is_on_disk
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ class Matrix(LinearMap):
         return stored(self.A)
 
     def apply(self, x: Array) -> Array:
-        return _times(self.A.T if self.transposed else self.A, x)
+        return _product(self.A, x, self.transposed)
 
     def adjoint(self, y: Array) -> Array:
-        return _times(self.A if self.transposed else self.A.T, y)
+        return _product(self.A, y, not self.transposed)
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
@@ -81,34 +82,32 @@ class AbsoluteMatrix(NonnegativeMap):
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         n = int(self.A.shape[0])
-        if is_on_disk(self.A):
-            for start, stop in self.A.pieces():
-                block = abs(self.A.rows(start, stop).astype(np.float64, copy=False))
-                yield slice(start, stop), block * block if self.square else block
-            return
         step = max(1, BLOCK * n // max(1, stored(self.A)))
         for i in range(0, n, step):
             at = slice(i, i + step)
-            if getattr(self.A, "format", "") == "csr":
-                # SciPy's own slices copy indices too
-                ends = self.A.indptr[i : i + step + 1]
-                part = slice(ends[0], ends[-1])
-                data = np.abs(self.A.data[part], dtype=np.float64)
-                block = type(self.A)(
-                    (data, self.A.indices[part], ends - ends[0]), shape=(ends.size - 1, self.A.shape[1])
-                )
-            else:
-                rows = self.A[at]
-                block = np.abs(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else abs(rows.astype(np.float64))
-            yield at, block * block if self.square else block
+            rows = self.A[at]
+            yield (
+                at,
+                self._sizes(
+                    np.asarray(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else rows.astype(np.float64)
+                ),
+            )
+
+    def _sizes(self, block: Any) -> Any:
+        block = abs(block)
+        return block * block if self.square else block
 
     def _by_rows(self, x: Array) -> Array:
+        if row_chunks.by_chunks(self.A):
+            return row_chunks.times(self.A, x, self._sizes)
         out = np.empty(self.A.shape[0])
         for at, block in self._blocks():
             out[at] = block @ x
         return out
 
     def _gather(self, y: Array) -> Array:
+        if row_chunks.by_chunks(self.A):
+            return row_chunks.turned_times(self.A, y, self._sizes)
         out = np.zeros(self.A.shape[1])
         for at, block in self._blocks():
             out += block.T @ y[at]
@@ -134,10 +133,15 @@ def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:
     return (d, n) if transposed else (n, d)
 
 
+def _product(A: MatrixLike, x: Array, turned: bool) -> Array:
+    """A x, or A'x where `turned`."""
+    if row_chunks.by_chunks(A):
+        return (row_chunks.turned_times if turned else row_chunks.times)(A, x)
+    return _times(A.T if turned else A, x)
+
+
 def _times(A: MatrixLike, x: Array) -> Array:
     """A @ x accumulated in float64; float32 data go through blocks of rows (or columns) so that no whole copy is made."""
-    if by_pieces(A):
-        return np.asarray(A @ x)
     if A.dtype == np.float64:
         return np.asarray(A @ x, dtype=np.float64)
     if hasattr(A, "nnz"):

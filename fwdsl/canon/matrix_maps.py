@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
+from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
-from ..readers.row_blocks import NotInMemory, by_pieces, is_on_disk
-from .data_maps import Matrix, is_written, stored
+from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
+from .data_maps import AbsoluteMatrix, Matrix, is_written, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ def _is_sparse(X: Array) -> bool:
 
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
-    if by_pieces(A):
-        return np.asarray(A @ X)
     if isinstance(A, np.ndarray) and _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X):
         rows = np.flatnonzero(X.any(axis=1))
         A, X = A[:, rows], X[rows]
@@ -73,6 +72,28 @@ def _identity(n: int) -> csr_array:
 
 
 @light_dataclass
+class Columnwise(NonnegativeMap):
+    """X -> M X for X with k columns, M a map with nonnegative entries."""
+
+    one: AbsoluteMatrix
+    k: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.one.shape
+        return n * self.k, d * self.k
+
+    def apply(self, x: Array) -> Array:
+        return self.one.apply(x.reshape(-1, self.k)).reshape(-1)
+
+    def adjoint(self, y: Array) -> Array:
+        return self.one.adjoint(y.reshape(-1, self.k)).reshape(-1)
+
+    def describe(self, x: str) -> str:
+        return self.one.describe(x)
+
+
+@light_dataclass
 class LeftMultiply(LinearMap):
     """X -> A X for X of shape (d, k), or A' X where `transposed`."""
 
@@ -99,17 +120,33 @@ class LeftMultiply(LinearMap):
         return self.k
 
     def apply(self, x: Array) -> Array:
-        return product(self._op, x.reshape(-1, self.k)).reshape(-1)
+        return self._times(x.reshape(-1, self.k), self.transposed).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        return product(self._op.T, y.reshape(-1, self.k)).reshape(-1)
+        return self._times(y.reshape(-1, self.k), not self.transposed).reshape(-1)
+
+    def _times(self, X: Array, turned: bool) -> Array:
+        if not row_chunks.by_chunks(self.A):
+            return product(self.A.T if turned else self.A, X)
+        if turned:
+            return row_chunks.turned_times(self.A, X)
+        if not isinstance(self.A, np.ndarray | DenseRows) or not (
+            _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)
+        ):
+            return row_chunks.times(self.A, X)
+        few = np.flatnonzero(X.any(axis=1))
+        return row_chunks.times(self.A, X[few], lambda block: block[:, few])
 
     def absolute(self) -> LinearMap:
+        if is_on_disk(self.A):
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed), self.k)
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
 
     def squared(self) -> LinearMap:
         if not is_written(self.A):
             return self.absolute()
+        if is_on_disk(self.A):
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed, square=True), self.k)
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
 
     def sparse(self) -> csr_array:

@@ -149,7 +149,7 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
         "FW5009",
         f"no method keeps to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
         model,
-        rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it, or the run does not begin.",
+        rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",
         hint="allow more memory, or name a method that `fwdsl plan` shows with less",
     )
 

@@ -1,9 +1,9 @@
-"""Matrices that stay on a disk: known as rows of files, of which any range is read on its own into memory of a bounded size.
+"""Matrices that stay on a disk: rows in files, any range of which is read into memory of a bounded size.
 
-A `DenseRows` or a `SparseRows` stands where a matrix of data may. It has a shape, a type and its count of numbers, and no entries that may be asked for
-at random: what works on it goes through `pieces`, ranges of consecutive rows of about `PIECE` bytes, and reads one after the other. Files are read,
-not mapped: pages of a map count as memory of the process, and a map of a file that is cut short ends the process. Each reading looks whether the
-file is still the one that was bound (by its size and the time of its last change), so that a changed file is an error and no silent change.
+A `DenseRows` or a `SparseRows` stands where a matrix of data may. It has a shape, a type and its count of numbers, and no entries that may be asked
+for at random: what works on it goes through `pieces`, ranges of consecutive rows of about `PIECE` bytes, and reads one after the other. Files are
+read, not mapped: pages of a map count as memory of the process, and a map of a file that is cut short ends the process. Each reading looks whether
+the file is still the one that was bound (by its size and the time of its last change), so that a changed file is an error and no silent change.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from ..light_dataclass import light_dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from .findings import FileFindings
 
 Array = NDArray[Any]
 Rows = tuple[int, int]
@@ -112,6 +110,16 @@ def _read_ahead(file: BinaryIO, offset: int, length: int) -> None:
         os.posix_fadvise(file.fileno(), offset, length, os.POSIX_FADV_WILLNEED)
 
 
+def cut_rows(ends: NDArray[np.integer], start: int, stop: int, room: int) -> Iterator[Rows]:
+    """Consecutive ranges of the rows from start up to stop of a sparse matrix, each of `room` numbers and rows at most, or of one row."""
+    while start < stop:
+        end = int(np.searchsorted(ends, int(ends[start]) + room, side="right")) - 1
+        # rows without numbers cost their ends
+        end = min(max(start + 1, end), start + room, stop)
+        yield start, end
+        start = end
+
+
 class RowBlocks:
     """A matrix of shape (n, d) whose rows lie in files. `numbers_read` counts what was read so far, as often as it was."""
 
@@ -195,18 +203,8 @@ class RowBlocks:
                 out[order[low:high]] = part if isinstance(part, np.ndarray) else part.toarray()
         return out
 
-    def __matmul__(self, x: Array) -> Array:
-        """A x for a vector or a matrix in memory, piece by piece."""
-        out = np.empty((self.shape[0], *x.shape[1:]))
-        for a, b in self.pieces():
-            out[a:b] = _double(self.rows(a, b)) @ x
-        return out
-
     def __array__(self, *_: Any, **__: Any) -> Array:
         raise NotInMemory
-
-    def __abs__(self) -> Magnitudes:
-        return Magnitudes(self)
 
     def astype(self, dtype: Any, copy: bool = True) -> RowBlocks:
         """Itself, where that is its type."""
@@ -244,13 +242,6 @@ class Turned:
     def T(self) -> RowBlocks:
         return self.A
 
-    def __matmul__(self, y: Array) -> Array:
-        """A'y, the pieces added up one after the other."""
-        out = np.zeros((self.A.shape[1], *y.shape[1:]))
-        for a, b in self.A.pieces():
-            out += _double(self.A.rows(a, b)).T @ y[a:b]
-        return out
-
     def __array__(self, *_: Any, **__: Any) -> Array:
         raise NotInMemory
 
@@ -258,54 +249,8 @@ class Turned:
         raise NotInMemory
 
 
-@light_dataclass
-class Magnitudes:
-    """|A| of a matrix on a disk, or |A|' where `flipped`, each entry to the given power; for products alone."""
-
-    A: RowBlocks
-    power: int = 1
-    flipped: bool = False
-
-    ndim = 2
-    __array_ufunc__ = None
-    __array_priority__ = 1e5
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.A.shape[::-1] if self.flipped else self.A.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.A.dtype
-
-    @property
-    def size(self) -> int:
-        return self.A.size
-
-    @property
-    def T(self) -> Magnitudes:
-        return Magnitudes(self.A, self.power, not self.flipped)
-
-    def __abs__(self) -> Magnitudes:
-        return self
-
-    def __pow__(self, power: int) -> Magnitudes:
-        return Magnitudes(self.A, self.power * power, self.flipped)
-
-    def __matmul__(self, x: Array) -> Array:
-        out = np.zeros((self.shape[0], *x.shape[1:]))
-        for a, b in self.A.pieces():
-            block = abs(_double(self.A.rows(a, b)))
-            block = block if self.power == 1 else block**self.power
-            if self.flipped:
-                out += block.T @ x[a:b]
-            else:
-                out[a:b] = block @ x
-        return out
-
-
 class DenseRows(RowBlocks):
-    """A dense matrix: each part has whole rows of d numbers, one after the other. Numbers of other types than floats become float64 as they are read."""
+    """A dense matrix: each part has whole rows of d numbers, one after the other. What are no floats becomes float64 as it is read."""
 
     def __init__(self, parts: Sequence[Stored], d: int) -> None:
         super().__init__()
@@ -426,14 +371,7 @@ class SparseRows(RowBlocks):
         return tuple(dict.fromkeys(s.path for pair in self.parts for s in pair))
 
     def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[Rows]:
-        stop = self.shape[0] if stop is None else stop
-        room = max(1, PIECE // 12)
-        while start < stop:
-            end = int(np.searchsorted(self.ends, int(self.ends[start]) + room, side="right")) - 1
-            # rows without numbers cost their ends
-            end = min(max(start + 1, end), start + room, stop)
-            yield start, end
-            start = end
+        return cut_rows(self.ends, start, self.shape[0] if stop is None else stop, max(1, PIECE // 12))
 
     def place(self, row: int, column: int, value: object) -> Place:
         return Place(self.files[0], None, row + 1, column + 1, str(value))
@@ -478,33 +416,6 @@ class SparseRows(RowBlocks):
         return found
 
 
-def stacked(matrices: Sequence[RowBlocks], paths: Sequence[str], name: str, findings: FileFindings) -> RowBlocks:
-    """Dense matrices on disks under each other. Rows of different lengths are noted."""
-    first = matrices[0]
-    assert isinstance(first, DenseRows)
-    parts: list[Stored] = []
-    for path, matrix in zip(paths, matrices, strict=True):
-        assert isinstance(matrix, DenseRows)
-        if matrix.shape[1] != first.shape[1]:
-            findings.add(
-                "FW4025",
-                f"`{path}` has {matrix.shape[1]} columns for `{name}`, where `{paths[0]}` has {first.shape[1]}",
-                rule="The rows of several files are of one length.",
-            )
-            return first
-        parts += matrix.parts
-    return DenseRows(parts, first.shape[1])
-
-
-def by_pieces(A: object) -> bool:
-    """True of a matrix on a disk, its transpose and its absolute values: their products go piece by piece."""
-    return isinstance(A, RowBlocks | Turned | Magnitudes)
-
-
 def is_on_disk(A: object) -> bool:
     """True if a matrix stays on its disk."""
     return isinstance(A, RowBlocks)
-
-
-def _double(rows: Any) -> Any:
-    return rows.astype(np.float64, copy=False)

@@ -126,7 +126,7 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
     """The arrays of files under each other; sparse ones are as wide as the widest."""
     import numpy as np  # where files are looked for it is not needed
 
-    from .row_blocks import is_on_disk, stacked
+    from .row_blocks import is_on_disk
 
     paths, arrays = list(parts), list(parts.values())
     first = arrays[0]
@@ -137,7 +137,7 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
         findings.add("FW4030", f"`{name}` cannot be served by several files", rule=rule, hint="join the files")
         return first
     if is_on_disk(first):
-        return stacked(arrays, paths, name, findings)
+        return _stacked(arrays, paths, name, findings)
     if hasattr(first, "tocsr"):
         from scipy.sparse import csr_array, vstack
 
@@ -156,3 +156,21 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
             )
             return first
     return np.concatenate(arrays)
+
+
+def _stacked(matrices: Sequence[Any], paths: Sequence[str], name: str, findings: FileFindings) -> Any:
+    """Dense matrices on disks under each other. Rows of different lengths are noted."""
+    first = matrices[0]
+    from .row_blocks import DenseRows
+
+    parts: list[Any] = []
+    for path, matrix in zip(paths, matrices, strict=True):
+        if matrix.shape[1] != first.shape[1]:
+            findings.add(
+                "FW4025",
+                f"`{path}` has {matrix.shape[1]} columns for `{name}`, where `{paths[0]}` has {first.shape[1]}",
+                rule="The rows of several files are of one length.",
+            )
+            return first
+        parts += matrix.parts
+    return DenseRows(parts, first.shape[1])
