@@ -112,11 +112,12 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         dzs = problem.linear(direction)
         curvature = 0.0
         if all(isinstance(f, FastLoss) for f in problem.functions):
-            curvature = sum(float((h * dz) @ dz) for h, dz in zip(problem.curvatures(z), dzs, strict=True))
+            bent = [h * dz for h, dz in zip(problem.curvatures(z), dzs, strict=True)]
+            curvature = sum(problem.dots(bent, dzs))
         if not curvature > 0.0:
             # losses of rows, or linear pieces: the largest curvature there is
             bounds = [f.f.lipschitz for f in problem.functions if not isinstance(f, FastVector)]
-            curvature = sum(bound * float(dz @ dz) for bound, dz in zip(bounds, dzs, strict=True))
+            curvature = sum(bound * square for bound, square in zip(bounds, problem.dots(dzs, dzs), strict=True))
         return curvature / norm if 0.0 < curvature / norm < math.inf else None
 
     def step(self) -> None:
@@ -137,7 +138,7 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         if try_newton and self._newton(grad):
             return
         # of the value: its own, and what the rounding of predictions does to it
-        size = abs(value_y) + sum(float(np.abs(u) @ np.abs(v)) for u, v in zip(ys, zy, strict=True))
+        size = abs(value_y) + sum(problem.dots([np.abs(u) for u in ys], [np.abs(v) for v in zy]))
         self._prox_step(y, zy, value_y, kty, grad, 16.0 * EPS * size)
 
     @staticmethod
@@ -180,9 +181,9 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
     def _excess(self, zy: list[Array], z: list[Array]) -> tuple[float, float]:
         """The rise of the losses above their tangent at zy, by their curvatures there, and the part of it that is rounding of predictions."""
         excess = unknown = 0.0
-        for h, a, b in zip(self.problem.curvatures(zy), zy, z, strict=True):
-            excess += 0.5 * float(h @ np.square(b - a))
-            unknown += float(h @ np.square(4.0 * EPS * b))
+        for term, h, a, b in zip(self.problem.terms, self.problem.curvatures(zy), zy, z, strict=True):
+            excess += 0.5 * term.dot(h, np.square(b - a))
+            unknown += term.dot(h, np.square(4.0 * EPS * b))
         return excess, unknown
 
     @staticmethod

@@ -24,6 +24,9 @@ NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 NS_PER_PRODUCT = 0.1
 """Another product of a stored number, by BLAS: with a matrix that has few columns it reaches a third of its speed."""
 
+NS_PER_BYTE_READ = 1.0
+"""A byte of data that stay on their disk: of one that gives a gigabyte a second."""
+
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
 
@@ -54,6 +57,8 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
+    values = canonical.instance.values
+    per_pass += NS_PER_BYTE_READ * sum(s.nbytes for name, s in stats.items() if is_on_disk(values[name]))
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.sums import Rows, by_samples, leaves_of_vectors, pieces, sum_of_pieces
 
 if TYPE_CHECKING:
     from fwdsl.atoms.matrices.lines import Lines
@@ -27,18 +29,29 @@ SAMPLES_PER_BLOCK = 16_384
 
 
 class _ByBlocks(ABC):
-    """A weighted loss, evaluated on fixed blocks of samples; partial sums are added in block order."""
+    """A weighted loss, evaluated on fixed blocks of samples; sums are taken over the leaves of the predictions (`fwdsl.sums`)."""
 
     f: LossFunction | VectorLossFunction
 
     #: Each entry may have a step of its own.
     is_entrywise: bool
 
-    def __init__(self, f: LossFunction | VectorLossFunction, pool: Pool, block: int) -> None:
+    def __init__(
+        self, f: LossFunction | VectorLossFunction, pool: Pool, block: int, leaves: tuple[Rows, ...] | None
+    ) -> None:
         self.f = f
         self.pool = pool
         n = f.w.size
         self.blocks = list(pairwise([*range(0, n, block), n]))
+        leaves = leaves_of_vectors(n) if leaves is None else leaves
+        self._of_leaves = [len(of_leaf) for of_leaf in pieces(leaves, block)]
+        # as many pieces at a time as have the samples of a block
+        self._works: list[list[Rows]] = []
+        for piece in (p for of_leaf in pieces(leaves, block) for p in of_leaf):
+            if self._works and piece[1] - self._works[-1][0][0] <= block:
+                self._works[-1].append(piece)
+            else:
+                self._works.append([piece])
 
     def _samples(self, v: Array) -> Array:
         """A vector of the size of the predictions, a sample an entry or a row."""
@@ -48,8 +61,8 @@ class _ByBlocks(ABC):
     def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
         """The arguments of kernels for the samples a..b-1 beside their predictions, with these weights."""
 
-    def _run(self, fn: Any, v: Array, *outs: Array, step: tuple[float, ...] = (), w: Array | None = None) -> list[Any]:
-        """The results of a kernel of the loss, one a block."""
+    def _run(self, fn: Any, v: Array, *outs: Array, step: tuple[float, ...] = (), w: Array | None = None) -> None:
+        """Run a kernel of the loss on all blocks."""
         compiled, weights = kernel(fn), self.f.w if w is None else w
         first, *others = [self._samples(u) for u in (v, *outs)]
 
@@ -57,13 +70,24 @@ class _ByBlocks(ABC):
             a, b = block
             return compiled(first[a:b], *step, *self._data(a, b, weights), *(u[a:b] for u in others))
 
-        return self.pool.run(run, self.blocks)
+        self.pool.run(run, self.blocks)
 
-    def _sum(self, fn: Any, *args: Array) -> float:
-        total = 0.0
-        for part in self._run(fn, *args):
-            total += float(part)
-        return total
+    def _sum(self, fn: Any, v: Array, *outs: Array) -> float:
+        """The sum of the results of a kernel of the loss."""
+        compiled, weights = kernel(fn), self.f.w
+        first, *others = [self._samples(u) for u in (v, *outs)]
+
+        def run(block: Rows) -> float:
+            a, b = block
+            return float(compiled(first[a:b], *self._data(a, b, weights), *(u[a:b] for u in others)))
+
+        return self._added(run)
+
+    def _added(self, run: Callable[[Rows], float]) -> float:
+        """The tree sum of what the pieces of all leaves give."""
+        found = iter([v for part in self.pool.run(lambda work: [run(p) for p in work], self._works) for v in part])
+        total = sum_of_pieces([next(found) for _ in range(count)] for count in self._of_leaves)
+        return 0.0 if total is None else float(total)
 
     def value(self, z: Array) -> float:
         """The sum alone. Slopes besides cost little; a loop without them would have to be compiled."""
@@ -73,7 +97,7 @@ class _ByBlocks(ABC):
             a, b = block
             return float(compiled(z[a:b], *self._data(a, b, self.f.w), np.empty_like(z[a:b])))
 
-        return sum(self.pool.run(run, self.blocks))
+        return self._added(run)
 
     def value_gradient(self, z: Array, out: Array) -> float:
         return self._sum(self.f.loss.value_gradient_loop, z, out)
@@ -97,8 +121,8 @@ class FastLoss(_ByBlocks):
     f: LossFunction
     is_entrywise = True
 
-    def __init__(self, f: LossFunction, pool: Pool) -> None:
-        super().__init__(f, pool, SAMPLES_PER_BLOCK)
+    def __init__(self, f: LossFunction, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> None:
+        super().__init__(f, pool, SAMPLES_PER_BLOCK, leaves)
 
     def _data(self, a: int, b: int, w: Array) -> tuple[NDArray[Any], ...]:
         return self.f.b[a:b], w[a:b], self.f.p
@@ -122,8 +146,9 @@ class FastRows(_ByBlocks):
     f: VectorLossFunction
     is_entrywise = False
 
-    def __init__(self, f: VectorLossFunction, pool: Pool) -> None:
-        super().__init__(f, pool, max(1, SAMPLES_PER_BLOCK // max(1, f.k)))
+    def __init__(self, f: VectorLossFunction, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> None:
+        samples = None if leaves is None else by_samples(leaves, f.k)
+        super().__init__(f, pool, max(1, SAMPLES_PER_BLOCK // max(1, f.k)), samples)
 
     def _samples(self, v: Array) -> Array:
         return v.reshape(-1, self.f.k)

@@ -15,6 +15,7 @@ from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
+from fwdsl.sums import Rows, sum_over
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -42,6 +43,10 @@ class KernelMatrix(MapOfOne):
             return self.operator.matvec_columns(x, support)
         return self.operator.matvec(x)
 
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self.operator.leaves
+
     def adjoint(self, y: Array) -> Array:
         y = np.ascontiguousarray(y)
         return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
@@ -61,6 +66,10 @@ class CountedMap(MapOfOne):
     def adjoint(self, y: Array) -> Array:
         self.touched += self.inner.nnz
         return self.inner.adjoint(y)
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        self.touched += self.inner.nnz
+        return self.inner.adjoint_over(y, leaves)
 
 
 class ByProducts(CountedMap):
@@ -106,6 +115,7 @@ class MapColumns:
     factor: float
     operator: Operator | None
     dense: Array | csr_array | None
+    leaves: tuple[Rows, ...]
 
     def gram(self, w: Array) -> Array:
         """C' diag(w) C, an array of its own."""
@@ -114,17 +124,18 @@ class MapColumns:
             found = self.operator.gram(None if every else self.local, w)
             found *= self.factor**2
             return found
-        assert self.dense is not None
-        if not isinstance(self.dense, np.ndarray):
-            scaled = self.dense.multiply(w[:, None])
-            return np.asarray((self.dense.T @ scaled).toarray())
-        return np.asarray(self.dense.T @ (w[:, None] * self.dense))
+        C = self.dense
+        assert C is not None
+        found = sum_over(self.leaves, w.size, lambda at: _gram(C[at], w[at]))
+        return np.zeros((self.at.size, self.at.size)) if found is None else np.asarray(found)
 
     def adjoint(self, y: Array) -> Array:
         if self.operator is not None:
             return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
-        assert self.dense is not None
-        return np.asarray(self.dense.T @ y)
+        C = self.dense
+        assert C is not None
+        found = sum_over(self.leaves, y.size, lambda at: np.asarray(C[at].T @ y[at]))
+        return np.zeros(self.at.size) if found is None else np.asarray(found)
 
     def rows(self, at: NDArray[np.intp]) -> Array:
         if self.operator is None:
@@ -164,15 +175,24 @@ class MapColumns:
         return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
 
 
-def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None]) -> MapColumns:
-    """The columns of a block's map for its coordinates among `free`; `look` may stop their making."""
+def _gram(C: Array | csr_array, w: Array) -> Array:
+    """C' diag(w) C."""
+    if isinstance(C, np.ndarray):
+        return np.asarray(C.T @ (w[:, None] * C))
+    return np.asarray((C.T @ C.multiply(w[:, None])).toarray())
+
+
+def columns_of(
+    m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None], leaves: tuple[Rows, ...]
+) -> MapColumns:
+    """The columns of a block's map for its coordinates among `free`, sums over its rows taken over `leaves`; `look` may stop their making."""
     at = np.flatnonzero((free >= block.start) & (free < block.stop))
     local = free[at] - block.start
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
     if isinstance(inner, KernelMatrix) and not inner.transposed:
-        return MapColumns(at, local, factor, inner.operator, None)
+        return MapColumns(at, local, factor, inner.operator, None, leaves)
     if m.nnz == 0 and at.size > FEW:
-        return MapColumns(at, local, 1.0, None, m.sparse()[:, local])
+        return MapColumns(at, local, 1.0, None, m.sparse()[:, local], leaves)
     dense = np.empty((m.rows, at.size))
     unit = np.zeros(m.columns)
     for c, j in enumerate(local):
@@ -180,4 +200,4 @@ def columns_of(m: LinearMap, block: Block, free: NDArray[np.intp], look: Callabl
         unit[j] = 1.0
         dense[:, c] = m.apply(unit)
         unit[j] = 0.0
-    return MapColumns(at, local, 1.0, None, dense)
+    return MapColumns(at, local, 1.0, None, dense, leaves)

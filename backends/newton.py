@@ -158,7 +158,7 @@ def _searched(
     def falls(t: float) -> float:
         """-dP/dt at x + t d."""
         _, ys = problem.losses_gradient([a + t * b for a, b in zip(z, dz, strict=True)])
-        return slope - t * bend - sum(float((y - y0) @ b) for y, y0, b in zip(ys, start, dz, strict=True))
+        return slope - t * bend - sum(problem.dots([y - y0 for y, y0 in zip(ys, start, strict=True)], dz))
 
     lo, hi, left, right = 0.0, 1.0, slope, falls(1.0)
     if not right < 0.0:

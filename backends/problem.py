@@ -11,7 +11,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.atoms.base import Array, MatrixLike, VectorFunction
+from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
@@ -55,10 +55,11 @@ MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
-def _fast(f: LossFunction | VectorLossFunction | VectorFunction, pool: Pool) -> FastLoss | FastRows | FastVector:
+def _fast(term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
+    f = term.f
     if isinstance(f, LossFunction):
-        return FastLoss(f, pool)
-    return FastRows(f, pool) if isinstance(f, VectorLossFunction) else FastVector(f)
+        return FastLoss(f, pool, term.map.leaves)
+    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(f)
 
 
 class PreparedProblem:
@@ -75,7 +76,7 @@ class PreparedProblem:
         self.operators: dict[int, Operator] = {}
         self.counted: list[CountedMap] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
-        self.functions = [_fast(t.f, self.pool) for t in canonical.terms]
+        self.functions = [_fast(t, self.pool) for t in self.terms]
         self.g = [FastVector(b.g) for b in canonical.blocks]
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
@@ -170,7 +171,7 @@ class PreparedProblem:
         """sum_i K_iI' diag(w_i) K_iI for the coordinates I of x: the Hessian of a sum of losses on a face."""
         out: Array | None = None
         for term, w in zip(self.terms, weights, strict=True):
-            pieces = [columns_of(m, b, free, self.look) for b, m in term.map.parts]
+            pieces = [columns_of(m, b, free, self.look, term.map.leaves) for b, m in term.map.parts]
             if len(pieces) == 1 and pieces[0].at.size == free.size:
                 # all coordinates in their order: the sum needs no places
                 own = pieces[0].gram(w)
@@ -192,7 +193,7 @@ class PreparedProblem:
             out = np.zeros((at.size, free.size))
             for block, m in term.map.parts:
                 if at.size:
-                    piece = columns_of(m, block, free, self.look)
+                    piece = columns_of(m, block, free, self.look, term.map.leaves)
                     out[:, piece.at] += piece.rows(at)
             found.append(out)
         return np.concatenate(found)
@@ -271,6 +272,10 @@ class PreparedProblem:
 
     # --- functions --------------------------------------------------------------------------------------------------
 
+    def dots(self, ys: Sequence[Array], zs: Sequence[Array]) -> list[float]:
+        """<y_i, z_i> for each term, taken over the leaves of its predictions."""
+        return [t.dot(y, z) for t, y, z in zip(self.terms, ys, zs, strict=True)]
+
     def losses_value(self, zs: Sequence[Array]) -> float:
         """sum_i f_i(z_i) of losses and norms; indicators count nothing."""
         return sum(f.value(z) for f, z in zip(self.functions, zs, strict=True))
@@ -326,7 +331,7 @@ class PreparedProblem:
     def conjugates(self, ys: Sequence[Array]) -> float:
         """sum_i f_i*(y_i) - <b_i, y_i>."""
         return sum(
-            f.conjugate(y) - float(t.map.offset @ y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
+            f.conjugate(y) - t.dot(t.map.offset, y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
         )
 
     def objective(self, x: Array, zs: Sequence[Array]) -> float:

@@ -179,6 +179,22 @@ def merged(leaves: Sequence[Rows], level: int) -> tuple[Rows, ...]:
     return tuple((group[0][0], group[-1][1]) for group in groups(leaves, level)) if level else tuple(leaves)
 
 
+def by_samples(leaves: Sequence[Rows], k: int) -> tuple[Rows, ...]:
+    """Leaves of the entries of rows of k numbers each, as leaves of the rows: an end within a row is moved to its beginning."""
+    ends = sorted({0, *(stop // k for _, stop in leaves)})
+    return tuple(pairwise(ends))
+
+
+def pieces(leaves: Sequence[Rows], most: int) -> list[list[Rows]]:
+    """The rows of each leaf in pieces of at most so many rows: sums over a leaf are taken by the tree of its own pieces."""
+    return [[(a, min(a + most, stop)) for a in range(start, stop, most)] for start, stop in leaves]
+
+
+def sum_of_pieces(parts: Iterable[Sequence[Any]]) -> Any:
+    """The tree sum of the tree sums of the pieces of each leaf; None where there are none."""
+    return tree_sum(tree_sum(part) for part in parts)
+
+
 def tree_dot(a: NDArray[np.float64], b: NDArray[np.float64], leaves: Sequence[Rows]) -> float:
     """<a, b> for vectors of one number a row, or of as many each (of rows laid one after the other)."""
     return float(sum_over(leaves, a.size, lambda at: a[at] @ b[at]) or 0.0)

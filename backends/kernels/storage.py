@@ -282,12 +282,12 @@ class Sparse:
     @cached_property
     def _starts(self) -> tuple[NDArray[Any], Compressed]:
         """Where the entries of each leaf begin in each column, and the columns, in the order of their rows."""
-        for columns in (self.by_columns, None):
-            columns = _transposed(self.rows, self.shape) if columns is None else columns
-            starts = np.empty((self.shape[1], len(self.leaves) + 1), dtype=columns.indptr.dtype)
-            cuts = self._cuts[:-1].astype(columns.indptr.dtype)
-            if kernel(leaf_starts)(columns.indptr, columns.indices, readonly(cuts), starts):
-                break
+        columns = self.by_columns
+        starts = np.empty((self.shape[1], len(self.leaves) + 1), dtype=columns.indptr.dtype)
+        cuts = readonly(self._cuts[:-1].astype(columns.indptr.dtype))
+        if not kernel(leaf_starts)(columns.indptr, columns.indices, cuts, starts):
+            columns = _transposed(self.rows, self.shape)
+            kernel(leaf_starts)(columns.indptr, columns.indices, cuts, starts)
         return readonly(starts), columns
 
     def part(self, start: int, stop: int) -> Sparse:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..sums import Rows, leaves_of_vectors, pieces, sum_of_pieces
 from ..words import LOSSES, LossWord
 from .arrays import Array
 from .base import record_of, require
@@ -194,18 +195,22 @@ class LossFunction:
     def name(self) -> str:
         return self.loss.name
 
-    def value(self, z: Array) -> float:
-        """The weighted sum, by the reference."""
-        parts = (self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p) for at in _blocks(self.size))
-        return float(sum(parts))
+    def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
+        """The weighted sum, by the reference, over these leaves of the samples (`fwdsl.sums`)."""
+        return self._sum(lambda at: float(self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p)), leaves)
+
+    def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
+        leaves = leaves_of_vectors(self.size) if leaves is None else leaves
+        found = sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(leaves, _BLOCK))
+        return 0.0 if found is None else float(found)
 
     def gradient(self, z: Array) -> Array:
         """(w_j l'(z_j)), by the reference."""
         return self.w * self.loss.gradient_naive(z, self.b, self.p)
 
-    def conjugate(self, y: Array) -> float:
-        """sum_j w_j l*(y_j / w_j), by the reference; inf where y is outside the domain."""
-        return float(sum(self._conjugate(y[at], self.b[at], self.w[at]) for at in _blocks(self.size)))
+    def conjugate(self, y: Array, leaves: tuple[Rows, ...] | None = None) -> float:
+        """sum_j w_j l*(y_j / w_j), by the reference, over these leaves of the samples; inf where y is outside the domain."""
+        return self._sum(lambda at: self._conjugate(y[at], self.b[at], self.w[at]), leaves)
 
     def _conjugate(self, y: Array, b: Array, w: Array) -> float:
         if not self._is_dual_free:
@@ -256,9 +261,9 @@ class LossFunction:
             np.clip(y[at], *self._ends(self.w[at], self.b[at]), out=out[at])
         return out
 
-    def infimum(self) -> float:
-        """The sum of the infima, -inf where one is."""
-        return float(sum(self.w[at] @ self.loss.infimum_naive(self.b[at], self.p) for at in _blocks(self.size)))
+    def infimum(self, leaves: tuple[Rows, ...] | None = None) -> float:
+        """The sum of the infima, over these leaves of the samples; -inf where one is."""
+        return self._sum(lambda at: float(self.w[at] @ self.loss.infimum_naive(self.b[at], self.p)), leaves)
 
     def conic(self) -> Conic | None:
         """The conic form of the weighted sum; None where the loss has none."""

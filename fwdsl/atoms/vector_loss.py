@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sums import Rows, by_samples, leaves_of_vectors, tree_sum
 from ..words import LOSSES, LossWord
 from .base import Array, record_of, require
 from .conic import Conic
@@ -149,22 +150,32 @@ class VectorLossFunction:
     def name(self) -> str:
         return self.loss.name
 
-    def value(self, z: Array) -> float:
-        """The weighted sum, by the reference."""
-        return float((self.w * self.loss.value_naive(z.reshape(self.shape), self.y)).sum())
+    def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
+        """The weighted sum, by the reference, over these leaves of the predictions (`fwdsl.sums`)."""
+        Z = z.reshape(self.shape)
+        return self._sum(lambda at: (self.w[at] * self.loss.value_naive(Z[at], self.y[at])).sum(), leaves)
+
+    def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
+        samples = leaves_of_vectors(self.y.size) if leaves is None else by_samples(leaves, self.k)
+        found = tree_sum(fn(slice(*leaf)) for leaf in samples)
+        return 0.0 if found is None else float(found)
 
     def gradient(self, z: Array) -> Array:
         """The gradient, flat, by the reference."""
         return (self.w[:, None] * self.loss.gradient_naive(z.reshape(self.shape), self.y)).reshape(-1)
 
-    def conjugate(self, y: Array) -> float:
-        """sum_i w_i l*(y_i / w_i), by the reference; inf where y is outside the domain (w_i = 0 asks y_i = 0)."""
+    def conjugate(self, y: Array, leaves: tuple[Rows, ...] | None = None) -> float:
+        """sum_i w_i l*(y_i / w_i), by the reference, over these leaves; inf where y is outside the domain (w_i = 0 asks y_i = 0)."""
         u = y.reshape(self.shape)
-        live = self.w > 0.0
-        if np.any(u[~live]):
-            return math.inf
-        w = self.w[live]
-        return float((w * self.loss.conjugate_naive(u[live] / w[:, None], self.y[live])).sum())
+
+        def of(at: slice) -> float:
+            live = self.w[at] > 0.0
+            if np.any(u[at][~live]):
+                return math.inf
+            w = self.w[at][live]
+            return float((w * self.loss.conjugate_naive(u[at][live] / w[:, None], self.y[at][live])).sum())
+
+        return self._sum(of, leaves)
 
     def prox(self, v: Array, t: float) -> Array:
         """argmin_z t f(z) + |z - v|^2 / 2, flat, by the reference."""
@@ -186,9 +197,9 @@ class VectorLossFunction:
         """The conic form of the weighted sum; None where the loss has none."""
         return None if self.loss.conic is None else self.loss.conic(self.y, self.w, self.k)
 
-    def infimum(self) -> float:
-        """The sum of the infima."""
-        return float((self.w * self.loss.infimum_naive(self.y, self.k)).sum())
+    def infimum(self, leaves: tuple[Rows, ...] | None = None) -> float:
+        """The sum of the infima, over these leaves."""
+        return self._sum(lambda at: (self.w[at] * self.loss.infimum_naive(self.y[at], self.k)).sum(), leaves)
 
     @property
     def lipschitz(self) -> float:

@@ -320,6 +320,7 @@ def _note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> N
 
 def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
     """Note the first entries of an array that are not finite."""
+    found_at: Any = getattr(value, "place", None) if is_on_disk(value) else None
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)
         at = (row, *(int(i) for i in tail))[: value.ndim]
@@ -329,7 +330,7 @@ def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> N
             span=datum.decl.span,
             rule="Data must be finite: no nan and no infinity.",
             hint="remove the row, or replace the value",
-            place=value.place(*at, entry) if is_on_disk(value) else datum.place_of(at, entry),
+            place=found_at(*at, entry) if found_at is not None else datum.place_of(at, entry),
         )
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
+from ..sums import Rows
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, MapOfOne, bracket
+from .maps import Identity, LinearMap, MapOfOne, bracket, largest_leaves
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,6 +30,9 @@ class Scaled(MapOfOne):
 
     def adjoint(self, y: Array) -> Array:
         return self.c * self.inner.adjoint(y)
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.c * self.inner.adjoint_over(y, leaves)
 
     def absolute(self) -> LinearMap:
         return Scaled(self.inner.absolute(), abs(self.c))
@@ -70,6 +74,13 @@ class Compose(LinearMap):
     def adjoint(self, y: Array) -> Array:
         return self.inner.adjoint(self.outer.adjoint(y))
 
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return self.outer.leaves
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.inner.adjoint(self.outer.adjoint_over(y, leaves))
+
     def absolute(self) -> LinearMap:
         """|K| |L|, which bounds |K L|."""
         return Compose(self.outer.absolute(), self.inner.absolute())
@@ -105,6 +116,13 @@ class Add(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         return self.left.adjoint(y) + self.right.adjoint(y)
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return largest_leaves((self.left, self.right))
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return self.left.adjoint_over(y, leaves) + self.right.adjoint_over(y, leaves)
 
     def absolute(self) -> LinearMap:
         return Add(self.left.absolute(), self.right.absolute())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
 from ..readers.row_blocks import NotInMemory, is_on_disk
+from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
 if TYPE_CHECKING:
@@ -33,11 +35,30 @@ class Matrix(LinearMap):
     def nnz(self) -> int:
         return stored(self.A)
 
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else leaves_of(self.A)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """The leaves of A by columns; none where it is taken as a whole."""
+        return parts_by_leaves(self.A, self.leaves)
+
     def apply(self, x: Array) -> Array:
-        return _product(self.A, x, self.transposed)
+        return self._product(x, self.transposed)
 
     def adjoint(self, y: Array) -> Array:
-        return _product(self.A, y, not self.transposed)
+        return self._product(y, not self.transposed)
+
+    def _product(self, x: Array, turned: bool) -> Array:
+        """A x, or A'x where `turned`."""
+        if row_chunks.by_chunks(self.A):
+            return (row_chunks.turned_times if turned else row_chunks.times)(self.A, x)
+        if not self._parts:
+            return _times(self.A.T if turned else self.A, x)
+        if turned:
+            return np.asarray(tree_sum(_times(part.T, x[at]) for at, part in self._parts))
+        return np.concatenate([_times(part, x) for _, part in self._parts])
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
@@ -80,19 +101,6 @@ class AbsoluteMatrix(NonnegativeMap):
     def adjoint(self, y: Array) -> Array:
         return self._by_rows(y) if self.transposed else self._gather(y)
 
-    def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        n = int(self.A.shape[0])
-        step = max(1, BLOCK * n // max(1, stored(self.A)))
-        for i in range(0, n, step):
-            at = slice(i, i + step)
-            rows = self.A[at]
-            yield (
-                at,
-                self._sizes(
-                    np.asarray(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else rows.astype(np.float64)
-                ),
-            )
-
     def _sizes(self, block: Any) -> Any:
         block = abs(block)
         return block * block if self.square else block
@@ -101,20 +109,69 @@ class AbsoluteMatrix(NonnegativeMap):
         if row_chunks.by_chunks(self.A):
             return row_chunks.times(self.A, x, self._sizes)
         out = np.empty(self.A.shape[0])
-        for at, block in self._blocks():
-            out[at] = block @ x
+        for start, stop in self._leaves:
+            for at, block in self._blocks(start, stop):
+                out[at] = block @ x
         return out
 
     def _gather(self, y: Array) -> Array:
         if row_chunks.by_chunks(self.A):
             return row_chunks.turned_times(self.A, y, self._sizes)
-        out = np.zeros(self.A.shape[1])
-        for at, block in self._blocks():
-            out += block.T @ y[at]
-        return out
+
+        def of_leaf(start: int, stop: int) -> Array:
+            out = np.zeros(self.A.shape[1])
+            for at, block in self._blocks(start, stop):
+                out += block.T @ y[at]
+            return out
+
+        found = tree_sum(of_leaf(*leaf) for leaf in self._leaves)
+        return np.zeros(self.A.shape[1]) if found is None else np.asarray(found)
+
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[slice, Any]]:
+        n = stop - start
+        step = max(1, BLOCK * n // max(1, stored(self.A) * n // self.A.shape[0]))
+        for i in range(start, stop, step):
+            at = slice(i, min(i + step, stop))
+            rows = self.A[at]
+            numbers = np.asarray(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else rows.astype(np.float64)
+            yield at, self._sizes(numbers)
+
+    @cached_property
+    def _leaves(self) -> tuple[Rows, ...]:
+        found = leaves_of(self.A)
+        return ((0, int(self.A.shape[0])),) if found is None else found
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self._leaves
 
     def describe(self, x: str) -> str:
         return f"abs(A) @ {x}"
+
+
+def leaves_of(A: MatrixLike) -> tuple[Rows, ...] | None:
+    """The leaves (`fwdsl.sums`) of the rows of A; None where its rows do not lie together."""
+    if is_on_disk(A):
+        return row_chunks.leaves_of(A)
+    if isinstance(A, np.ndarray):
+        return dense_leaves(A.shape[0], A.shape[1], bool(A.flags.f_contiguous and not A.flags.c_contiguous))
+    return sparse_leaves(A.indptr, int(A.shape[1])) if getattr(A, "format", "") == "csr" else None
+
+
+def parts_by_leaves(A: MatrixLike, leaves: tuple[Rows, ...] | None) -> list[tuple[slice, Any]]:
+    """The rows of each leaf, where there are several, by reference."""
+    if leaves is None or len(leaves) < 2:
+        return []
+    return [(slice(*leaf), rows_between(A, *leaf)) for leaf in leaves]
+
+
+def rows_between(A: Any, start: int, stop: int) -> Any:
+    """Some rows of a dense matrix or of a sparse one by rows, by reference: SciPy's own slices are copies."""
+    if isinstance(A, np.ndarray):
+        return A[start:stop]
+    ends = A.indptr[start : stop + 1]
+    at = slice(int(ends[0]), int(ends[-1]))
+    return type(A)((A.data[at], A.indices[at], ends - ends[0]), shape=(stop - start, A.shape[1]), copy=False)
 
 
 def is_written(A: MatrixLike) -> bool:
@@ -131,13 +188,6 @@ def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:
     """The shape of A, or of A'."""
     n, d = int(A.shape[0]), int(A.shape[1])
     return (d, n) if transposed else (n, d)
-
-
-def _product(A: MatrixLike, x: Array, turned: bool) -> Array:
-    """A x, or A'x where `turned`."""
-    if row_chunks.by_chunks(A):
-        return (row_chunks.turned_times if turned else row_chunks.times)(A, x)
-    return _times(A.T if turned else A, x)
 
 
 def _times(A: MatrixLike, x: Array) -> Array:

@@ -8,13 +8,14 @@ products of maps in `combined_maps.py`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..light_dataclass import light_dataclass
+from ..sums import Rows, tree_dot
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -70,6 +71,15 @@ class LinearMap(ABC):
     def adjoint(self, y: Array) -> Array:
         """K' y."""
 
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        """The leaves (`fwdsl.sums`) that data of this map cut K x into, as ranges of its entries; None where no rows of data have entries there."""
+        return None
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        """K' y, its sums taken over these leaves where the map has none of its own."""
+        return self.adjoint(y)
+
     @abstractmethod
     def absolute(self) -> LinearMap:
         """A map whose entries bound those of |K| from above: what the rounding rule of certificates measures with."""
@@ -99,6 +109,12 @@ class LinearMap(ABC):
         return 1
 
 
+def largest_leaves(maps: Iterable[LinearMap]) -> tuple[Rows, ...] | None:
+    """The leaves of the map with the most stored numbers of those that have leaves: one sum over rows has one tree."""
+    found = [(m.nnz, leaves) for m in maps if (leaves := m.leaves) is not None]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
 class NonnegativeMap(LinearMap):
     """A map without negative entries, which is its own absolute value."""
 
@@ -118,6 +134,10 @@ class MapOfOne(LinearMap):
     @property
     def nnz(self) -> int:
         return self.inner.nnz
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return self.inner.leaves
 
     def absolute(self) -> LinearMap:
         return self.inner.absolute()
@@ -202,6 +222,9 @@ class Column(LinearMap):
 
     def adjoint(self, y: Array) -> Array:
         return np.array([float(self.v @ y)])
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        return np.array([tree_dot(self.v, y, leaves)])
 
     def absolute(self) -> LinearMap:
         return Column(np.abs(self.v))

@@ -12,7 +12,8 @@ from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
 from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
-from .data_maps import AbsoluteMatrix, Matrix, is_written, stored
+from ..sums import Rows, sum_over, tree_sum
+from .data_maps import AbsoluteMatrix, Matrix, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
 FEW = 8
 """The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
-
-LONG, NARROW, LARGE = 64, 128, 1e6
-"""The rows of X from which on, its columns up to which, and the products of two numbers from which on BLAS takes half the time for a matrix by
-columns where the product is turned round. With fewer rows writing the result costs more than that; small products have kernels of their own."""
-
 
 SAMPLE = 256
 """About so many rows of X are looked at before all are: that costs a share of a product where X has few columns."""
@@ -42,7 +38,7 @@ def product(A: Any, X: Array) -> Array:
         rows = np.flatnonzero(X.any(axis=1))
         A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
-        if isinstance(A, np.ndarray) and A.flags.f_contiguous and _pays_turned(A.shape[0], *X.shape):
+        if isinstance(A, np.ndarray) and A.flags.f_contiguous and row_chunks.pays_turned(A.shape[0], *X.shape):
             return np.ascontiguousarray((X.T @ A.T).T)
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
@@ -53,11 +49,6 @@ def product(A: Any, X: Array) -> Array:
     for i in range(0, A.shape[0], step):
         out[i : i + step] = np.asarray(A[i : i + step], dtype=np.float64) @ X
     return out
-
-
-def _pays_turned(n: int, rows: int, k: int) -> bool:
-    """True if the product of n by `rows` numbers with `rows` by k is had faster as the transposed one of the transposes."""
-    return rows >= LONG and k <= NARROW and n * rows * k >= LARGE
 
 
 def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
@@ -119,6 +110,16 @@ class LeftMultiply(LinearMap):
     def repeats(self) -> int:
         return self.k
 
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        found = None if self.transposed else leaves_of(self.A)
+        return None if found is None else tuple((a * self.k, b * self.k) for a, b in found)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Any]]:
+        """The leaves of A; none where it is taken as a whole."""
+        return [] if self.transposed else parts_by_leaves(self.A, leaves_of(self.A))
+
     def apply(self, x: Array) -> Array:
         return self._times(x.reshape(-1, self.k), self.transposed).reshape(-1)
 
@@ -127,7 +128,11 @@ class LeftMultiply(LinearMap):
 
     def _times(self, X: Array, turned: bool) -> Array:
         if not row_chunks.by_chunks(self.A):
-            return product(self.A.T if turned else self.A, X)
+            if not self._parts:
+                return product(self.A.T if turned else self.A, X)
+            if turned:
+                return np.asarray(tree_sum(product(part.T, X[at]) for at, part in self._parts))
+            return np.concatenate([product(part, X) for _, part in self._parts])
         if turned:
             return row_chunks.turned_times(self.A, X)
         if not isinstance(self.A, np.ndarray | DenseRows) or not (
@@ -252,6 +257,12 @@ class Tile(NonnegativeMap):
 
     def adjoint(self, y: Array) -> Array:
         return np.asarray(y.reshape(self.n, self.k).sum(axis=0))
+
+    def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
+        if any(stop % self.k for _, stop in leaves):
+            return self.adjoint(y)
+        found = sum_over(leaves, y.size, lambda at: y[at].reshape(-1, self.k).sum(axis=0))
+        return np.zeros(self.k) if found is None else np.asarray(found)
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))

@@ -17,7 +17,8 @@ from ..features.factor import GramFactor
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..light_dataclass import light_dataclass
-from .maps import LinearMap
+from ..sums import Rows, leaves_of_vectors, tree_dot
+from .maps import LinearMap, largest_leaves
 
 
 @light_dataclass
@@ -96,8 +97,15 @@ class Stacked:
 
     def adjoint(self, y: Array, out: Array) -> None:
         """Add K' y to `out` (of the length of x), by the reference."""
+        leaves = self.leaves
         for block, m in self.parts:
-            out[block.slice] += m.adjoint(y)
+            out[block.slice] += m.adjoint_over(y, leaves)
+
+    @cached_property
+    def leaves(self) -> tuple[Rows, ...]:
+        """The leaves (`fwdsl.sums`) of its entries, by which sums over them are taken: those of the data with the most stored numbers."""
+        found = largest_leaves(m for _, m in self.parts)
+        return leaves_of_vectors(self.rows) if found is None else found
 
     def describe(self) -> str:
         words = [m.describe(block.name) for block, m in self.parts]
@@ -133,6 +141,22 @@ class SumTerm:
     span: Span = field(default=NOWHERE, compare=False)
     side: Shift | None = None
     turned: Array | None = None
+
+    def value(self, z: Array) -> float:
+        """f_i(z), by the reference."""
+        return self.f.value(z) if isinstance(self.f, VectorFunction) else self.f.value(z, self.map.leaves)
+
+    def conjugate(self, y: Array) -> float:
+        """f_i*(y), by the reference."""
+        return self.f.conjugate(y) if isinstance(self.f, VectorFunction) else self.f.conjugate(y, self.map.leaves)
+
+    def infimum(self) -> float:
+        """A lower bound of f_i, by the reference."""
+        return self.f.infimum() if isinstance(self.f, VectorFunction) else self.f.infimum(self.map.leaves)
+
+    def dot(self, y: Array, z: Array) -> float:
+        """<y, z> for vectors of the size of K x."""
+        return tree_dot(y, z, self.map.leaves)
 
     @property
     def is_smooth(self) -> bool:

@@ -142,8 +142,8 @@ def _of_terms(canonical: Canonical, y: Sequence[Array], v: Array) -> tuple[float
         support = term.domain.conjugate(yi)
         if not math.isfinite(support):
             return -math.inf, math.inf
-        value += float(term.map.offset @ yi) - support
-        sizes += float(np.abs(term.map.offset) @ np.abs(yi)) + abs(support)
+        value += term.dot(term.map.offset, yi) - support
+        sizes += term.dot(np.abs(term.map.offset), np.abs(yi)) + abs(support)
         term.map.adjoint(-yi, v)
     return value, sizes
 

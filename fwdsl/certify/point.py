@@ -51,7 +51,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
             worst = _worse(worst, relative_miss)
         violations.append(missed)
         if not term.is_indicator:
-            part = term.f.value(z)
+            part = term.value(z)
             left, noise = _left(term, z, part, sums[-1])
             value, size, rounding = value + part, size + abs(part) + left, rounding + noise
     distances = []
@@ -79,8 +79,8 @@ def _left(term: SumTerm, z: Array, part: float, sums: Array) -> tuple[float, flo
     if not sums.size or largest(z) > LEAST_SHARE * largest(sums):
         return 0.0, 0.0
     if isinstance(term.f, LossFunction) and math.isfinite(term.f.lipschitz):
-        return float(np.abs(term.f.gradient(z)) @ sums), 0.0
-    rounded = term.f.value(z + np.copysign(ROUNDING * sums, z))
+        return term.dot(np.abs(term.f.gradient(z)), sums), 0.0
+    rounded = term.value(z + np.copysign(ROUNDING * sums, z))
     return 0.0, max(rounded - part, 0.0) if math.isfinite(rounded) else 0.0
 
 

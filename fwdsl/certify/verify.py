@@ -68,8 +68,8 @@ def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
     """y_i moved into the domain of f_i^* where only rounding keeps it out, and f_i^*(y_i): any y gives a valid bound."""
     if isinstance(term.f, LossFunction):
         y = term.f.into_domain(y)
-        return y, term.f.conjugate(y)
-    value = term.f.conjugate(y)
+        return y, term.conjugate(y)
+    value = term.conjugate(y)
     if math.isfinite(value):
         return y, value
     if isinstance(term.f, VectorLossFunction):
@@ -78,7 +78,7 @@ def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
         share = term.f.dual_scale(y)
         # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
         y = share * y if share > 0.0 else term.f.dual_project(y)
-    return y, term.f.conjugate(y)
+    return y, term.conjugate(y)
 
 
 def evaluate_dual(
@@ -100,7 +100,7 @@ def evaluate_dual(
         share = _share_of_penalties(canonical, v)
         if share < 1.0:
             # without q it is linear in y, and needs no second product
-            within = [(share * yi, t.f.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
+            within = [(share * yi, t.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
             return evaluate_dual(canonical, within, x, point, share * v)
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
@@ -137,8 +137,8 @@ def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tupl
     for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
         total, sizes = total - conjugate, sizes + abs(conjugate)
         if term.map.offset.any():
-            total += float(term.map.offset @ yi)
-            sizes += float(np.abs(term.map.offset) @ np.abs(yi))
+            total += term.dot(term.map.offset, yi)
+            sizes += term.dot(np.abs(term.map.offset), np.abs(yi))
     return total, sizes
 
 
@@ -295,7 +295,7 @@ def _is_bare(term: SumTerm, block: Block) -> bool:
 
 def _infima(canonical: Canonical, block: Block) -> float:
     """A lower bound on everything but the norms of one block; -inf where a linear term is not absorbed by a bounded block."""
-    total = canonical.constant + block.g.infimum() + sum(term.f.infimum() for term in canonical.terms)
+    total = canonical.constant + block.g.infimum() + sum(term.infimum() for term in canonical.terms)
     for other in canonical.blocks:
         if other is not block:
             total -= other.g.conjugate(-canonical.q[other.slice])

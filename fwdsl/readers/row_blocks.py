@@ -77,9 +77,9 @@ class Stored:
                 if ahead:
                     _read_ahead(file, self.offset + stop * width, ahead * width)
                 file.seek(self.offset + start * width)
-                rest = memoryview(found).cast("B")
+                rest = memoryview(found).cast("B")  # type: ignore[arg-type]
                 while rest.nbytes:
-                    got = file.readinto(rest)  # type: ignore[attr-defined]
+                    got = file.readinto(rest)
                     if not got:
                         raise ChangedFile(self.path, "was cut short after it was bound")
                     rest = rest[got:]
