@@ -17,6 +17,7 @@ from .roles import LabelSets, Role
 from .sources import has_suffix
 
 if TYPE_CHECKING:
+    from .decoded import Decoded, Pile
     from .roles import Raw
 
 
@@ -81,6 +82,13 @@ def read_all(
     parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
     roles = [replace(r, kind="labels", shape=(None, None)) if r.is_column and r.may_be_text else r for r in roles]
+    stays = next((role.stays for role in roles if role.stays is not None), None)
+    if stays is not None and sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) > stays:
+        # one alone may fit into memory, not all of them
+        roles = [replace(role, stays=0) for role in roles]
+    into = {role.name: role.decoded if role.kind == "matrix" and len(role.shape) == 2 else None for role in roles}
+    roles = [replace(role, decoded=None) for role in roles]
+    piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     for path in paths:
         own = FileFindings(path)
@@ -101,7 +109,7 @@ def read_all(
         roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
         if not own.failed:
             for name, array in arrays.items():
-                parts[name][path] = array
+                parts[name][path] = _piled(name, array, into[name], parts[name], piles)
     for code, alike in warnings.items():
         more = f"; {len(alike) - 1} more of the files are like it" if len(alike) > 1 else ""
         if code != LEFT_OUT:
@@ -112,10 +120,30 @@ def read_all(
         findings.no_rows(dropped)
         return {}
     joined = {name: _joined(name, arrays, findings) for name, arrays in parts.items()}
+    if findings.failed:
+        return {}
+    joined |= {name: pile.finish() for name, pile in piles.items()}
     if dropped:
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
         findings.left_out(dropped, rows + dropped)
     return joined
+
+
+def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:
+    """The matrix of a file; no more than its shape where it went to the pile of those before, as those do that may outgrow memory together."""
+    if into is None or not hasattr(array, "astype") or hasattr(array, "pieces"):
+        return array
+    from .decoded import Pile
+
+    first = next(iter(parts.values()), array)
+    if (
+        not hasattr(array, "reshape")
+        or array.ndim != 2
+        or (not hasattr(array, "tocsr") and array.shape[1] != first.shape[1])
+    ):
+        return array  # which is told when all are joined
+    piles.setdefault(name, Pile(into, name)).add(array)
+    return array[:0]
 
 
 def _has_row(found: Diagnostic) -> bool:
