@@ -115,7 +115,10 @@ def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
     """Blocks of rows as plain two-dimensional float64 arrays."""
     step = max(1, _BLOCK // max(1, math.prod(array.shape[1:])))
     for start in range(0, array.shape[0], step):
-        block = np.asarray(array[start : start + step], dtype=np.float64)
+        stop = min(start + step, array.shape[0])
+        # a buffer that the next block is read into, or a view
+        rows = array.piece(start, stop) if is_on_disk(array) else array[start:stop]
+        block = np.asarray(rows, dtype=np.float64)
         yield block.reshape(block.shape[0], -1)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
-from ..readers.row_blocks import SparseRows, cut_rows, is_on_disk
+from ..readers.row_blocks import DenseRows, SparseRows, cut_rows, is_on_disk
 from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 
 CHUNK = 1 << 20
@@ -47,7 +47,9 @@ def chunks(A: Any, leaf: Rows) -> Iterator[Rows]:
 
 
 def rows(A: Any, start: int, stop: int) -> Any:
-    """Some rows in float64: an array or a `csr_array`, which may be a view."""
+    """Some rows in float64: an array or a `csr_array`. It may be a view, or a buffer that the next rows are read into."""
+    if isinstance(A, DenseRows):
+        return A.piece(start, stop).astype(np.float64, copy=False)
     if is_on_disk(A):
         return A.rows(start, stop).astype(np.float64, copy=False)
     if isinstance(A, np.ndarray):
