@@ -215,14 +215,14 @@ def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.i
     """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
     total = float(np.abs(problem.q).sum())
-    for y, rows in zip(ys, problem.row_sums, strict=True):
-        total += sum(float(np.abs(y) @ row) for _, row in rows)
+    for term, y, rows in zip(problem.terms, ys, problem.row_sums, strict=True):
+        total += sum(term.dot(np.abs(y), row) for _, row in rows)
     if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not math.isfinite(problem.conjugates(ys)):
         return False
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
         for block, m in term.map.parts:
-            sizes[block.slice] += m.absolute().adjoint(np.abs(y))
+            sizes[block.slice] += m.absolute().adjoint_over(np.abs(y), term.map.leaves)
     return bool(np.all(np.abs(miss) <= ROUNDING * sizes[wanted]))
 
 
@@ -238,9 +238,9 @@ def _correct(
 def _largest_needed(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array]:
     """The size of each entry of y beyond which it would outweigh everything else that makes up K'y + q; inf where it enters nothing."""
     totals = {b.name: float(np.abs(problem.q[b.slice]).sum()) for b in problem.canonical.blocks}
-    for y, rows in zip(ys, problem.row_sums, strict=True):
+    for term, y, rows in zip(problem.terms, ys, problem.row_sums, strict=True):
         for b, row in rows:
-            totals[b.name] += float(np.abs(y) @ row)
+            totals[b.name] += term.dot(np.abs(y), row)
     found = []
     for y, rows in zip(ys, problem.row_sums, strict=True):
         most = np.zeros(y.size)

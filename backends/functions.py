@@ -19,7 +19,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.sums import Rows, by_samples, leaves_of_vectors, pieces, sum_of_pieces
+from fwdsl.sums import Rows, by_samples, leaves_of_vectors, pieces, sum_of_pieces, tree_dot
 
 if TYPE_CHECKING:
     from fwdsl.atoms.matrices.lines import Lines
@@ -44,6 +44,7 @@ class _ByBlocks(ABC):
         n = f.w.size
         self.blocks = list(pairwise([*range(0, n, block), n]))
         leaves = leaves_of_vectors(n) if leaves is None else leaves
+        self.leaves = leaves
         self._of_leaves = [len(of_leaf) for of_leaf in pieces(leaves, block)]
         # as many pieces at a time as have the samples of a block
         self._works: list[list[Rows]] = []
@@ -52,6 +53,10 @@ class _ByBlocks(ABC):
                 self._works[-1].append(piece)
             else:
                 self._works.append([piece])
+
+    def dot(self, a: Array, b: Array) -> float:
+        """<a, b> for vectors of the size of the predictions."""
+        return tree_dot(a, b, self.leaves)
 
     def _samples(self, v: Array) -> Array:
         """A vector of the size of the predictions, a sample an entry or a row."""

@@ -121,9 +121,8 @@ class MapColumns:
         """C' diag(w) C, an array of its own."""
         if self.operator is not None:
             every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
-            found = self.operator.gram(None if every else self.local, w)
-            found *= self.factor**2
-            return found
+            # the weights are scaled, not the result: so the Gram matrix of a node of rows is the value of that node
+            return self.operator.gram(None if every else self.local, w if self.factor == 1.0 else self.factor**2 * w)
         C = self.dense
         assert C is not None
         found = sum_over(self.leaves, w.size, lambda at: _gram(C[at], w[at]))
@@ -131,7 +130,7 @@ class MapColumns:
 
     def adjoint(self, y: Array) -> Array:
         if self.operator is not None:
-            return np.asarray(self.factor * self.operator.rmatvec(y)[self.local])
+            return self.operator.rmatvec(y if self.factor == 1.0 else self.factor * y)[self.local]
         C = self.dense
         assert C is not None
         found = sum_over(self.leaves, y.size, lambda at: np.asarray(C[at].T @ y[at]))

@@ -46,7 +46,7 @@ def feasible_nearby(
     best, least = x, math.inf
     for _ in range(ROUNDS + 1):
         misses = [_miss(t, x, fitted) for t in problem.terms]
-        size = sum(float(miss @ miss) for miss in misses)
+        size = sum(problem.dots(misses, misses))
         # constraints that cannot hold together leave nothing to come nearer to
         if not size < least:
             break

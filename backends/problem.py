@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,10 +39,10 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 """
 
 
-def operator_of(A: MatrixLike, pool: Pool) -> Operator:
-    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data."""
-    if isinstance(A, np.ndarray):
-        return Operator(A, pool)
+def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
+    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
+    if isinstance(A, np.ndarray) or leaves is not None:
+        return Operator(A, pool, leaves)
     key = id(A)
     if key not in _KEPT or _KEPT[key][0]() is not A:
         _KEPT[key] = ref(A, lambda _: _KEPT.pop(key, None)), Operator(A, pool)
@@ -106,13 +108,15 @@ class PreparedProblem:
     # --- maps -------------------------------------------------------------------------------------------------------
 
     def _compile(self, stacked: Stacked) -> Stacked:
-        return Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled = Stacked(tuple((b, self._substitute(m)) for b, m in stacked.parts), stacked.offset, stacked.shape)
+        compiled.leaves = stacked.leaves
+        return compiled
 
     def _substitute(self, m: LinearMap) -> LinearMap:
         if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = operator_of(m.A, self.pool)
+                self.operators[key] = operator_of(m.A, self.pool, m.given)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)
@@ -209,7 +213,7 @@ class PreparedProblem:
         found = np.zeros(self.size)
         for term in self.terms:
             for block, m in term.map.parts:
-                found[block.slice] += m.squared().adjoint(np.ones(m.rows))
+                found[block.slice] += m.squared().adjoint_over(np.ones(m.rows), term.map.leaves)
         return found
 
     @cached_property
@@ -263,10 +267,10 @@ class PreparedProblem:
                 sizes = np.abs(term.map.offset)
                 for b, row in self.row_sums[k]:
                     sizes = sizes + float(np.abs(x[b.slice]).max(initial=0.0)) * row
-                hidden += float(np.abs(ys[k]) @ miss)
+                hidden += term.dot(np.abs(ys[k]), miss)
             else:
                 sizes = np.abs(z - term.map.offset) + np.abs(term.map.offset)
-                hidden += float(np.linalg.norm(ys[k]) * np.linalg.norm(miss))
+                hidden += math.sqrt(term.dot(ys[k], ys[k]) * term.dot(miss, miss))
             worst = max(worst, f.f.violation(z, sizes))
         return worst, hidden
 

@@ -64,7 +64,7 @@ class Segment:
         self._last: tuple[float, float, list[Array], list[Array]] | None = None
 
     def _along(self, ys: Sequence[Array]) -> float:
-        return self.linear + sum(float(y @ d) for y, d in zip(ys, self.dz, strict=True))
+        return self.linear + sum(f.dot(y, d) for f, y, d in zip(self.losses, ys, self.dz, strict=True))
 
     def slope(self, gamma: float) -> float:
         """phi'(gamma); +inf where the losses are no longer finite."""
@@ -90,9 +90,9 @@ class Segment:
         total = self.curvature
         for f, d in zip(self.losses, self.dz, strict=True):
             if isinstance(f.f, LossFunction):
-                total += (f.f.loss.smoothness or 0.0) * float(f.f.w @ np.square(d))
+                total += (f.f.loss.smoothness or 0.0) * f.dot(f.f.w, np.square(d))
             else:
-                total += f.f.lipschitz * float(d @ d)
+                total += f.f.lipschitz * f.dot(d, d)
         return total
 
     @property

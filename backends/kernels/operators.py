@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,11 +31,11 @@ class Operator:
 
     Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that the first A'y of a matrix by rows
     (or A x of one by columns) makes a transposed copy and keeps it. Results do not depend on the number of threads, bit for bit.
-    Vectors are contiguous float64.
+    Vectors are contiguous float64. `leaves` are those of the rows (`fwdsl.sums`) where A is a part of the data, which does not tell them.
     """
 
-    def __init__(self, A: MatrixLike, threads: int | Pool = 1) -> None:
-        self._take(_storage(A), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+    def __init__(self, A: MatrixLike, threads: int | Pool = 1, leaves: tuple[Block, ...] | None = None) -> None:
+        self._take(_storage(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
@@ -46,6 +47,8 @@ class Operator:
         self.storage = storage
         self.pool = pool
         self.counter = counter
+        #: How a Gram matrix is taken (`storage.gram_plan`): the holder of a part of the rows answers as the whole would.
+        self.gram_plan: Callable[[Support | None], GramPlan] = storage.gram_plan
         self.shape = storage.shape
         self.nnz = storage.nnz
 
@@ -65,6 +68,7 @@ class Operator:
         """
         operator = object.__new__(Operator)
         operator._take(self.storage.part(start, stop), self.pool, Counter())
+        operator.gram_plan = self.gram_plan
         return operator
 
     @property
@@ -119,13 +123,10 @@ class Operator:
         operator._take(part, self.pool, self.counter)
         return operator
 
-    def gram(self, support: Support | None, d: Array, plan: GramPlan | None = None) -> Array:
-        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns.
-
-        A part of the rows is given the `storage.gram_plan(support)` of the whole.
-        """
+    def gram(self, support: Support | None, d: Array) -> Array:
+        """A[:, support]' diag(d) A[:, support], dense and symmetric, shape (k, k); None for all columns."""
         self.counter.touched += self.nnz if support is None else self.storage.cost_of_columns(support)
-        return self.storage.gram(support, readonly(d), self.pool, plan)
+        return self.storage.gram(support, readonly(d), self.pool, self.gram_plan(support))
 
     @staticmethod
     def _vectors(v: Array, out: Array | None, size: int, length: int) -> tuple[Array, Array]:
@@ -135,10 +136,10 @@ class Operator:
         return readonly(np.ascontiguousarray(v, dtype=np.float64)), out
 
 
-def _storage(A: MatrixLike) -> Dense | Sparse:
+def _storage(A: MatrixLike, leaves: tuple[Block, ...] | None) -> Dense | Sparse:
     """The storage of a matrix in memory, or of one that stays on its disk."""
     if not is_on_disk(A):
-        return stored(A)
+        return stored(A, leaves)
     from fwdsl.backends.kernels.streamed import streamed
 
-    return streamed(A)
+    return streamed(A, leaves)

@@ -445,13 +445,13 @@ class Sparse:
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
-def stored(A: MatrixLike) -> Dense | Sparse:
-    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array."""
+def stored(A: MatrixLike, leaves: tuple[Rows, ...] | None = None) -> Dense | Sparse:
+    """The storage of a NumPy array, a memory map or a SciPy sparse matrix or array; a part of some data is given its leaves."""
     if isinstance(A, np.ndarray):
-        return _dense(A)
+        return _dense(A, leaves)
     if A.format == "csc":
-        return Sparse(A.shape, columns=_compressed(A))
-    return Sparse(A.shape, rows=_compressed(A.tocsr()))
+        return Sparse(A.shape, columns=_compressed(A), leaves=leaves)
+    return Sparse(A.shape, rows=_compressed(A.tocsr()), leaves=leaves)
 
 
 def readonly(a: NDArray[Any]) -> NDArray[Any]:
@@ -461,15 +461,15 @@ def readonly(a: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _dense(A: NDArray[Any]) -> Dense:
+def _dense(A: NDArray[Any], leaves: tuple[Rows, ...] | None) -> Dense:
     if A.ndim != 2:
         raise ValueError(f"a matrix has two axes, not {A.ndim}")
     A = _numbers(A)
     if A.flags.c_contiguous:
-        return Dense(A, transposed=False)
+        return Dense(A, transposed=False, leaves=leaves)
     if A.flags.f_contiguous:
-        return Dense(A.T, transposed=True)
-    return Dense(np.ascontiguousarray(A), transposed=False)
+        return Dense(A.T, transposed=True, leaves=leaves)
+    return Dense(np.ascontiguousarray(A), transposed=False, leaves=leaves)
 
 
 def _numbers(a: NDArray[Any]) -> NDArray[Any]:

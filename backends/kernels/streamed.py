@@ -35,6 +35,7 @@ from fwdsl.backends.kernels.storage import (
     Support,
     gram_partials,
     gram_rows,
+    part_of,
     readonly,
 )
 from fwdsl.readers.row_blocks import DenseRows, NotInMemory, SparseRows
@@ -44,19 +45,20 @@ from fwdsl.sums import Partials, dense_leaves, merged, sparse_leaves
 class StreamedDense(Dense):
     """A dense matrix by rows on a disk."""
 
-    def __init__(self, A: DenseRows) -> None:
+    def __init__(self, A: DenseRows, leaves: tuple[Block, ...] | None = None) -> None:
         self.store: Any = A
         self.transposed = False
         self.shape = A.shape
         self.nnz = A.size
-        self.leaves = dense_leaves(*A.shape)
+        self.leaves = dense_leaves(*A.shape) if leaves is None else leaves
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         return tuple(self.store.pieces())
 
     def part(self, start: int, stop: int) -> Dense:
-        raise NotInMemory
+        rows, leaves = part_of(self.leaves, start, stop)
+        return StreamedDense(self.store.between(rows.start, rows.stop), leaves)
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         rows = kernel(dense_matvec, reorder=True)
@@ -124,11 +126,11 @@ class StreamedDense(Dense):
 class StreamedSparse(Sparse):
     """A sparse matrix by rows on a disk. A'y goes by rows too, which adds up what `Sparse` gathers from columns, in the same order."""
 
-    def __init__(self, A: SparseRows) -> None:
+    def __init__(self, A: SparseRows, leaves: tuple[Block, ...] | None = None) -> None:
         self.store = A
         self.shape = A.shape
         self.nnz = A.size
-        self.leaves = sparse_leaves(A.ends, A.shape[1])
+        self.leaves = sparse_leaves(A.ends, A.shape[1]) if leaves is None else leaves
 
     @cached_property
     def rows(self) -> Compressed:
@@ -152,7 +154,8 @@ class StreamedSparse(Sparse):
         return self.store.in_columns()
 
     def part(self, start: int, stop: int) -> Sparse:
-        raise NotInMemory
+        rows, leaves = part_of(self.leaves, start, stop)
+        return StreamedSparse(self.store.between(rows.start, rows.stop), leaves)
 
     def _piece(self, a: int, b: int) -> Compressed:
         indptr, indices, data = self.store.compressed(a, b)
@@ -263,6 +266,6 @@ class StreamedSparse(Sparse):
         return np.asarray((out + out.T) / 2)
 
 
-def streamed(A: Any) -> StreamedDense | StreamedSparse:
+def streamed(A: Any, leaves: tuple[Block, ...] | None = None) -> StreamedDense | StreamedSparse:
     """The storage of a matrix on a disk."""
-    return StreamedDense(A) if isinstance(A, DenseRows) else StreamedSparse(A)
+    return StreamedDense(A, leaves) if isinstance(A, DenseRows) else StreamedSparse(A, leaves)

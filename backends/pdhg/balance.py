@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest, norm2
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.canon.parts import Block
+from fwdsl.canon.parts import Block, SumTerm
 
 POWER_STEPS = 12
 RUIZ_STEPS = 5
@@ -39,12 +40,13 @@ def balance(problem: PreparedProblem) -> tuple[Array, list[Array], float]:
         down, down_square = np.zeros(problem.size), np.zeros(problem.size)
         for k, parts in enumerate(maps):
             across, across_square = np.zeros(terms[k].map.rows), np.zeros(terms[k].map.rows)
+            leaves = terms[k].map.leaves
             for b, absolute, squared in parts:
                 t = columns[b.slice]
                 across += absolute.apply(t)
                 across_square += squared.apply(t * t)
-                down[b.slice] += absolute.adjoint(rows[k])
-                down_square[b.slice] += squared.adjoint(rows[k] ** 2)
+                down[b.slice] += absolute.adjoint_over(rows[k], leaves)
+                down_square[b.slice] += squared.adjoint_over(rows[k] ** 2, leaves)
             own = terms[k].is_indicator and problem.functions[k].is_entrywise
             rows[k] = _rescaled(rows[k], across, across_square, own)
         for b, g in zip(blocks, problem.g, strict=True):
@@ -59,7 +61,11 @@ def balance(problem: PreparedProblem) -> tuple[Array, list[Array], float]:
         cuts = np.cumsum([t.map.rows for t in terms])[:-1]
         return columns * problem.adjoint([r * part for r, part in zip(rows, np.split(y, cuts), strict=True)])
 
-    return columns, rows, _power(problem, apply, adjoint, problem.size)
+    def square(y: Array) -> float:
+        parts = np.split(y, np.cumsum([t.map.rows for t in terms])[:-1]) if terms else []
+        return sum(t.dot(part, part) for t, part in zip(terms, parts, strict=True))
+
+    return columns, rows, _power(problem, apply, adjoint, square, problem.size)
 
 
 def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) -> float:
@@ -132,7 +138,8 @@ def _level_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
     for i, term in enumerate(problem.terms):
         for b, m in term.map.parts:
             ones = np.ones(b.size)
-            total, squares = float(m.absolute().apply(ones).sum()), float(m.squared().apply(ones).sum())
+            every = np.ones(m.rows)
+            total, squares = (term.dot(size.apply(ones), every) for size in (m.absolute(), m.squared()))
             if 0.0 < total < math.inf and 0.0 < squares < math.inf:
                 logs[i, place[id(b)]] = math.log(squares / total)
     s, t = np.zeros(len(rows)), np.zeros(len(blocks))
@@ -157,7 +164,11 @@ def _balance_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) 
     for i, term in enumerate(problem.terms):
         for b, m in term.map.parts:
             r, c = rows[i], columns[b.slice]
-            norms[i, place[id(b)]] = _power(problem, _scaled_by(m.apply, c, r), _scaled_by(m.adjoint, r, c), b.size)
+            adjoint = partial(m.adjoint_over, leaves=term.map.leaves)
+            square = partial(_square, term)
+            norms[i, place[id(b)]] = _power(
+                problem, _scaled_by(m.apply, c, r), _scaled_by(adjoint, r, c), square, b.size
+            )
     t, s = np.ones(len(blocks)), np.ones(len(rows))
     for _ in range(8):
         scaled = s[:, None] * norms * t
@@ -168,6 +179,11 @@ def _balance_parts(problem: PreparedProblem, columns: Array, rows: list[Array]) 
         rows[i] = rows[i] * s[i]
     for k, b in enumerate(blocks):
         columns[b.slice] *= t[k]
+
+
+def _square(term: SumTerm, y: Array) -> float:
+    """|y|^2 for a vector of the size of a term's predictions."""
+    return term.dot(y, y)
 
 
 def _scaled_by(fn: Callable[[Array], Array], before: Array, after: Array) -> Callable[[Array], Array]:
@@ -184,9 +200,13 @@ def _rescaled(scale: Array, sums: Array, squares: Array, entrywise: bool) -> Arr
 
 
 def _power(
-    problem: PreparedProblem, apply: Callable[[Array], Array], adjoint: Callable[[Array], Array], size: int
+    problem: PreparedProblem,
+    apply: Callable[[Array], Array],
+    adjoint: Callable[[Array], Array],
+    square: Callable[[Array], float],
+    size: int,
 ) -> float:
-    """|K| from below, by power iteration from a fixed random start."""
+    """|K| from below, by power iteration from a fixed random start; `square` is |y|^2."""
     x = np.random.default_rng(0).standard_normal(size)
     norm = 0.0
     for _ in range(POWER_STEPS):
@@ -195,6 +215,6 @@ def _power(
         if length == 0.0:
             return 0.0
         y = apply(x / length)
-        norm = float(np.linalg.norm(y))
+        norm = math.sqrt(square(y))
         x = adjoint(y)
     return norm

@@ -139,8 +139,8 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
                 w = s.ys[k] + sigma * (2.0 * kx_hat[k] - s.kx[k] + term.map.offset)
                 prox_conjugate(f, w, sigma, out)
                 dy = out - s.ys[k]
-                dual += float(dy @ (dy / sigma))
-                cross += float(dy @ (kx_hat[k] - s.kx[k]))
+                dual += term.dot(dy, dy / sigma)
+                cross += term.dot(dy, kx_hat[k] - s.kx[k])
                 ys_hat.append(out)
             square = primal + dual - 2.0 * cross
             if not math.isfinite(square) or primal + dual > HUGE:

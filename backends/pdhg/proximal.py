@@ -153,7 +153,7 @@ class Proximal:
             pr.look()
             new = self._at(t.x + length * dx, [a + length * b for a, b in zip(t.kx, kdx, strict=True)])
             rise = linear + self.delta * float(dx @ ((new.x - self.centre.x) / self.tau)) + float(new.s @ dx)
-            rise += sum(float(y @ k) for y, k in zip(new.ys, kdx, strict=True))
+            rise += sum(pr.dots(new.ys, kdx))
             if abs(rise) <= -0.5 * slope or (rise < 0.0 and length == 1.0):
                 return new
             if not math.isfinite(rise):

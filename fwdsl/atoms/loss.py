@@ -195,6 +195,10 @@ class LossFunction:
     def name(self) -> str:
         return self.loss.name
 
+    def part(self, at: slice) -> LossFunction:
+        """The sum over some of the samples."""
+        return LossFunction(self.loss, self.b[at], self.w[at], self.p)
+
     def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
         """The weighted sum, by the reference, over these leaves of the samples (`fwdsl.sums`)."""
         return self._sum(lambda at: float(self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p)), leaves)

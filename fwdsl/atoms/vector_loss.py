@@ -150,6 +150,11 @@ class VectorLossFunction:
     def name(self) -> str:
         return self.loss.name
 
+    def part(self, at: slice) -> VectorLossFunction:
+        """The sum over the samples of some of the predictions, all k of each."""
+        samples = slice(at.start // self.k, at.stop // self.k)
+        return VectorLossFunction(self.loss, self.y[samples], self.w[samples], self.k)
+
     def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
         """The weighted sum, by the reference, over these leaves of the predictions (`fwdsl.sums`)."""
         Z = z.reshape(self.shape)

@@ -20,6 +20,7 @@ CHUNK = 1 << 20
 """Numbers of a chunk."""
 
 Change = Callable[[Any], Any]
+Leaves = tuple[Rows, ...] | None
 
 
 def by_chunks(A: Any) -> bool:
@@ -61,17 +62,20 @@ def rows(A: Any, start: int, stop: int) -> Any:
     return type(A)((data, A.indices[part], ends - ends[0]), shape=(stop - start, A.shape[1]), copy=False)
 
 
-def times(A: Any, X: Array, change: Change | None = None) -> Array:
-    """A X for a vector or a dense matrix; of the entries of A that `change` makes of each chunk, where it is given."""
+def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None) -> Array:
+    """A X for a vector or a dense matrix; of the entries of A that `change` makes of each chunk, where it is given.
+
+    `leaves` are those of the rows where A is a part of the data, which does not tell them.
+    """
     out = np.empty((A.shape[0], *X.shape[1:]))
-    for leaf in leaves_of(A):
+    for leaf in leaves_of(A) if leaves is None else leaves:
         for a, b in chunks(A, leaf):
             block = rows(A, a, b)
             out[a:b] = (block if change is None else change(block)) @ X
     return out
 
 
-def turned_times(A: Any, Y: Array, change: Change | None = None) -> Array:
+def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves = None) -> Array:
     """A'Y, the same way."""
 
     def of_leaf(leaf: Rows) -> Array:
@@ -82,7 +86,7 @@ def turned_times(A: Any, Y: Array, change: Change | None = None) -> Array:
             total = part if total is None else np.add(total, part, out=total)
         return np.zeros((A.shape[1], *Y.shape[1:])) if total is None else total
 
-    found = tree_sum(of_leaf(leaf) for leaf in leaves_of(A))
+    found = tree_sum(of_leaf(leaf) for leaf in (leaves_of(A) if leaves is None else leaves))
     return np.zeros((A.shape[1], *Y.shape[1:])) if found is None else np.asarray(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
@@ -33,6 +33,15 @@ class Scaled(MapOfOne):
 
     def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
         return self.c * self.inner.adjoint_over(y, leaves)
+
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.inner.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.c * self.inner.finished(sums)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Scaled(self.inner.part(start, stop, leaves), self.c)
 
     def absolute(self) -> LinearMap:
         return Scaled(self.inner.absolute(), abs(self.c))
@@ -81,6 +90,15 @@ class Compose(LinearMap):
     def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
         return self.inner.adjoint(self.outer.adjoint_over(y, leaves))
 
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.outer.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.inner.adjoint(self.outer.finished(sums))
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Compose(self.outer.part(start, stop, leaves), self.inner)
+
     def absolute(self) -> LinearMap:
         """|K| |L|, which bounds |K L|."""
         return Compose(self.outer.absolute(), self.inner.absolute())
@@ -123,6 +141,15 @@ class Add(LinearMap):
 
     def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
         return self.left.adjoint_over(y, leaves) + self.right.adjoint_over(y, leaves)
+
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        return self.left.partial(y, leaves), self.right.partial(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        return self.left.finished(sums[0]) + self.right.finished(sums[1])
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Add(self.left.part(start, stop, leaves), self.right.part(start, stop, leaves))
 
     def absolute(self) -> LinearMap:
         return Add(self.left.absolute(), self.right.absolute())

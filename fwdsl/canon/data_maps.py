@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @light_dataclass
 class Matrix(LinearMap):
-    """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied."""
+    """x -> A x, or A' x where `transposed`: A a dense array, a memory map or a `scipy.sparse.csr_array`, never copied.
+
+    `given` are the leaves of its rows where A is a part of the data, which does not tell them.
+    """
 
     A: Any
     transposed: bool = False
     name: str = "A"
+    given: tuple[Rows, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -37,7 +41,12 @@ class Matrix(LinearMap):
 
     @cached_property
     def leaves(self) -> tuple[Rows, ...] | None:
-        return None if self.transposed else leaves_of(self.A)
+        return None if self.transposed else self.given or leaves_of(self.A)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        if self.leaves is None:
+            return super().part(start, stop, leaves)
+        return Matrix(held(self.A, start, stop), False, self.name, leaves)
 
     @cached_property
     def _parts(self) -> list[tuple[slice, Any]]:
@@ -53,7 +62,7 @@ class Matrix(LinearMap):
     def _product(self, x: Array, turned: bool) -> Array:
         """A x, or A'x where `turned`."""
         if row_chunks.by_chunks(self.A):
-            return (row_chunks.turned_times if turned else row_chunks.times)(self.A, x)
+            return (row_chunks.turned_times if turned else row_chunks.times)(self.A, x, leaves=self.leaves)
         if not self._parts:
             return _times(self.A.T if turned else self.A, x)
         if turned:
@@ -64,11 +73,11 @@ class Matrix(LinearMap):
         """|A|, taken by blocks of rows as it is applied."""
         if not is_written(self.A):
             return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
-        return AbsoluteMatrix(self.A, self.transposed)
+        return AbsoluteMatrix(self.A, self.transposed, given=self.given)
 
     def squared(self) -> LinearMap:
         """A entry by entry squared, taken by blocks of rows."""
-        return AbsoluteMatrix(self.A, self.transposed, square=True) if is_written(self.A) else self.absolute()
+        return AbsoluteMatrix(self.A, self.transposed, True, self.given) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
         if is_on_disk(self.A):
@@ -90,6 +99,7 @@ class AbsoluteMatrix(NonnegativeMap):
     A: Any
     transposed: bool = False
     square: bool = False
+    given: tuple[Rows, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -107,7 +117,7 @@ class AbsoluteMatrix(NonnegativeMap):
 
     def _by_rows(self, x: Array) -> Array:
         if row_chunks.by_chunks(self.A):
-            return row_chunks.times(self.A, x, self._sizes)
+            return row_chunks.times(self.A, x, self._sizes, self._leaves)
         out = np.empty(self.A.shape[0])
         for start, stop in self._leaves:
             for at, block in self._blocks(start, stop):
@@ -116,7 +126,7 @@ class AbsoluteMatrix(NonnegativeMap):
 
     def _gather(self, y: Array) -> Array:
         if row_chunks.by_chunks(self.A):
-            return row_chunks.turned_times(self.A, y, self._sizes)
+            return row_chunks.turned_times(self.A, y, self._sizes, self._leaves)
 
         def of_leaf(start: int, stop: int) -> Array:
             out = np.zeros(self.A.shape[1])
@@ -138,7 +148,7 @@ class AbsoluteMatrix(NonnegativeMap):
 
     @cached_property
     def _leaves(self) -> tuple[Rows, ...]:
-        found = leaves_of(self.A)
+        found = self.given or leaves_of(self.A)
         return ((0, int(self.A.shape[0])),) if found is None else found
 
     @property
@@ -172,6 +182,15 @@ def rows_between(A: Any, start: int, stop: int) -> Any:
     ends = A.indptr[start : stop + 1]
     at = slice(int(ends[0]), int(ends[-1]))
     return type(A)((A.data[at], A.indices[at], ends - ends[0]), shape=(stop - start, A.shape[1]), copy=False)
+
+
+def held(A: Any, start: int, stop: int) -> Any:
+    """Some rows as their holder has them, stored in the order of the whole: kernels and sums are those of the order."""
+    if is_on_disk(A):
+        return A.between(start, stop)
+    part = rows_between(A, start, stop)
+    by_columns = isinstance(A, np.ndarray) and A.flags.f_contiguous and not A.flags.c_contiguous
+    return np.asfortranarray(part) if by_columns else part
 
 
 def is_written(A: MatrixLike) -> bool:

@@ -80,6 +80,21 @@ class LinearMap(ABC):
         """K' y, its sums taken over these leaves where the map has none of its own."""
         return self.adjoint(y)
 
+    def partial(self, y: Array, leaves: tuple[Rows, ...]) -> Any:
+        """The sums over rows that K' y is made of: a value of a node (`fwdsl.sums`), which its holder gives."""
+        return self.adjoint_over(y, leaves)
+
+    def finished(self, sums: Any) -> Array:
+        """K' y from these sums over all rows: what is done to them once. `finished(partial(y, leaves))` is `adjoint_over(y, leaves)`."""
+        return np.asarray(sums)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        """The map to the entries start..stop-1 of K x, whose leaves are given, counted from `start`: what a holder of some rows has of it.
+
+        A `TypeError` for a map whose entries are not those of rows of data.
+        """
+        raise TypeError(f"{type(self).__name__} is no map to rows of data, which could be shared")
+
     @abstractmethod
     def absolute(self) -> LinearMap:
         """A map whose entries bound those of |K| from above: what the rounding rule of certificates measures with."""
@@ -225,6 +240,9 @@ class Column(LinearMap):
 
     def adjoint_over(self, y: Array, leaves: tuple[Rows, ...]) -> Array:
         return np.array([tree_dot(self.v, y, leaves)])
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Column(self.v[start:stop])
 
     def absolute(self) -> LinearMap:
         return Column(np.abs(self.v))

@@ -12,8 +12,8 @@ from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
 from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
-from ..sums import Rows, sum_over, tree_sum
-from .data_maps import AbsoluteMatrix, Matrix, is_written, leaves_of, parts_by_leaves, stored
+from ..sums import Rows, by_samples, sum_over, tree_sum
+from .data_maps import AbsoluteMatrix, Matrix, held, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class LeftMultiply(LinearMap):
     k: int
     transposed: bool = False
     name: str = "A"
+    given: tuple[Rows, ...] | None = None  # the leaves of the rows of A, where it is a part of the data
 
     @property
     def _op(self) -> Any:
@@ -112,13 +113,23 @@ class LeftMultiply(LinearMap):
 
     @cached_property
     def leaves(self) -> tuple[Rows, ...] | None:
-        found = None if self.transposed else leaves_of(self.A)
+        found = self._leaves
         return None if found is None else tuple((a * self.k, b * self.k) for a, b in found)
+
+    @cached_property
+    def _leaves(self) -> tuple[Rows, ...] | None:
+        return None if self.transposed else self.given or leaves_of(self.A)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        if self._leaves is None:
+            return super().part(start, stop, leaves)
+        rows = held(self.A, start // self.k, stop // self.k)
+        return LeftMultiply(rows, self.k, False, self.name, by_samples(leaves, self.k))
 
     @cached_property
     def _parts(self) -> list[tuple[slice, Any]]:
         """The leaves of A; none where it is taken as a whole."""
-        return [] if self.transposed else parts_by_leaves(self.A, leaves_of(self.A))
+        return parts_by_leaves(self.A, self._leaves)
 
     def apply(self, x: Array) -> Array:
         return self._times(x.reshape(-1, self.k), self.transposed).reshape(-1)
@@ -134,25 +145,25 @@ class LeftMultiply(LinearMap):
                 return np.asarray(tree_sum(product(part.T, X[at]) for at, part in self._parts))
             return np.concatenate([product(part, X) for _, part in self._parts])
         if turned:
-            return row_chunks.turned_times(self.A, X)
+            return row_chunks.turned_times(self.A, X, leaves=self._leaves)
         if not isinstance(self.A, np.ndarray | DenseRows) or not (
             _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)
         ):
-            return row_chunks.times(self.A, X)
+            return row_chunks.times(self.A, X, leaves=self._leaves)
         few = np.flatnonzero(X.any(axis=1))
-        return row_chunks.times(self.A, X[few], lambda block: block[:, few])
+        return row_chunks.times(self.A, X[few], lambda block: block[:, few], self._leaves)
 
     def absolute(self) -> LinearMap:
         if is_on_disk(self.A):
-            return Columnwise(AbsoluteMatrix(self.A, self.transposed), self.k)
-        return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|")
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed, given=self._leaves), self.k)
+        return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|", self._leaves)
 
     def squared(self) -> LinearMap:
         if not is_written(self.A):
             return self.absolute()
         if is_on_disk(self.A):
-            return Columnwise(AbsoluteMatrix(self.A, self.transposed, square=True), self.k)
-        return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name)
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed, True, self._leaves), self.k)
+        return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name, self._leaves)
 
     def sparse(self) -> csr_array:
         if is_on_disk(self.A):
@@ -263,6 +274,9 @@ class Tile(NonnegativeMap):
             return self.adjoint(y)
         found = sum_over(leaves, y.size, lambda at: y[at].reshape(-1, self.k).sum(axis=0))
         return np.zeros(self.k) if found is None else np.asarray(found)
+
+    def part(self, start: int, stop: int, leaves: tuple[Rows, ...]) -> LinearMap:
+        return Tile((stop - start) // self.k, self.k)
 
     def sparse(self) -> csr_array:
         return placed(np.arange(self.rows), np.tile(np.arange(self.k), self.n), 1.0, (self.rows, self.k))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -101,6 +101,24 @@ class Stacked:
         for block, m in self.parts:
             out[block.slice] += m.adjoint_over(y, leaves)
 
+    def partial(self, y: Array) -> tuple[Any, ...]:
+        """The sums over rows that K' y is made of: a value of a node (`fwdsl.sums`), which the holder of its rows gives."""
+        return tuple(m.partial(y, self.leaves) for _, m in self.parts)
+
+    def finished(self, sums: tuple[Any, ...], out: Array) -> None:
+        """Add K' y to `out`, from these sums over all rows, to the bits of `adjoint`."""
+        for (block, m), own in zip(self.parts, sums, strict=True):
+            out[block.slice] += m.finished(own)
+
+    def part(self, start: int, stop: int) -> Stacked:
+        """The map to the entries of the leaves start..stop-1: what a holder of some rows has of it."""
+        first, last = self.leaves[start][0], self.leaves[stop - 1][1]
+        leaves = tuple((a - first, b - first) for a, b in self.leaves[start:stop])
+        parts = tuple((block, m.part(first, last, leaves)) for block, m in self.parts)
+        found = Stacked(parts, self.offset[first:last], (last - first, *self.shape[1:]) if self.shape else ())
+        found.leaves = leaves
+        return found
+
     @cached_property
     def leaves(self) -> tuple[Rows, ...]:
         """The leaves (`fwdsl.sums`) of its entries, by which sums over them are taken: those of the data with the most stored numbers."""
@@ -141,6 +159,17 @@ class SumTerm:
     span: Span = field(default=NOWHERE, compare=False)
     side: Shift | None = None
     turned: Array | None = None
+
+    def part(self, start: int, stop: int) -> SumTerm:
+        """A loss of the predictions of the leaves start..stop-1: what a holder of some rows has of it.
+
+        Where these are the leaves of one node (`fwdsl.sums.subtrees`), its value, its conjugate, K'y and inner products are the values of that node,
+        and `finish` has those of the whole from them.
+        """
+        assert not isinstance(self.f, VectorFunction), "a norm or a set has no rows of its own"
+        at = slice(self.map.leaves[start][0], self.map.leaves[stop - 1][1])
+        turned = None if self.turned is None else self.turned[at]
+        return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned)
 
     def value(self, z: Array) -> float:
         """f_i(z), by the reference."""

@@ -64,8 +64,9 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         distances.append(distance(block.g, xb) if own > 0.0 else 0.0)
     lengths = tuple(norm2(x[b.slice]) for b in canonical.blocks)
     worst = _worse(worst, outside)
+    ends = tuple(np.array([stop for _, stop in t.map.leaves] or [0]) for t in canonical.terms)
     return Point(
-        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths, rounding
+        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths, rounding, ends
     )
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..atoms.vectors.common import norm2
+from ..sums import tree_dot
 from .certificate import CertificateKind, relative
 
 
@@ -22,7 +25,8 @@ class Point:
     `violations` has an array a term: of an entrywise set what each row misses it by, of another set the distance to it, of a loss nothing.
     `distances` are those of the blocks to their own sets. `infeasibility` is the largest violation relative to its terms, `outside` that of the
     blocks' own sets alone. `sums` are |K_i| |x| of the variables that are not far out, an array a term, empty where there are none or they were
-    left out. `lengths` are |x_B|_2. `rounding` is what rounding may make of P where the argument of a term is all but cancelled.
+    left out. `lengths` are |x_B|_2. `rounding` is what rounding may make of P where the argument of a term is all but cancelled. `ends` are those
+    of the leaves by which predictions are added up (`fwdsl.sums`), an array a term.
     """
 
     value: float
@@ -35,6 +39,12 @@ class Point:
     adrift: float = 0.0
     lengths: tuple[float, ...] = ()
     rounding: float = 0.0
+    ends: tuple[NDArray[np.int64], ...] = ()
+
+    def dot(self, k: int, a: Array, b: Array) -> float:
+        """<a, b> for vectors of the size of the predictions of term k."""
+        whole = not self.ends or a.size != self.ends[k][-1]
+        return float(a @ b) if whole else tree_dot(a, b, list(pairwise([0, *self.ends[k].tolist()])))
 
 
 @dataclass(frozen=True)
@@ -98,8 +108,12 @@ class Verified:
     @cached_property
     def hidden(self) -> float:
         """V, what infeasibility may hide: multiplier times violation, over all constraints."""
-        pairs = [(y, v) for y, v in zip(self.bound.y, self.point.violations, strict=False) if v.any()]
-        terms = sum(float(np.abs(y) @ v) if v.size == y.size else norm2(y) * float(v[0]) for y, v in pairs)
+        pairs = [
+            (k, y, v) for k, (y, v) in enumerate(zip(self.bound.y, self.point.violations, strict=False)) if v.any()
+        ]
+        terms = sum(
+            self.point.dot(k, np.abs(y), v) if v.size == y.size else norm2(y) * float(v[0]) for k, y, v in pairs
+        )
         blocks = zip(self.bound.normals, self.point.distances, strict=False)
         return terms + sum(normal * distance for normal, distance in blocks if distance > 0.0)
 
@@ -114,7 +128,7 @@ class Verified:
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""
         pairs = zip(self.bound.y, self.point.sums, strict=False)
-        return sum(float(np.abs(y) @ sums) for y, sums in pairs if sums.size)
+        return sum(self.point.dot(k, np.abs(y), sums) for k, (y, sums) in enumerate(pairs) if sums.size)
 
     @cached_property
     def gap(self) -> float:

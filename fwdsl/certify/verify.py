@@ -230,7 +230,7 @@ def block_sizes(canonical: Canonical, block: Block, y: Sequence[Array], with_q: 
     for term, yi in zip(canonical.terms, y, strict=True):
         for other, m in term.map.parts:
             if other is block:
-                sizes = sizes + m.absolute().adjoint(np.abs(yi))
+                sizes = sizes + m.absolute().adjoint_over(np.abs(yi), term.map.leaves)
     return sizes
 
 

@@ -105,6 +105,12 @@ def stored_at(path: str, offset: int, dtype: np.dtype[Any], count: int) -> Store
     return Stored(path, offset, dtype, count, state.st_size, state.st_mtime_ns)
 
 
+def _cut(stored: Stored, start: int, stop: int) -> Stored:
+    """Some of the numbers, in the same file."""
+    offset = stored.offset + start * stored.dtype.itemsize
+    return Stored(stored.path, offset, stored.dtype, stop - start, stored.size, stored.changed)
+
+
 def _read_ahead(file: BinaryIO, offset: int, length: int) -> None:
     if hasattr(os, "posix_fadvise"):  # not on macOS, nor on Windows
         os.posix_fadvise(file.fileno(), offset, length, os.POSIX_FADV_WILLNEED)
@@ -188,6 +194,10 @@ class RowBlocks:
 
     def rows(self, start: int, stop: int) -> Any:
         """The rows from start up to stop in memory: an array of their own, C-ordered, or a `csr_array`."""
+        raise NotImplementedError
+
+    def between(self, start: int, stop: int) -> RowBlocks:
+        """The rows from start up to stop as a matrix of its own, on its disk too."""
         raise NotImplementedError
 
     def take(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
@@ -282,6 +292,14 @@ class DenseRows(RowBlocks):
         k = bisect_right(self.starts, row) - 1
         return Place(self.parts[k].path, None, row - self.starts[k] + 1, column + 1, str(value))
 
+    def between(self, start: int, stop: int) -> DenseRows:
+        d, found = self.shape[1], []
+        for part, first, last in zip(self.parts, self.starts, self.starts[1:], strict=False):
+            a, b = max(start, first), min(stop, last)
+            if a < b:
+                found.append(_cut(part, (a - first) * d, (b - first) * d))
+        return DenseRows(found, d)
+
     @property
     def piece_rows(self) -> int:
         """Rows of a piece."""
@@ -375,6 +393,17 @@ class SparseRows(RowBlocks):
 
     def place(self, row: int, column: int, value: object) -> Place:
         return Place(self.files[0], None, row + 1, column + 1, str(value))
+
+    def between(self, start: int, stop: int) -> SparseRows:
+        low, high = int(self.ends[start]), int(self.ends[stop])
+        found = []
+        for (columns, values), first, last in zip(self.parts, self.starts, self.starts[1:], strict=False):
+            a, b = max(low, first), min(high, last)
+            if a < b:
+                found.append((_cut(columns, a - first, b - first), _cut(values, a - first, b - first)))
+        return SparseRows(
+            self.ends[start : stop + 1] - low, found or [tuple(_cut(s, 0, 0) for s in self.parts[0])], self.shape[1]
+        )  # type: ignore[list-item]
 
     def compressed(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """(indptr, indices, data) of the rows from start up to stop, as kernels take them but for their sign."""
