@@ -16,6 +16,7 @@ from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
 from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.sums import dense_leaves
 from fwdsl.words import SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
@@ -81,11 +82,13 @@ def _for_a_moment(canonical: Canonical) -> float:
     for name, s in canonical.instance.stats.items():
         if s.storage != "dense" or len(s.shape) != 2:
             continue
-        n, d = s.shape
-        if is_on_disk(canonical.instance.values[name]) or canonical.instance.values[name].flags.c_contiguous:
-            worst.append(8.0 * d * min(PARTIALS, n, -(-n * d // BLOCK_NUMBERS)))
+        value = canonical.instance.values[name]
+        by_rows = is_on_disk(value) or bool(value.flags.c_contiguous)
+        leaves = max(1, len(dense_leaves(s.shape[0], s.shape[1], not by_rows)))
+        if by_rows:
+            worst.append(8.0 * s.shape[1] * min(PARTIALS, leaves))
         if s.dtype == "float32":
-            worst.append(8.0 * min(s.nnz, FLOAT32_BLOCK))
+            worst.append(8.0 * min(s.nnz / leaves, FLOAT32_BLOCK))
     return max(worst)
 
 

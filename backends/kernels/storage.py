@@ -73,7 +73,7 @@ FEW_ROWS = 0.75
 
 
 class GramPlan(NamedTuple):
-    """How a Gram matrix is taken, which the whole of the data decides: those who hold parts of it are told."""
+    """The way a Gram matrix is taken, which the whole of the data decides: those who hold parts of it are told."""
 
     kind: str  # by "dense" blocks, by "pairs" of stored numbers, or by pairs of "copied" columns
     level: int  # the level of the nodes within which rows are added one after the other (`fwdsl.sums`)
@@ -192,7 +192,7 @@ class Dense:
         return Dense(np.ascontiguousarray(part), self.transposed, self.leaves)
 
     def gram_plan(self, support: Support | None) -> GramPlan:
-        """How the Gram matrix of these columns is taken."""
+        """The way the Gram matrix of these columns is taken."""
         k = self.shape[1] if support is None else support.size
         return GramPlan("dense", level_of_rows(self.shape[0], len(self.leaves), k))
 
@@ -281,7 +281,7 @@ class Sparse:
 
     @cached_property
     def _starts(self) -> tuple[NDArray[Any], Compressed]:
-        """Where the entries of each leaf begin in each column, and the columns, in the order of their rows."""
+        """The places where the entries of each leaf begin in each column, and the columns, in the order of their rows."""
         columns = self.by_columns
         starts = np.empty((self.shape[1], len(self.leaves) + 1), dtype=columns.indptr.dtype)
         cuts = readonly(self._cuts[:-1].astype(columns.indptr.dtype))
@@ -384,7 +384,7 @@ class Sparse:
         return Sparse((n, support.size), rows=rows, leaves=self.leaves)
 
     def gram_plan(self, support: Support | None) -> GramPlan:
-        """How the Gram matrix of these columns is taken."""
+        """The way the Gram matrix of these columns is taken."""
         n, width = self.shape
         here = self.nnz if support is None else self.cost_of_columns(support)
         k = width if support is None else support.size
@@ -528,7 +528,7 @@ def _level(total: int, leaves: int, least: int) -> int:
 
 
 def _cuts(leaves: tuple[Rows, ...]) -> NDArray[np.uint64]:
-    """Where leaves begin, and where the last one ends: unsigned, as the wrap-around test of signed indices keeps a loop from vector registers."""
+    """The rows where leaves begin, and the last end: unsigned, as the wrap-around test of signed indices keeps a loop from vector registers."""
     return readonly(np.array([0, *(stop for _, stop in leaves)], dtype=np.uint64))
 
 

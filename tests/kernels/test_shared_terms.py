@@ -58,7 +58,7 @@ def problem(name: str, layout: str) -> Any:
 def found(
     canonical: Any, x: Any, ys: Any, threads: int, of: PreparedProblem | None = None
 ) -> tuple[list[Any], list[Any], PreparedProblem]:
-    """What is added up over rows, and what lies with them, by kernels and by references. Of the whole K'y is given, of a part `of` it the sums for
+    """Values added up over rows, and vectors of rows, by kernels and by references. Of the whole K'y is given, of a part `of` it the sums for
     it."""
     kernels, is_whole = PreparedProblem(canonical, threads), of is None
     if of is not None:
