@@ -275,6 +275,11 @@ def kept_folders() -> list[tuple[Path, int]]:
     return [(folder, sum(f.stat().st_size for f in folder.glob("*"))) for folder in sorted(found) if folder.is_dir()]
 
 
+def is_decoded(folder: str) -> bool:
+    """True of a folder of decoded rows."""
+    return os.path.basename(folder).startswith(PREFIX) and os.path.exists(os.path.join(folder, RECORD))
+
+
 def _state(path: str) -> tuple[int, int]:
     """Size and time of change of a file; of a folder (a zarr store) the sum and the latest of what is in it."""
     if not os.path.isdir(path):
