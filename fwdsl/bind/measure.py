@@ -111,7 +111,7 @@ def _sums(array: MatrixLike, scale: float) -> _Sums:
         return _by_rows(array, scale)
 
 
-def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
+def _blocks(array: Any) -> Iterator[np.ndarray]:
     """Blocks of rows as plain two-dimensional float64 arrays."""
     step = max(1, _BLOCK // max(1, math.prod(array.shape[1:])))
     for start in range(0, array.shape[0], step):

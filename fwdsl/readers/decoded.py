@@ -85,8 +85,13 @@ class Decoded:
             shutil.rmtree(self._part, ignore_errors=True)
             self._part = None
 
-    def keep(self, arrays: Mapping[str, Any], headers: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-        """The arrays, those in files at the place where they are kept. What stays in memory is saved beside them, so that all can be had again."""
+    def keep(
+        self, arrays: Mapping[str, Any], headers: Mapping[str, tuple[str, ...]], again: bool = True
+    ) -> dict[str, Any]:
+        """The arrays, those in files at the place where they are kept. What stays in memory is saved beside them, so that all can be had again.
+
+        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run.
+        """
         if self._part is None:
             return dict(arrays)
         told: dict[str, Any] = {}
@@ -102,7 +107,7 @@ class Decoded:
             else:
                 told = {}  # such as sets of labels: decoded anew in each run
                 break
-        record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told else {}
+        record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told and again else {}
         (self._part / RECORD).write_text(json.dumps(record), encoding="utf-8")
         shutil.rmtree(self.folder, ignore_errors=True)
         os.replace(self._part, self.folder)

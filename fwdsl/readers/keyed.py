@@ -84,7 +84,7 @@ def read_hdf5(
                 keys: list[str] = []
                 file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) else None)
 
-                def dataset(key: str, role: Role) -> np.ndarray:
+                def dataset(key: str, role: Role) -> Any:
                     found = file[key]
                     if h5py.check_string_dtype(found.dtype):
                         return np.asarray(found.asstr()[()], dtype=str)
@@ -140,7 +140,7 @@ def _from_store(
     else:
         arrays = {name: item for name, item in root.members(max_depth=None) if hasattr(item, "dtype")}
 
-    def pulled(key: str, role: Role) -> np.ndarray:
+    def pulled(key: str, role: Role) -> Any:
         found = arrays[key]
         _check_codecs(found, path, key, findings)
         if role.may_stay and len(found.shape) == 2:

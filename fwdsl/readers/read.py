@@ -67,7 +67,7 @@ def read(
         else:
             arrays = read_all(several, reader, spec.options, roles, findings)
         if decoded is not None and not findings.failed:
-            arrays = decoded.keep(arrays, findings.headers)
+            arrays = decoded.keep(arrays, findings.headers, again=not findings.result())
     except Unreadable:
         arrays = {}
     except DiskFull as error:

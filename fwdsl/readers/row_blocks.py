@@ -396,14 +396,15 @@ class SparseRows(RowBlocks):
 
     def between(self, start: int, stop: int) -> SparseRows:
         low, high = int(self.ends[start]), int(self.ends[stop])
-        found = []
+        found: list[tuple[Stored, Stored]] = []
         for (columns, values), first, last in zip(self.parts, self.starts, self.starts[1:], strict=False):
             a, b = max(low, first), min(high, last)
             if a < b:
                 found.append((_cut(columns, a - first, b - first), _cut(values, a - first, b - first)))
-        return SparseRows(
-            self.ends[start : stop + 1] - low, found or [tuple(_cut(s, 0, 0) for s in self.parts[0])], self.shape[1]
-        )  # type: ignore[list-item]
+        if not found:  # rows without numbers
+            columns, values = self.parts[0]
+            found.append((_cut(columns, 0, 0), _cut(values, 0, 0)))
+        return SparseRows(self.ends[start : stop + 1] - low, found, self.shape[1])
 
     def compressed(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """(indptr, indices, data) of the rows from start up to stop, as kernels take them but for their sign."""

@@ -120,8 +120,6 @@ def read_all(
         findings.no_rows(dropped)
         return {}
     joined = {name: _joined(name, arrays, findings) for name, arrays in parts.items()}
-    if findings.failed:
-        return {}
     joined |= {name: pile.finish() for name, pile in piles.items()}
     if dropped:
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))

@@ -91,7 +91,7 @@ def told_of_memory(solution: Solution) -> Iterator[str]:
     """How often data that stay on their disk were read and where from, and the peak of memory; nothing without `--memory`."""
     if solution.options.memory is None:
         return
-    from ...plan.plan import size
+    from ...plan.memory import size
     from ...readers.decoded import is_decoded
     from ...readers.memory import resident
     from ...readers.row_blocks import RowBlocks
