@@ -150,7 +150,7 @@ class StreamedSparse(Sparse):
 
     @cached_property
     def _in_columns(self) -> NDArray[np.intp]:
-        """How many numbers each column has."""
+        """The count of numbers in each column."""
         return self.store.in_columns()
 
     def part(self, start: int, stop: int) -> Sparse:

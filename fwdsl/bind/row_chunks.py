@@ -91,7 +91,7 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
 
 
 def _ends(A: Any) -> Any:
-    """Where rows of a sparse matrix end; None of a dense one."""
+    """The ends of the rows of a sparse matrix; None of a dense one."""
     return A.ends if isinstance(A, SparseRows) else getattr(A, "indptr", None)
 
 

@@ -146,7 +146,7 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
     assert options.memory is not None
     told = [f"`{name}` {weighing.reasons(name)[-1]}" for name in names if KEEPS in weighing.reasons(name)[-1]]
     return _refusal(
-        "FW5009",
+        "FW4095",
         f"no method keeps to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
         model,
         rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",

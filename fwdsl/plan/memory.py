@@ -1,4 +1,4 @@
-"""Whether a method keeps to the memory that a run may take (`--memory`), and takes data that stay on their disk."""
+"""The promise of `--memory`: which methods keep to it, and take data that stay on their disk."""
 
 from __future__ import annotations
 

@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 
+class DiskFull(Exception):
+    """The disk has no room for decoded rows; the message says how much there is."""
+
+
 def cache_root() -> Path:
     """`$FWDSL_CACHE_DIR`, or the platform's folder for things that can be made again."""
     if chosen := os.environ.get("FWDSL_CACHE_DIR"):

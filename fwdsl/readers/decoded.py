@@ -19,12 +19,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .cache_folder import cache_root
+from .cache_folder import DiskFull, cache_root
 from .growing import Growing
 from .row_blocks import DenseRows, RowBlocks, SparseRows, Stored, is_on_disk, stored_at
 
 VERSION = 1
-"""Of what is written: another one is decoded anew."""
+"""The version of what is written: another one is decoded anew."""
 
 PREFIX, PART, RECORD = "rows-", ".part-rows-", "rows.json"
 
@@ -33,10 +33,6 @@ ROOM = 1 << 28
 
 LOOKS = 1 << 26
 """Bytes that are written between two looks at the room that is left."""
-
-
-class DiskFull(Exception):
-    """There is no room for the decoded rows; the message says how much there is."""
 
 
 class Decoded:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
-from .cache_folder import cache_root
-from .decoded import Decoded, DiskFull
+from .cache_folder import DiskFull, cache_root
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
@@ -20,6 +19,7 @@ from .several import Reader, files_of, read_all
 from .sources import SourceSpec, is_url, without_secrets
 
 if TYPE_CHECKING:
+    from .decoded import Decoded
     from .roles import Raw
 
 __all__ = ["LabelSets", "Role", "read"]
@@ -118,6 +118,8 @@ def _decoded(spec: SourceSpec, several: Sequence[str] | None, roles: Sequence[Ro
     paths = [spec.path] if several is None else several
     if stays is None or not all(os.path.exists(path) for path in paths):
         return None
+    from .decoded import Decoded
+
     asked = [(r.name, r.kind, r.shape, r.of, r.columns) for r in roles]
     return Decoded([spec.format, dict(spec.options), asked], paths, stays)
 

@@ -37,12 +37,17 @@ class Role:
 
     def stays_on_disk(self, nbytes: int) -> bool:
         """True if a matrix of so many bytes is to be read by ranges of its rows, as `--memory` has it."""
-        return self.stays is not None and nbytes > self.stays and self.kind == "matrix" and len(self.shape) == 2
+        return self.stays is not None and nbytes > self.stays and self.is_rows
+
+    @property
+    def is_rows(self) -> bool:
+        """True of a plain matrix, of which nothing is promised that needs all of it at once."""
+        return self.kind == "matrix" and len(self.shape) == 2
 
     @property
     def may_stay(self) -> bool:
         """True of a matrix that goes into files (`decoded`) where it outgrows memory."""
-        return self.decoded is not None and self.kind == "matrix" and len(self.shape) == 2
+        return self.decoded is not None and self.is_rows
 
     @property
     def is_column(self) -> bool:

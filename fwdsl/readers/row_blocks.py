@@ -177,7 +177,7 @@ class RowBlocks:
 
     @property
     def passes(self) -> float:
-        """How often all of it was read."""
+        """The times that all of it was read."""
         return self.numbers_read / self.size if self.size else 0.0
 
     @property
@@ -429,7 +429,7 @@ class SparseRows(RowBlocks):
         return indptr, indices, data
 
     def in_columns(self) -> NDArray[np.intp]:
-        """How many numbers each column has, counted when this is first asked."""
+        """The count of numbers in each column, taken when this is first asked."""
         if self._in_columns is None:
             found = np.zeros(self.shape[1], dtype=np.intp)
             for a, b in self.pieces():

@@ -86,7 +86,7 @@ def read_all(
     if stays is not None and sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) > stays:
         # one alone may fit into memory, not all of them
         roles = [replace(role, stays=0) for role in roles]
-    into = {role.name: role.decoded if role.kind == "matrix" and len(role.shape) == 2 else None for role in roles}
+    into = {role.name: role.decoded if role.is_rows else None for role in roles}
     roles = [replace(role, decoded=None) for role in roles]
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()

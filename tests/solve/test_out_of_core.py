@@ -1,6 +1,7 @@
 """Data that stay on their disk: answers and certificates to the bits of those in memory, and ends of runs that cannot go on."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,16 @@ def test_file_changed_while_a_run_is_on(folder, tmp_path, how, streamed):
 def test_callback_that_stops_leaves_a_certified_point(folder, streamed):
     found = problem(folder, "quantile").solve(memory="8GB", tol=1e-9, callback=lambda progress: progress.iteration < 3)
     assert found.status == "interrupted" and np.isfinite(found.objective)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal to oneself is not Ctrl-C there")
+def test_ctrl_c_leaves_the_best_certified_point(folder, streamed):
+    def press(progress):
+        if progress.iteration == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    found = problem(folder, "vertices").solve(memory="8GB", tol=1e-12, method="frank_wolfe", callback=press)
+    assert found.status == "interrupted" and np.isfinite(found.dual_bound) and 0.0 < found.relative_gap < 1.0
 
 
 def test_limit_of_time_is_seen_within_a_product(folder, streamed):

@@ -88,7 +88,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 
 def told_of_memory(solution: Solution) -> Iterator[str]:
-    """How often data that stay on their disk were read and where from, and the peak of memory; nothing without `--memory`."""
+    """Lines on how often data that stay on their disk were read and where from, and on the peak of memory; none without `--memory`."""
     if solution.options.memory is None:
         return
     from ...plan.memory import size
