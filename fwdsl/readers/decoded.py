@@ -106,7 +106,14 @@ class Decoded:
         record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told and again else {}
         (self._part / RECORD).write_text(json.dumps(record), encoding="utf-8")
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.replace(self._part, self.folder)
+        try:
+            os.replace(self._part, self.folder)
+        except OSError:  # another process, which decoded the same, was faster
+            kept = self.kept()
+            if kept is None:
+                raise
+            self.drop()
+            return kept[0]
         moved = {str(self._part): str(self.folder)}
         self._part = None
         return {name: _moved(array, moved) for name, array in arrays.items()}

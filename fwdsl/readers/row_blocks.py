@@ -34,11 +34,15 @@ TOGETHER = 4
 """Rows that kernels take at a time: pieces begin at multiples of it from where their leaf begins, so that cutting changes no sum."""
 
 
-class NotInMemory(ValueError):
-    """Something asked a matrix on a disk for what only one in memory has."""
+class NotInMemory(DataError):
+    """Something asked a matrix on a disk for what only one in memory has (FW4091)."""
 
     def __init__(self) -> None:
-        super().__init__("the matrix stays on its disk and is read by ranges of rows, and this needs it in memory")
+        found = (
+            "a matrix is read by ranges of its rows under `--memory`, and what is to be done needs all of it at once"
+        )
+        rule = "Data that stay on their disk stand in products with vectors and matrices."
+        super().__init__((Diagnostic("FW4091", found, rule=rule, hint="leave `--memory` out, or allow more"),))
 
 
 class ChangedFile(DataError):
