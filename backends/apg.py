@@ -48,6 +48,7 @@ class APG(Method):
     source = "Beck, Teboulle 2009; O'Donoghue, Candes 2015; Scheinberg, Goldfarb, Bai 2014"
     most_iterations = 20_000
     runs_in = "fwdsl.backends.apg_run"
+    streams = True
     options = MappingProxyType({"newton": Option(True, "finish with Newton steps on the identified face")})
 
     @classmethod

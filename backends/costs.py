@@ -15,6 +15,7 @@ from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
+from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import dense_leaves
 from fwdsl.words import SETS
 
@@ -23,6 +24,9 @@ NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 
 NS_PER_PRODUCT = 0.1
 """Another product of a stored number, by BLAS: with a matrix that has few columns it reaches a third of its speed."""
+
+NS_PER_BYTE_READ = 1.0
+"""A byte of data that stay on their disk: of one that gives a gigabyte a second."""
 
 NS_PER_COORDINATE = 15.0
 """A prox with a threshold search (cold: 13), the vector operations of an iteration included."""
@@ -54,6 +58,8 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
+    values = canonical.instance.values
+    per_pass += NS_PER_BYTE_READ * sum(s.nbytes for name, s in stats.items() if is_on_disk(values[name]))
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
@@ -76,7 +82,8 @@ def _for_a_moment(canonical: Canonical) -> float:
     for name, s in canonical.instance.stats.items():
         if s.storage != "dense" or len(s.shape) != 2:
             continue
-        by_rows = bool(canonical.instance.values[name].flags.c_contiguous)
+        value = canonical.instance.values[name]
+        by_rows = is_on_disk(value) or bool(value.flags.c_contiguous)
         leaves = max(1, len(dense_leaves(s.shape[0], s.shape[1], not by_rows)))
         if by_rows:
             worst.append(8.0 * s.shape[1] * min(PARTIALS, leaves))
@@ -99,7 +106,8 @@ def _newton(canonical: Canonical) -> float:
 
 def transposed_copy(canonical: Canonical) -> float:
     """Bytes of the copies by columns that gather A'y from sparse data given by rows."""
-    return float(sum(s.nbytes for s in canonical.instance.stats.values() if s.storage == "csr"))
+    values, stats = canonical.instance.values, canonical.instance.stats
+    return float(sum(s.nbytes for n, s in stats.items() if s.storage == "csr" and not is_on_disk(values[n])))
 
 
 def with_copy(canonical: Canonical, why: str) -> str:

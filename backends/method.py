@@ -134,6 +134,8 @@ class Method(ABC):
     least_seconds: ClassVar[float] = 0.0
     #: Whether it has a `settles` of its own.
     may_settle: ClassVar[bool] = False
+    #: Whether it takes data that stay on their disk: by products, and by Gram matrices and entries that are gathered from ranges of rows.
+    streams: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
     most_iterations: ClassVar[int] = 100_000
 

@@ -26,6 +26,7 @@ from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 
 def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
     """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
-    if isinstance(A, np.ndarray) or leaves is not None:
+    if isinstance(A, np.ndarray) or leaves is not None or is_on_disk(A):
         return Operator(A, pool, leaves)
     key = id(A)
     if key not in _KEPT or _KEPT[key][0]() is not A:

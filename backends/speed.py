@@ -45,7 +45,7 @@ def told_seconds(estimate: Estimate) -> float:
 @cache
 def slowness() -> float:
     """The seconds that this machine takes for a second of the reference machine, measured, and kept beside the kernels."""
-    from fwdsl.backends.kernels.cache import cache_root
+    from fwdsl.readers.cache_folder import cache_root
 
     path, own = cache_root() / "speed.json", f"{platform.machine()} {platform.processor()} {os.cpu_count()}"
     runs = _kept(path, own)

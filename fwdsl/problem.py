@@ -99,6 +99,7 @@ class Problem(ShownInNotebooks):
         max_iter: int | None = None,
         seed: int | None = None,
         threads: int | None = None,
+        memory: str | int | None = None,
         gap: Literal["relative", "absolute"] | None = None,
         start: Solution | Mapping[str, Any] | None = None,
         callback: Callable[[Progress], bool | None] | None = None,
@@ -120,6 +121,7 @@ class Problem(ShownInNotebooks):
             max_iter=max_iter,
             seed=seed,
             threads=threads,
+            memory=memory,
             gap=gap,
             **method_options,
         )
@@ -270,7 +272,7 @@ class Problem(ShownInNotebooks):
 
     def _with(self, options: Options, bound: bool = True) -> Session:
         """The session with options of a call. The data are bound first, by the program's own options, as other calls share them."""
-        if bound:
+        if bound and options.memory == self._session.options.memory:
             self._session.bind()
         return self._session.solved_with(options)
 

@@ -156,14 +156,15 @@ class Session:
 
     def bind(self) -> Instance:
         """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
-        model, tol, earlier = self.compile(), self.options.tol, self._earlier
+        model, tol, memory, earlier = self.compile(), self.options.tol, self.options.memory, self._earlier
 
         def work() -> tuple[Instance | None, Diagnostics]:
             from .bind import bind, rebind
 
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)
-            return bind(model, self.bindings, self.base, tol)
+            given = self.bindings if memory is None else replace(self.bindings, memory=memory)
+            return bind(model, given, self.base, tol)
 
         return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
 
@@ -240,9 +241,12 @@ class Session:
         return other
 
     def solved_with(self, options: Options, sink: Sink | None = None) -> Session:
-        """The same problem with other options: nothing is compiled or bound again."""
+        """The same problem with other options: nothing is compiled again, nor bound, unless `memory` is another."""
         other = self._shared()
         other.options, other.sink = options, sink or self.sink
+        if options.memory != self.options.memory:
+            # the limit says which data are read into memory
+            other._bound, other._canonical, other._earlier = Stage("bind"), Stage("canonicalise"), None
         return other
 
     def bound_to(self, inputs: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:

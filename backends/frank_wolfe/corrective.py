@@ -60,6 +60,8 @@ class Move:
 class Corrective(OracleMethod):
     """A method that moves weight among the vertices of an active set."""
 
+    streams = True
+
     by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
     most_iterations = 200_000
     finite = True

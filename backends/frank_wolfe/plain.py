@@ -36,6 +36,8 @@ class FrankWolfe(OracleMethod):
     gamma = 1 would throw away, and halves steps to where a loss overflows; as it does not descend, the best point is the answer, not the last.
     """
 
+    streams = True
+
     name = "frank_wolfe"
     title = "Frank-Wolfe"
     source = "Frank, Wolfe 1956; Jaggi 2013"

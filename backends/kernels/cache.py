@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from fwdsl.backends.kernels.uncompiled import why_not_compiled
+from fwdsl.readers.cache_folder import cache_root
 
 log = logging.getLogger("fwdsl.kernels")
 
@@ -43,17 +44,6 @@ def kernel_sources() -> list[Path]:
     found = [path for file in (base.__file__, __file__) for path in Path(file).parent.rglob("*.py")]
     methods = Path(__file__).parent.parent
     return [*found, *methods.glob("*/loops.py"), *methods.glob("*/loops/*.py")]
-
-
-def cache_root() -> Path:
-    """`$FWDSL_CACHE_DIR`, or the platform's folder for things that can be made again."""
-    if chosen := os.environ.get("FWDSL_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "fwdsl"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "fwdsl" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fwdsl"
 
 
 @cache

@@ -11,6 +11,7 @@ from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.kernels.storage import Array, Dense, GramPlan, Sparse, Support, readonly, stored
 from fwdsl.light_dataclass import light_state
+from fwdsl.readers.row_blocks import is_on_disk
 
 if TYPE_CHECKING:
     from fwdsl.atoms.base import MatrixLike
@@ -34,7 +35,7 @@ class Operator:
     """
 
     def __init__(self, A: MatrixLike, threads: int | Pool = 1, leaves: tuple[Block, ...] | None = None) -> None:
-        self._take(stored(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+        self._take(_storage(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
 
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
@@ -77,7 +78,7 @@ class Operator:
     def matvec(self, x: Array, out: Array | None = None) -> Array:
         """A x, shape (n,)."""
         x, out = self._vectors(x, out, self.shape[1], self.shape[0])
-        self.pool.run(lambda block: self.storage.matvec_block(x, out, *block), self.blocks)
+        self.storage.matvec(x, out, self.pool)
         self.counter.matvecs += 1
         self.counter.touched += self.nnz
         return out
@@ -137,3 +138,12 @@ class Operator:
             raise ValueError(f"a vector of {size} numbers is needed, not of shape {v.shape}")
         out = np.empty(length) if out is None else out
         return readonly(np.ascontiguousarray(v, dtype=np.float64)), out
+
+
+def _storage(A: MatrixLike, leaves: tuple[Block, ...] | None) -> Dense | Sparse:
+    """The storage of a matrix in memory, or of one that stays on its disk."""
+    if not is_on_disk(A):
+        return stored(A, leaves)
+    from fwdsl.backends.kernels.streamed import streamed
+
+    return streamed(A, leaves)

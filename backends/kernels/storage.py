@@ -71,7 +71,7 @@ _GRAM_ROWS = 4
 _GRAM_NUMBERS = 32
 """Least stored numbers of such a node for each number of the Gram matrix, where pairs of them are added one by one."""
 
-_FEW_ROWS = 0.75
+FEW_ROWS = 0.75
 """Below this share of rows with a weight, those are copied before their products are taken."""
 
 
@@ -105,6 +105,10 @@ class Dense:
         rows, leaves = part_of(self.leaves, start, stop)
         store = np.ascontiguousarray(self.store[:, rows]) if self.transposed else self.store[rows]
         return Dense(store, self.transposed, leaves)
+
+    def matvec(self, x: Array, out: Array, pool: Pool) -> None:
+        """out = A x."""
+        pool.run(lambda block: self.matvec_block(x, out, *block), self.blocks)
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         """out[start:stop] = A[start:stop] x."""
@@ -219,16 +223,16 @@ class Dense:
             if kind is np.float32:
                 # weights of 1 at most keep within its range what is in it
                 root = None if root is None else (root / np.sqrt(most)).astype(np.float32)
-                step = max(1, _gram_rows(k) // SINGLE_SHARE)
+                step = max(1, gram_rows(k) // SINGLE_SHARE)
             else:
-                step = (4 if even else 1) * _gram_rows(k)
+                step = (4 if even else 1) * gram_rows(k)
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
                 rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
                 weights = (here if root is None else root)[start - block[0] : stop - block[0]]
                 live = None if least > 0.0 else np.flatnonzero(weights)
-                if live is not None and live.size <= _FEW_ROWS * weights.size:
+                if live is not None and live.size <= FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
                     rows, weights = rows[live], weights[live]
                 rows = rows.astype(kind, copy=False)
@@ -243,7 +247,7 @@ class Dense:
             return 0.5 * (total + total.T) if not even and root is None else total
 
         with serial_blas():
-            found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+            found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
@@ -323,6 +327,10 @@ class Sparse:
     @cached_property
     def longest_row(self) -> int:
         return int(np.diff(self.rows.indptr.astype(np.int64)).max(initial=0))
+
+    def matvec(self, x: Array, out: Array, pool: Pool) -> None:
+        """out = A x."""
+        pool.run(lambda block: self.matvec_block(x, out, *block), self.blocks)
 
     def matvec_block(self, x: Array, out: Array, start: int, stop: int) -> None:
         """out[start:stop] = A[start:stop] x."""
@@ -426,7 +434,7 @@ class Sparse:
                 pairs(*rows, place, self.longest_row, d, total, start, min(start + step, block[1]))
             return total
 
-        found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+        found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
         out = np.zeros((k, k)) if found is None else found
         return np.asarray(out + np.triu(out, 1).T)
 
@@ -434,7 +442,7 @@ class Sparse:
         """The same by dense blocks of rows and BLAS."""
         k = support.size
         rows = self.rows if np.array_equal(support, np.arange(self.shape[1])) else self.columns(support).rows
-        matrix, step = _scipy(rows, (self.shape[0], k)), _gram_rows(k)
+        matrix, step = _scipy(rows, (self.shape[0], k)), gram_rows(k)
 
         def partial(block: Block) -> Array:
             total = np.zeros((k, k))
@@ -443,14 +451,14 @@ class Sparse:
                 stop = min(start + step, block[1])
                 some, weights = matrix[start:stop], d[start:stop]
                 live = np.flatnonzero(weights)
-                if live.size <= _FEW_ROWS * weights.size:
+                if live.size <= FEW_ROWS * weights.size:
                     some, weights = some[live], weights[live]
                 dense = some.toarray().astype(np.float64, copy=False)
                 total += dense.T @ (weights[:, None] * dense)
             return 0.5 * (total + total.T)
 
         with serial_blas():
-            found = pool.sum(partial, merged(self.leaves, plan.level), _gram_partials(k))
+            found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
@@ -509,12 +517,12 @@ def _transposed(rows: Compressed, shape: tuple[int, int]) -> Compressed:
     return _compressed(_scipy(rows, shape).tocsc())
 
 
-def _gram_rows(k: int) -> int:
+def gram_rows(k: int) -> int:
     """The number of rows of k numbers to take at a time: they stay in cache, and are enough for a product to be worth its k^2 sums."""
     return max(1, BLOCK_NUMBERS // max(1, k), min(2 * k, MOST_ROWS))
 
 
-def _gram_partials(k: int) -> int:
+def gram_partials(k: int) -> int:
     """The number of k x k partial sums to take: together they stay small."""
     return max(1, min(PARTIALS, GRAM_NUMBERS // max(1, k * k)))
 

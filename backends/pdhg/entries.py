@@ -11,6 +11,7 @@ from fwdsl.canon.combined_maps import Add, Compose, Scaled
 from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.readers.row_blocks import is_on_disk
 
 Index = NDArray[np.intp]
 
@@ -57,6 +58,8 @@ def _place(m: Identity | Diagonal | Select, rows: Index) -> Index:
 
 
 def _data(A: MatrixLike, rows: Index, columns: Index) -> Array:
+    if is_on_disk(A):
+        return np.asarray(A.take(rows, columns), dtype=np.float64)
     part = A[np.ix_(rows, columns)] if isinstance(A, np.ndarray) else A[rows][:, columns].toarray()
     return np.asarray(part, dtype=np.float64)
 

@@ -59,6 +59,7 @@ class PDHG(Method):
     """Restarted primal-dual hybrid gradient; applies to every program this version accepts."""
 
     name = "pdhg"
+    streams = True
     title = "restarted primal-dual hybrid gradient"
     source = "Chambolle, Pock 2011; Applegate et al. 2021; Lu, Yang 2024"
     most_iterations = 400_000

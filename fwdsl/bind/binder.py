@@ -15,6 +15,7 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
 from ..readers.categories import Mixed
+from ..readers.row_blocks import is_on_disk
 from ..readers.scan import find_nonfinite
 from .bindings import Bindings, RawDatum, check_names, collect
 from .checks import check_options, check_orders, check_positions, check_uses, warn_float32, warn_scales
@@ -319,6 +320,7 @@ def _note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> N
 
 def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
     """Note the first entries of an array that are not finite."""
+    found_at: Any = getattr(value, "place", None) if is_on_disk(value) else None
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)
         at = (row, *(int(i) for i in tail))[: value.ndim]
@@ -328,7 +330,7 @@ def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> N
             span=datum.decl.span,
             rule="Data must be finite: no nan and no infinity.",
             hint="remove the row, or replace the value",
-            place=datum.place_of(at, entry),
+            place=found_at(*at, entry) if found_at is not None else datum.place_of(at, entry),
         )
 
 

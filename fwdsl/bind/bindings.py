@@ -29,7 +29,8 @@ class Bindings:
 
     data: Python values by the name of a datum, parameter or dimension; sources: the names and the source of each `--data`;
     params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
-    New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit.
+    New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit. `memory` are the bytes that
+    the process may take: larger matrices in files stay there, and are read by ranges of their rows (`fwdsl.readers.row_blocks`).
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Bindings:
     dims: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     of_fit: bool = False
+    memory: int | None = None
 
     def merge(self, other: Bindings) -> Bindings:
         """Join both bindings. A name in both gets the value of `other`."""
@@ -50,6 +52,7 @@ class Bindings:
             {**_without(self.dims, again), **other.dims},
             {**self.labels, **other.labels},
             self.of_fit or other.of_fit,
+            self.memory if other.memory is None else other.memory,
         )
 
 
@@ -194,7 +197,7 @@ def collect(
     found = {name: datum for name, datum in given.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
-        found.update(_read(job, dims, bindings.labels, findings))
+        found.update(_read(job, dims, bindings, findings))
     claimed = set(values) | {d.name for job in jobs for d in job.serves if d.name in job.wanted}
     for decl in model.data:
         if decl.name in claimed:
@@ -207,6 +210,9 @@ def collect(
     labels = bindings.labels
     return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
 
+
+SHARE = 8
+"""The share of `--memory`, as 1 / SHARE, up to which a matrix is read into memory: smaller ones leave room for the vectors of a solve."""
 
 SELECTING = {p.name for word in SOURCES.values() for p in word.parameters if p.domain in ("column", "columns")}
 """The arguments of sources that name columns."""
@@ -298,10 +304,11 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
     return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
 
 
-def _read(
-    job: _Job, dims: Mapping[str, int], labels: Mapping[str, Sequence[object]], findings: Findings
-) -> dict[str, RawDatum]:
+def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Findings) -> dict[str, RawDatum]:
     from ..readers.read import Role, read
+
+    labels = bindings.labels
+    stays = None if bindings.memory is None else bindings.memory // SHARE
 
     def size(dim: int | str) -> int | None:
         return dim if isinstance(dim, int) else dims.get(dim)
@@ -313,7 +320,8 @@ def _read(
         # New data for an earlier fit need not show both signs.
         kind = "labels" if type_.is_signs and len(shape) == 1 and decl.name in labels else type_.kind
         of = type_.element.kind if type_.is_entries and type_.element is not None else ""
-        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, _fitted_columns(decl, labels)))
+        columns = _fitted_columns(decl, labels)
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, columns, stays))
     headers: dict[str, tuple[str, ...]] = {}
     pulled: list[Mapping[str, object]] = []
     arrays, diagnostics = read(job.spec, roles, headers, pulled)

@@ -12,6 +12,7 @@ from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
 from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, evaluate_dim, once_per_model, sizes_of
 from ..model.options import Options
+from ..readers.row_blocks import is_on_disk
 from ..words import LOSSES, NUMBERS
 from .data_operator import DataOperator
 from .evaluate import evaluate
@@ -173,8 +174,9 @@ def _innermost(constraint: ConstraintDecl, ref: SetRef, dims: Sizes) -> tuple[Se
 
 
 def check_uses(model: Model, values: Mapping[str, object], findings: Findings) -> set[str]:
-    """Note where a program needs the entries of data that are bound to operators (FW4528), and return their names."""
-    names = {name for name, value in values.items() if isinstance(value, DataOperator)}
+    """Note where a program needs the entries of data that are bound to operators (FW4528) or stay on a disk (FW4091), and return their names."""
+    on_disk = {name for name, value in values.items() if is_on_disk(value)}
+    names = {name for name, value in values.items() if isinstance(value, DataOperator)} | on_disk
     if not names:
         return set()
     found: dict[str, Expr] = {}
@@ -182,6 +184,15 @@ def check_uses(model: Model, values: Mapping[str, object], findings: Findings) -
         _visit(expr, False, expr, names, found)
     for name, at in found.items():
         what = f"`{at.name}`" if at.op == "features" else "what is written here"
+        if name in on_disk:
+            findings.add(
+                "FW4091",
+                f"`{name}` is read by ranges of its rows under `--memory`, and {what} needs all of it at once",
+                span=at.span,
+                rule="Data that stay on their disk stand in products with vectors and matrices: `A @ x`, `A.T @ y`, `2 * A @ x`.",
+                hint=f"write products with `{name}` alone, transform the files first, or leave `--memory` out",
+            )
+            continue
         findings.add(
             "FW4528",
             f"`{name}` is an operator, whose entries are not known: {what} needs them",

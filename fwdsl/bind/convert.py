@@ -15,6 +15,7 @@ from ..model import DataDecl
 from ..readers.categories import Mixed
 from ..readers.frames import as_array, as_numbers, column_names, is_missing, kind_of, not_numbers, plain_values
 from ..readers.roles import LabelSets
+from ..readers.row_blocks import is_on_disk
 from ..readers.scan import find_nonfinite, map_labels, map_signs
 from .bindings import RawDatum
 from .data_operator import DataOperator
@@ -31,6 +32,8 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
     type_, raw = datum.decl.type, datum.raw
     if isinstance(raw, DataOperator):
         return refuse_types(datum.decl, raw), ()
+    if is_on_disk(raw):
+        return raw, ()
     if datum.labels is not None and (type_.is_signs or type_.is_labels):
         return _as_fitted(datum, datum.labels), datum.labels
     if isinstance(raw, Mixed):

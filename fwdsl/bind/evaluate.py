@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..model import Expr, evaluate_dim, sizes_of
+from ..readers.row_blocks import is_on_disk
 from .data_operator import DataOperator
 from .values import (
     Entries,
@@ -145,7 +146,7 @@ def _root(value: Any) -> Value:
 
 
 def _transposed(value: Any) -> Value:
-    if isinstance(value, DataOperator):
+    if isinstance(value, DataOperator) or is_on_disk(value):
         return value.T
     if is_formula(value):
         return value.T.tocsr_rows()

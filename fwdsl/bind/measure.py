@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import SparseRows, is_on_disk
 from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
 from .instance import DataStats
@@ -53,7 +55,7 @@ def measure(array: Any) -> Measured:
         shape=tuple(array.shape),
         storage=storage(array),
         dtype=str(array.dtype),
-        nnz=int(array.nnz if is_sparse(array) else array.size),
+        nnz=int(array.nnz if hasattr(array, "nnz") else array.size),
         nbytes=_nbytes(array),
         mapped=is_mapped(array),
         largest_row_norm=float(scale * np.sqrt(sums.largest_row)) if array.ndim >= 2 else 0.0,
@@ -64,7 +66,7 @@ def measure(array: Any) -> Measured:
 
 def storage(array: MatrixLike) -> str:
     """The storage of an array: "csr", "scalar", "vector" or "dense"."""
-    if is_sparse(array):
+    if is_sparse(array) or isinstance(array, SparseRows):
         return "csr"
     return ("scalar", "vector")[array.ndim] if array.ndim < 2 else "dense"
 
@@ -100,24 +102,29 @@ class _Sums:
 
 def _sums(array: MatrixLike, scale: float) -> _Sums:
     with np.errstate(all="ignore"):
-        if is_sparse(array):
+        if is_sparse(array) or isinstance(array, SparseRows):
             return _sparse(array, scale)
+        if is_on_disk(array):
+            return _by_rows(array, scale)
         if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
             return _by_columns(array.T, scale)
         return _by_rows(array, scale)
 
 
-def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
+def _blocks(array: Any) -> Iterator[np.ndarray]:
     """Blocks of rows as plain two-dimensional float64 arrays."""
-    step = max(1, _BLOCK // max(1, array[:1].size))
+    step = max(1, _BLOCK // max(1, math.prod(array.shape[1:])))
     for start in range(0, array.shape[0], step):
-        block = np.asarray(array[start : start + step], dtype=np.float64)
+        stop = min(start + step, array.shape[0])
+        # a buffer that the next block is read into, or a view
+        rows = array.piece(start, stop) if is_on_disk(array) else array[start:stop]
+        block = np.asarray(rows, dtype=np.float64)
         yield block.reshape(block.shape[0], -1)
 
 
 def _by_rows(array: np.ndarray, scale: float) -> _Sums:
     sums = _Sums()
-    array = np.atleast_1d(array)
+    array = array if array.ndim else np.atleast_1d(array)
     columns = np.zeros(array.shape[1]) if array.ndim == 2 else None
     for block in _blocks(array):
         sums.look(block)
@@ -148,7 +155,8 @@ def _by_columns(transposed: np.ndarray, scale: float) -> _Sums:
 
 def _sparse(matrix: Any, scale: float) -> _Sums:
     sums = _Sums()
-    ends = matrix.indptr
+    on_disk = isinstance(matrix, SparseRows)
+    ends = matrix.ends if on_disk else matrix.indptr
     columns = np.zeros(matrix.shape[1])
     # A block costs a vector of columns in `bincount`, so it holds at least as many numbers.
     room = max(_BLOCK, matrix.shape[1])
@@ -156,13 +164,17 @@ def _sparse(matrix: Any, scale: float) -> _Sums:
     while row < matrix.shape[0]:
         stop = max(row + 1, int(np.searchsorted(ends, int(ends[row]) + room, side="right")) - 1)
         first, last = int(ends[row]), int(ends[stop])
-        block = np.asarray(matrix.data[first:last], dtype=np.float64)
+        if on_disk:
+            _, indices, block = matrix.compressed(row, stop)
+            block = block.astype(np.float64, copy=False)
+        else:
+            indices, block = matrix.indices[first:last], np.asarray(matrix.data[first:last], dtype=np.float64)
         sums.look(block)
         if sums.finite and block.size:
             squares = np.square(block if scale == 1.0 else block / scale)
             starts = ends[row:stop][np.diff(ends[row : stop + 1]) > 0] - first
             sums.largest_row = max(sums.largest_row, float(np.add.reduceat(squares, starts).max()))
-            columns += np.bincount(matrix.indices[first:last], weights=squares, minlength=columns.size)
+            columns += np.bincount(indices, weights=squares, minlength=columns.size)
         row = stop
     sums.columns = columns
     if matrix.nnz < matrix.shape[0] * matrix.shape[1]:
@@ -171,6 +183,8 @@ def _sparse(matrix: Any, scale: float) -> _Sums:
 
 
 def _nbytes(array: Any) -> int:
+    if is_on_disk(array):
+        return int(array.nbytes)
     if is_sparse(array):
         return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
     return int(array.nbytes)

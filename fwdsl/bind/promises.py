@@ -10,6 +10,7 @@ import numpy as np
 
 from ..check.shapes import format_type
 from ..model import DataDecl, Model, ParamDecl
+from ..readers.row_blocks import is_on_disk
 from ..words import NUMBERS
 from .bindings import DECLARED, Bindings, RawDatum, describe_supplied, supplied_names
 from .evaluate import evaluate
@@ -27,7 +28,7 @@ def check_nonnegative(datum: RawDatum, array: MatrixLike, measured: Measured, fi
     """Note the first negative entry of data declared `in nonnegative`."""
     if measured.smallest >= 0.0:
         return
-    at, value = _first_negative(array)
+    at, value = first_negative_row(array) if is_on_disk(array) else _first_negative(array)
     findings.add(
         "FW4516",
         f"{datum.at(at)} is `{value}`, but `{datum.decl.name}` is declared `in nonnegative`",
@@ -36,6 +37,16 @@ def check_nonnegative(datum: RawDatum, array: MatrixLike, measured: Measured, fi
         hint="correct the data, or drop the promise if nothing in the program needs it",
         place=datum.place_of(at, value),
     )
+
+
+def first_negative_row(array: Any) -> tuple[tuple[int, ...], float]:
+    """The position and value of the first negative entry of a matrix on a disk."""
+    for start, stop in array.pieces():
+        rows = array.rows(start, stop)
+        if (rows if isinstance(rows, np.ndarray) else rows.data).min(initial=0.0) < 0.0:
+            (row, column), value = _first_negative(rows)
+            return (start + row, column), value
+    raise ValueError("no entry is negative")
 
 
 def check_symmetric(datum: RawDatum, array: MatrixLike, measured: Measured, findings: Findings) -> bool:

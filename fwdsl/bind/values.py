@@ -13,6 +13,7 @@ import numpy as np
 from ..light_dataclass import light_dataclass
 from ..model import Dim, evaluate_dim
 from ..readers.memory import most_memory
+from ..readers.row_blocks import Turned, is_on_disk
 from .data_operator import DataOperator
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def is_formula(value: object) -> bool:
 
 def as_float64(value: Any) -> Any:
     """The value in float64; formulas and operators stay as they are."""
-    if is_formula(value) or isinstance(value, DataOperator):
+    if is_formula(value) or isinstance(value, DataOperator | Turned) or is_on_disk(value):
         return value
     return value.astype(np.float64, copy=False) if is_sparse(value) else np.asarray(value, dtype=np.float64)
 
@@ -173,6 +174,14 @@ def _product(a: Any, b: Any) -> Value:
         return product.T.tocsr_rows() if is_formula(product) else product.T
     if is_formula(a) or is_formula(b):
         return a @ b
+    if is_on_disk(a) and isinstance(b, np.ndarray):
+        from . import row_chunks
+
+        return row_chunks.times(a, b)
+    if isinstance(a, Turned) and isinstance(b, np.ndarray):
+        from . import row_chunks
+
+        return row_chunks.turned_times(a.A, b)
     if is_sparse(a) and is_sparse(b):
         return as_csr(a @ b)
     result = b.T @ a if is_sparse(b) and np.ndim(a) == 1 else a @ b

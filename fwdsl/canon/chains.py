@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import is_on_disk
 from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
@@ -277,7 +278,7 @@ def _repeated(
 
 def _two_of(A: MatrixLike) -> tuple[Places, Array, Places, Array] | None:
     """The places and values of a matrix with two numbers in each row."""
-    if not is_written(A) or A.ndim != 2 or not A.shape[0]:
+    if not is_written(A) or is_on_disk(A) or A.ndim != 2 or not A.shape[0]:
         return None
     if isinstance(A, np.ndarray):
         # most matrices show in their first row that they are others

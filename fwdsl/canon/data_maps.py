@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike
+from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import NotInMemory, is_on_disk
 from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 
@@ -48,18 +50,24 @@ class Matrix(LinearMap):
 
     @cached_property
     def _parts(self) -> list[tuple[slice, Any]]:
-        """The leaves of A; none where it is taken as a whole."""
+        """The leaves of A by columns; none where it is taken as a whole."""
         return parts_by_leaves(self.A, self.leaves)
 
     def apply(self, x: Array) -> Array:
-        if self._parts:
-            return np.concatenate([_times(part, x) for _, part in self._parts])
-        return _times(self.A.T if self.transposed else self.A, x)
+        return self._product(x, self.transposed)
 
     def adjoint(self, y: Array) -> Array:
-        if self._parts:
-            return np.asarray(tree_sum(_times(part.T, y[at]) for at, part in self._parts))
-        return _times(self.A if self.transposed else self.A.T, y)
+        return self._product(y, not self.transposed)
+
+    def _product(self, x: Array, turned: bool) -> Array:
+        """A x, or A'x where `turned`."""
+        if row_chunks.by_chunks(self.A):
+            return (row_chunks.turned_times if turned else row_chunks.times)(self.A, x, leaves=self.leaves)
+        if not self._parts:
+            return _times(self.A.T if turned else self.A, x)
+        if turned:
+            return np.asarray(tree_sum(_times(part.T, x[at]) for at, part in self._parts))
+        return np.concatenate([_times(part, x) for _, part in self._parts])
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
@@ -72,6 +80,8 @@ class Matrix(LinearMap):
         return AbsoluteMatrix(self.A, self.transposed, True, self.given) if is_written(self.A) else self.absolute()
 
     def sparse(self) -> csr_array:
+        if is_on_disk(self.A):
+            raise NotInMemory
         return as_sparse(self.A.T if self.transposed else self.A) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:
@@ -101,27 +111,13 @@ class AbsoluteMatrix(NonnegativeMap):
     def adjoint(self, y: Array) -> Array:
         return self._by_rows(y) if self.transposed else self._gather(y)
 
-    def _blocks(self, start: int, stop: int) -> Iterator[tuple[slice, Any]]:
-        n = stop - start
-        csr = getattr(self.A, "format", "") == "csr"
-        numbers = int(self.A.indptr[stop] - self.A.indptr[start]) if csr else stored(self.A) * n // self.A.shape[0]
-        step = max(1, BLOCK * n // max(1, numbers))
-        for i in range(start, stop, step):
-            at = slice(i, min(i + step, stop))
-            if csr:
-                # SciPy's own slices copy indices too
-                ends = self.A.indptr[at.start : at.stop + 1]
-                part = slice(ends[0], ends[-1])
-                data = np.abs(self.A.data[part], dtype=np.float64)
-                block = type(self.A)(
-                    (data, self.A.indices[part], ends - ends[0]), shape=(ends.size - 1, self.A.shape[1])
-                )
-            else:
-                rows = self.A[at]
-                block = np.abs(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else abs(rows.astype(np.float64))
-            yield at, block * block if self.square else block
+    def _sizes(self, block: Any) -> Any:
+        block = abs(block)
+        return block * block if self.square else block
 
     def _by_rows(self, x: Array) -> Array:
+        if row_chunks.by_chunks(self.A):
+            return row_chunks.times(self.A, x, self._sizes, self._leaves)
         out = np.empty(self.A.shape[0])
         for start, stop in self._leaves:
             for at, block in self._blocks(start, stop):
@@ -129,6 +125,9 @@ class AbsoluteMatrix(NonnegativeMap):
         return out
 
     def _gather(self, y: Array) -> Array:
+        if row_chunks.by_chunks(self.A):
+            return row_chunks.turned_times(self.A, y, self._sizes, self._leaves)
+
         def of_leaf(start: int, stop: int) -> Array:
             out = np.zeros(self.A.shape[1])
             for at, block in self._blocks(start, stop):
@@ -137,6 +136,15 @@ class AbsoluteMatrix(NonnegativeMap):
 
         found = tree_sum(of_leaf(*leaf) for leaf in self._leaves)
         return np.zeros(self.A.shape[1]) if found is None else np.asarray(found)
+
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[slice, Any]]:
+        n = stop - start
+        step = max(1, BLOCK * n // max(1, stored(self.A) * n // self.A.shape[0]))
+        for i in range(start, stop, step):
+            at = slice(i, min(i + step, stop))
+            rows = self.A[at]
+            numbers = np.asarray(rows, dtype=np.float64) if isinstance(rows, np.ndarray) else rows.astype(np.float64)
+            yield at, self._sizes(numbers)
 
     @cached_property
     def _leaves(self) -> tuple[Rows, ...]:
@@ -153,6 +161,8 @@ class AbsoluteMatrix(NonnegativeMap):
 
 def leaves_of(A: MatrixLike) -> tuple[Rows, ...] | None:
     """The leaves (`fwdsl.sums`) of the rows of A; None where its rows do not lie together."""
+    if is_on_disk(A):
+        return row_chunks.leaves_of(A)
     if isinstance(A, np.ndarray):
         return dense_leaves(A.shape[0], A.shape[1], bool(A.flags.f_contiguous and not A.flags.c_contiguous))
     return sparse_leaves(A.indptr, int(A.shape[1])) if getattr(A, "format", "") == "csr" else None
@@ -176,6 +186,8 @@ def rows_between(A: Any, start: int, stop: int) -> Any:
 
 def held(A: Any, start: int, stop: int) -> Any:
     """Some rows as their holder has them, stored in the order of the whole: kernels and sums are those of the order."""
+    if is_on_disk(A):
+        return A.between(start, stop)
     part = rows_between(A, start, stop)
     by_columns = isinstance(A, np.ndarray) and A.flags.f_contiguous and not A.flags.c_contiguous
     return np.asfortranarray(part) if by_columns else part
@@ -183,7 +195,7 @@ def held(A: Any, start: int, stop: int) -> Any:
 
 def is_written(A: MatrixLike) -> bool:
     """True if all entries of A lie in memory or on a disk, so that blocks of rows can be taken: not for a sparse matrix less its means."""
-    return isinstance(A, np.ndarray) or hasattr(A, "indptr")
+    return isinstance(A, np.ndarray) or hasattr(A, "indptr") or is_on_disk(A)
 
 
 def stored(A: MatrixLike) -> int:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
+from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
+from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
 from ..sums import Rows, by_samples, sum_over, tree_sum
-from .data_maps import Matrix, held, is_written, leaves_of, parts_by_leaves, stored
+from .data_maps import AbsoluteMatrix, Matrix, held, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
 
 if TYPE_CHECKING:
@@ -20,11 +22,6 @@ if TYPE_CHECKING:
 
 FEW = 8
 """The rows of X for each one that is not zero, from which on gathering the columns of A that meet these costs less than a whole product."""
-
-LONG, NARROW, LARGE = 64, 128, 1e6
-"""The rows of X from which on, its columns up to which, and the products of two numbers from which on BLAS takes half the time for a matrix by
-columns where the product is turned round. With fewer rows writing the result costs more than that; small products have kernels of their own."""
-
 
 SAMPLE = 256
 """About so many rows of X are looked at before all are: that costs a share of a product where X has few columns."""
@@ -41,7 +38,7 @@ def product(A: Any, X: Array) -> Array:
         rows = np.flatnonzero(X.any(axis=1))
         A, X = A[:, rows], X[rows]
     if A.dtype == np.float64:
-        if isinstance(A, np.ndarray) and A.flags.f_contiguous and _pays_turned(A.shape[0], *X.shape):
+        if isinstance(A, np.ndarray) and A.flags.f_contiguous and row_chunks.pays_turned(A.shape[0], *X.shape):
             return np.ascontiguousarray((X.T @ A.T).T)
         return np.asarray(A @ X, dtype=np.float64)
     if hasattr(A, "nnz"):
@@ -54,11 +51,6 @@ def product(A: Any, X: Array) -> Array:
     return out
 
 
-def _pays_turned(n: int, rows: int, k: int) -> bool:
-    """True if the product of n by `rows` numbers with `rows` by k is had faster as the transposed one of the transposes."""
-    return rows >= LONG and k <= NARROW and n * rows * k >= LARGE
-
-
 def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
     """The Kronecker product, in double precision."""
     from scipy.sparse import kron
@@ -68,6 +60,28 @@ def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
 
 def _identity(n: int) -> csr_array:
     return placed(np.arange(n), np.arange(n), 1.0, (n, n))
+
+
+@light_dataclass
+class Columnwise(NonnegativeMap):
+    """X -> M X for X with k columns, M a map with nonnegative entries."""
+
+    one: AbsoluteMatrix
+    k: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.one.shape
+        return n * self.k, d * self.k
+
+    def apply(self, x: Array) -> Array:
+        return self.one.apply(x.reshape(-1, self.k)).reshape(-1)
+
+    def adjoint(self, y: Array) -> Array:
+        return self.one.adjoint(y.reshape(-1, self.k)).reshape(-1)
+
+    def describe(self, x: str) -> str:
+        return self.one.describe(x)
 
 
 @light_dataclass
@@ -118,26 +132,42 @@ class LeftMultiply(LinearMap):
         return parts_by_leaves(self.A, self._leaves)
 
     def apply(self, x: Array) -> Array:
-        X = x.reshape(-1, self.k)
-        if self._parts:
-            return np.concatenate([product(part, X).reshape(-1) for _, part in self._parts])
-        return product(self._op, X).reshape(-1)
+        return self._times(x.reshape(-1, self.k), self.transposed).reshape(-1)
 
     def adjoint(self, y: Array) -> Array:
-        Y = y.reshape(-1, self.k)
-        if self._parts:
-            return np.asarray(tree_sum(product(part.T, Y[at]) for at, part in self._parts)).reshape(-1)
-        return product(self._op.T, Y).reshape(-1)
+        return self._times(y.reshape(-1, self.k), not self.transposed).reshape(-1)
+
+    def _times(self, X: Array, turned: bool) -> Array:
+        if not row_chunks.by_chunks(self.A):
+            if not self._parts:
+                return product(self.A.T if turned else self.A, X)
+            if turned:
+                return np.asarray(tree_sum(product(part.T, X[at]) for at, part in self._parts))
+            return np.concatenate([product(part, X) for _, part in self._parts])
+        if turned:
+            return row_chunks.turned_times(self.A, X, leaves=self._leaves)
+        if not isinstance(self.A, np.ndarray | DenseRows) or not (
+            _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)
+        ):
+            return row_chunks.times(self.A, X, leaves=self._leaves)
+        few = np.flatnonzero(X.any(axis=1))
+        return row_chunks.times(self.A, X[few], lambda block: block[:, few], self._leaves)
 
     def absolute(self) -> LinearMap:
+        if is_on_disk(self.A):
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed, given=self._leaves), self.k)
         return LeftMultiply(abs(self.A), self.k, self.transposed, f"|{self.name}|", self._leaves)
 
     def squared(self) -> LinearMap:
         if not is_written(self.A):
             return self.absolute()
+        if is_on_disk(self.A):
+            return Columnwise(AbsoluteMatrix(self.A, self.transposed, True, self._leaves), self.k)
         return LeftMultiply(abs(self.A) ** 2, self.k, self.transposed, self.name, self._leaves)
 
     def sparse(self) -> csr_array:
+        if is_on_disk(self.A):
+            raise NotInMemory
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
     def describe(self, x: str) -> str:

@@ -8,6 +8,7 @@ from ..grammar import parse, tree
 from ..grammar.diagnostic import Fix, Label
 from ..model import Expr
 from ..words import SOLVE_OPTIONS, OptionWord
+from ..words.options import bytes_of
 from . import algebra
 from .arguments import DOMAIN_WORDS, literal, literal_fits
 from .context import Context
@@ -106,6 +107,11 @@ def _value(ctx: Context, keyword: tree.Keyword, option: OptionWord) -> object:
         _wrong(ctx, keyword, " or ".join(f"`{w}`" for w in option.choices), meant)
         return None
     value = literal(node)
+    if domain == "memory":
+        told = bytes_of(value) if isinstance(value, str | int | float) else None
+        if told is None:
+            _wrong(ctx, keyword, 'a size such as `"2GB"` or `"500 MiB"`')
+        return told
     if value is None and isinstance(node, tree.Product | tree.Sum):
         folded = ctx.infer(ctx, node)
         value = algebra.number(folded) if isinstance(folded, Expr) else None

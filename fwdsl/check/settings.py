@@ -12,6 +12,7 @@ from ..errors import misuse
 from ..model import Model, once_per_model
 from ..model.options import Options
 from ..words import SOLVE_OPTIONS
+from ..words.options import bytes_of
 
 _NAMES = tuple(SOLVE_OPTIONS)
 
@@ -23,6 +24,7 @@ _EXPECTED = {
     "time": "seconds, a number from 0",
     "seed": "a whole number from 0",
     "threads": "a whole number from 0 (0: one a core)",
+    "memory": 'a size such as "2GB" or "500 MiB", or a number of bytes',
 }
 
 
@@ -39,6 +41,8 @@ def resolve_options(model: Model, **option_values: object) -> Options:
             raise misuse(
                 "FW0310", f"{name}={value!r} is not what the option takes", rule=f"`{name}` takes {_EXPECTED[name]}."
             )
+    if "memory" in known:
+        known["memory"] = bytes_of(known["memory"])
     if "method" in known:
         known |= _method(known["method"])
     options = replace(options, **known) if known else options  # type: ignore[arg-type]
@@ -153,6 +157,8 @@ def _is_name(value: object, several: bool) -> bool:
 def _fits(name: str, value: object) -> bool:
     if name == "gap":
         return isinstance(value, str) and value in ("relative", "absolute")
+    if name == "memory":
+        return isinstance(value, str | int) and bytes_of(value) is not None
     if name == "method":
         names = _named(value)[0] if isinstance(value, str) else value
         several = not isinstance(value, str)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import SourceSpec, parse_data_argument, parse_dim_argument, parse_set_argument
+from ..words.options import bytes_of
 from .exits import CommandStop
 from .terminal import COLORS
 
@@ -142,6 +143,12 @@ def add_solve(parser: Parser, *, several: bool = False) -> None:
     group.add_argument("--max-iter", type=whole("--max-iter", least=0), metavar="N", help="iterations at most")
     group.add_argument("--seed", type=whole("--seed", least=0), metavar="K", help="of the random generator")
     group.add_argument("--threads", type=whole("--threads", least=0), metavar="T", help="0: one a core")
+    group.add_argument(
+        "--memory",
+        type=memory("--memory"),
+        metavar="SIZE",
+        help="memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows",
+    )
 
 
 def add_json(parser: Parser, *, stream: bool = False) -> None:
@@ -216,6 +223,18 @@ def seconds(option: str) -> Check:
         if not value >= 0:
             raise _bad_value(option, text, "a time in seconds", "60")
         return value
+
+    return check
+
+
+def memory(option: str) -> Check:
+    """A size: `2GB`, `500 MiB`, or a number of bytes."""
+
+    def check(text: str) -> int:
+        found = bytes_of(text)
+        if found is None:
+            raise _bad_value(option, text, "a size in bytes, or with a unit: KB, MB, GB, KiB, MiB, GiB", "2GB")
+        return found
 
     return check
 

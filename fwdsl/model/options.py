@@ -21,7 +21,7 @@ class Options:
     tol: the duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or the name of a method, whose options are in
     `method_options`; among: the methods that "auto" chooses from, empty for the planner's own list; max_iter: the number of iterations; time:
     seconds of solving, without those of compiling kernels; seed: the seed of the generator; threads: the number of threads of the kernels (0:
-    one for each core).
+    one for each core); memory: the bytes that the process takes at most (None: no limit).
     """
 
     tol: float = _default("tol")
@@ -33,3 +33,4 @@ class Options:
     time: float = math.inf
     seed: int = _default("seed")
     threads: int = _default("threads")
+    memory: int | None = _default("memory")

@@ -13,6 +13,7 @@ from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..bind.values import Entries
 from ..model import Expr, evaluate_dim, sizes_of
+from ..readers.row_blocks import is_on_disk
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -67,6 +68,8 @@ class ExpressionTranslator:
             return np.asarray(value.values, dtype=np.float64)
         if isinstance(value, DataOperator):
             raise cannot(f"the operator `{e.name}`")
+        if is_on_disk(value):
+            raise cannot(f"`{e.name}`, which is read by ranges of its rows under `--memory`")
         return value if _is_sparse(value) else np.asarray(value, dtype=np.float64)
 
     def _op_features(self, e: Expr) -> Translated:

@@ -20,6 +20,7 @@ from ..model import Model
 from ..model.options import Options
 from ..words import SQUARES
 from .certificate import expected_certificate
+from .memory import KEEPS, size
 from .plan import Plan
 from .weigh import Weighing
 
@@ -71,6 +72,8 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
     refusal = _refuse(options, model, weighing, names, form)
     if refusal is not None:
         return None, (refusal,)
+    if options.memory is not None and form is not None and all(weighing.reasons(name) for name in names):
+        return None, (_beyond(options, model, weighing, names),)
     if options.method == "auto":
         chosen, why = weighing.choose(names, arrangement)
         why = "from names alone: it does not have to run" if contradiction is not None else why
@@ -135,6 +138,19 @@ def _refuse(
         model,
         rule="One of the methods to choose from must cover the problem's structure.",
         hint="write `method = auto`, or name one that `fwdsl plan` shows among those that apply",
+    )
+
+
+def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str]) -> Diagnostic:
+    """The refusal where no method keeps to the memory that the run may take."""
+    assert options.memory is not None
+    told = [f"`{name}` {weighing.reasons(name)[-1]}" for name in names if KEEPS in weighing.reasons(name)[-1]]
+    return _refusal(
+        "FW4095",
+        f"no method keeps to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
+        model,
+        rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",
+        hint="allow more memory, or name a method that `fwdsl plan` shows with less",
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.registry import METHODS
 from ..backends.speed import told_seconds
 from ..html.shown import ShownInNotebooks
+from .memory import size
 from .weigh import Candidate
 
 if TYPE_CHECKING:
@@ -195,12 +196,3 @@ def seconds(value: float) -> str:
     if value < 1.0:
         return f"{1e3 * value:.0f} ms"
     return f"{value:.1f} s" if value < 120 else f"{value / 60:.0f} min"
-
-
-def size(value: float) -> str:
-    """Bytes in the unit that suits them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"

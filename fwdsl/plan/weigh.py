@@ -15,6 +15,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .fitted import LEAST_FACTOR, corrected, features
+from .memory import why_beyond, why_not_streamed
 
 
 @light_dataclass
@@ -105,9 +106,12 @@ class Weighing:
         reasons = _reasons(self._model, self._apart, method.name)
         if reasons or self._form is None:
             return reasons
-        reasons = self._form.why_not(method.works_on)
+        reasons = (*self._form.why_not(method.works_on), *why_not_streamed(method, self._form))
         told = None if reasons else self._form.at_hand(method.works_on)
-        return reasons if told is None else method.requires_values(told)
+        reasons = reasons if told is None else method.requires_values(told)
+        if told is None or reasons or self._options.memory is None:
+            return reasons
+        return why_beyond(method.estimate(told, self._options.tol), self._options.memory, self._options.threads)
 
     @np.errstate(all="ignore")  # predictions of problems at the ends of the range overflow
     def _look(self, method: type[Method]) -> Candidate:

@@ -23,6 +23,7 @@ from .files import Unreadable, lines, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
+from .row_blocks import DenseRows, Stored
 from .scan import not_two, odd_one
 from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
@@ -146,6 +147,9 @@ class Table:
         numeric = [position for role, position in choice.targets if not role.may_be_text]
         self._wanted = (*choice.numbers, *numeric)
         self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
+        table = choice.table
+        if table is not None and table.decoded is not None and table.may_stay and not choice.categories:
+            self._numbers[0] = table.decoded.array(f"{table.name}.numbers", np.float64)
         self._words = {position: _Words() for role, position in choice.targets if role.may_be_text}
         self._levels = {position: _Levels() for position in choice.categories}
         self._words.update(self._levels)
@@ -271,7 +275,10 @@ class Table:
         return is_gap if column in self._levels else is_missing
 
     def _matrix(self, name: str) -> Raw:
-        numbers = self._numbers[0].finish().reshape(self._rows, len(self._choice.numbers))
+        numbers = self._numbers[0].finish()
+        if isinstance(numbers, Stored):
+            return DenseRows([numbers], len(self._choice.numbers))
+        numbers = numbers.reshape(self._rows, len(self._choice.numbers))
         if not self._levels:
             return numbers
         found = {c: levels.category(c, self._what(c), self._findings) for c, levels in self._levels.items()}

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .decoded import Pile
 from .files import Unreadable, check_readable, opened
 from .findings import FileFindings
 from .memory import most_memory
 from .npy import check_array, check_key, no_such_key
 from .roles import Role
+from .row_blocks import PIECE, is_on_disk
 
 if TYPE_CHECKING:
     from .roles import Raw
@@ -82,10 +84,12 @@ def read_hdf5(
                 keys: list[str] = []
                 file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) else None)
 
-                def dataset(key: str, role: Role) -> np.ndarray:
+                def dataset(key: str, role: Role) -> Any:
                     found = file[key]
                     if h5py.check_string_dtype(found.dtype):
                         return np.asarray(found.asstr()[()], dtype=str)
+                    if role.may_stay and len(found.shape) == 2:
+                        return _by_rows(found, role, path, key, findings)
                     _check_stored(found, role, path, key, findings)
                     return np.asarray(found[()])
 
@@ -136,9 +140,11 @@ def _from_store(
     else:
         arrays = {name: item for name, item in root.members(max_depth=None) if hasattr(item, "dtype")}
 
-    def pulled(key: str, role: Role) -> np.ndarray:
+    def pulled(key: str, role: Role) -> Any:
         found = arrays[key]
         _check_codecs(found, path, key, findings)
+        if role.may_stay and len(found.shape) == 2:
+            return _by_rows(found, role, path, key, findings)
         _check_stored(found, role, path, key, findings)
         array = np.asarray(found[...])
         return np.array(array.tolist(), dtype=str) if array.dtype.kind == "T" else array
@@ -190,6 +196,20 @@ def _check_stored(found: Any, role: Role, path: str, key: str, findings: FileFin
         raise MemoryError
 
 
+def _by_rows(found: Any, role: Role, path: str, key: str, findings: FileFindings) -> Any:
+    """The matrix by ranges of rows: whole chunks of the file, as each is decompressed where any of it is read."""
+    check_array(found.dtype, role, path, key, findings)
+    assert role.decoded is not None
+    pile = Pile(role.decoded, role.name)
+    n, d = found.shape
+    chunk = (found.chunks or (1,))[0]
+    rows = max(1, PIECE // (8 * max(1, d) * chunk)) * chunk
+    for start in range(0, n, rows):
+        part = np.asarray(found[start : min(start + rows, n)])
+        pile.add(part if part.dtype.isnative else part.astype(part.dtype.newbyteorder("=")))
+    return pile.finish() if n else np.zeros((0, d))
+
+
 def _served(
     path: str,
     options: Mapping[str, object],
@@ -208,6 +228,9 @@ def _served(
             no_such_key(path, key, names, findings)
             continue
         value = get(key, role)
+        if is_on_disk(value):
+            result[role.name] = value
+            continue
         if hasattr(value, "tocsr"):
             from scipy.sparse import csr_array
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..grammar.diagnostic import Place
+from .decoded import sparse_of
 from .files import lines, opened
 from .findings import FileFindings
 from .growing import Growing
@@ -16,8 +17,6 @@ from .roles import LabelSets, Role
 from .scan import not_two, odd_one
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from .roles import Raw
 
 _INT32 = 2**31 - 1
@@ -37,7 +36,7 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     if fixed is None and table is not None:
         fixed = table.width
     layout = Layout(int(options.get("base", 1)), fixed, bool(options.get("multilabel", False)))
-    parts = _Parts()
+    parts = _Parts(table)
     with opened(path, findings) as stream:
         line = 1
         for text in lines(stream):
@@ -95,17 +94,21 @@ def _line_of(path: str, position: int, findings: FileFindings) -> int:
 class _Parts:
     """The rows read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: Role | None) -> None:
         self.labels = Growing(np.float64)
         self.label_sets: list[str] = []
         self._ends = Growing(np.int64)
+        self._ends.extend(np.zeros(1, np.int64))
         self._columns = Growing(np.int32)
         self._values = Growing(np.float64)
+        if table is not None and table.decoded is not None and table.may_stay:
+            self._columns = table.decoded.array(f"{table.name}.columns", np.int32)
+            self._values = table.decoded.array(f"{table.name}.numbers", np.float64)
         self._width = 0
 
     @property
     def rows(self) -> int:
-        return self._ends.size
+        return self._ends.size - 1
 
     def add(self, rows: Rows) -> None:
         width = rows.width
@@ -118,18 +121,10 @@ class _Parts:
         self.labels.extend(rows.labels)
         self.label_sets.extend(rows.label_sets)
 
-    def matrix(self, features: int | None) -> csr_array:
-        from scipy.sparse import csr_array
-
-        stored = self._values.size
-        index = np.int64 if self._columns.dtype == np.int64 or stored > _INT32 else np.int32
-        cuts = np.zeros(self._ends.size + 1, index)
-        cuts[1:] = self._ends.finish()
-        columns = self._columns.finish().astype(index, copy=False)
-        shape = (cuts.size - 1, self._width if features is None else features)
-        matrix = csr_array((self._values.finish(), columns, cuts), shape=shape, copy=False)
-        matrix.has_canonical_format = True
-        return matrix
+    def matrix(self, features: int | None) -> Any:
+        return sparse_of(
+            self._ends.finish(), self._columns, self._values, self._width if features is None else features
+        )
 
 
 def _assign(

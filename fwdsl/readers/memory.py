@@ -7,6 +7,17 @@ import sys
 from contextlib import suppress
 
 
+def resident() -> tuple[int, int]:
+    """The bytes of this process that are in memory now, mapped files included, and the most that were so far; 0 where the system does not tell."""
+    found = {"VmRSS:": 0, "VmHWM:": 0}
+    with suppress(OSError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
+        for line in status:
+            name, _, rest = line.partition("\t")
+            if name in found:
+                found[name] = 1024 * int(rest.split()[0])
+    return found["VmRSS:"], found["VmHWM:"]
+
+
 def most_memory() -> int:
     """The bytes of this machine's memory, or of the address space that this process may have if that is less."""
     size = sys.maxsize

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy_format
 
+from .decoded import Pile
 from .files import Unreadable, XzError, opened
 from .findings import FileFindings
 from .growing import Growing
 from .roles import Role
+from .row_blocks import DenseRows, SparseRows, Stored, stored_at
 from .sources import compression
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     if needed == 0:
         findings.no_rows()
         return {}
+    if len(shape) == 2 and not fortran and role.stays_on_disk(needed):
+        return {role.name: DenseRows([stored_at(path, offset, dtype, math.prod(shape))], shape[1])}
+    if len(shape) == 2 and role.stays_on_disk(needed):
+        findings.add(
+            "FW4094",
+            f"`{path}` has its numbers column by column, and ranges of its rows lie all over the file",
+            rule="Under `--memory` matrices that outgrow memory are read by ranges of rows.",
+            hint="write it by rows: `np.save(path, np.ascontiguousarray(array))`",
+        )
+        raise Unreadable
     order = "F" if fortran else "C"
     with opened(path, findings):
         mapped = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)  # type: ignore[call-overload]
@@ -106,7 +118,14 @@ def check_key(path: str, options: Mapping[str, object], roles: Sequence[Role], f
     return False
 
 
-def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> np.ndarray:
+def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> Any:
+    if role.may_stay and role.stays_on_disk(archive.getinfo(f"{key}.npy").file_size):
+        found = _stored_in(archive, key, role, path, findings)
+        if found is not None:
+            with archive.open(f"{key}.npy") as stream:
+                _, shape, _, fortran = _read_header(stream, role, path, key, findings)  # type: ignore[arg-type]
+            if len(shape) == 2 and not fortran:
+                return DenseRows([found], shape[1])
     with archive.open(f"{key}.npy") as stream:
         return _read_array(stream, role, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
 
@@ -116,6 +135,10 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     from scipy.sparse import csc_array, csr_array
 
     part = Role(role.name, "labels", (None,))  # takes any type, since `format` is text
+    if role.may_stay:
+        found = _sparse_on_disk(archive, role, path, findings)
+        if found is not None:
+            return found
     layout, data, indices, cuts, shape = (
         _member(archive, k, part, path, findings) for k in ("format", "data", "indices", "indptr", "shape")
     )
@@ -139,23 +162,112 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     raise Unreadable
 
 
-def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings) -> np.ndarray:
+def _sparse_on_disk(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindings) -> Any:
+    """The same by rows, its columns' numbers and entries in files; None for a matrix by columns, and for one that fits into memory."""
+    part = Role(role.name, "labels", (None,))
+    layout, shape, cuts = (_member(archive, k, part, path, findings) for k in ("format", "shape", "indptr"))
+    sizes = sum(archive.getinfo(f"{k}.npy").file_size for k in ("data", "indices"))
+    assert role.stays is not None and role.decoded is not None
+    if layout.item() not in ("csr", b"csr") or sizes <= role.stays:
+        return None
+    ends = cuts.astype(np.int64)
+    if shape.shape != (2,) or ends.size != shape[0] + 1 or ends[0] != 0 or np.any(np.diff(ends) < 0):
+        raise ValueError("the starts of rows decrease")
+    indices, data = (
+        _stored_in(archive, k, role, path, findings) or _spilled(archive, k, role, path, findings)
+        for k in ("indices", "data")
+    )
+    if indices.dtype.kind not in "iu" or data.dtype.kind not in "fiub" or min(indices.count, data.count) < ends[-1]:
+        raise ValueError("its arrays have other sizes or types than its rows tell")
+    if max(indices.count, data.count) > ends[-1]:
+        indices, data = (Stored(s.path, s.offset, s.dtype, int(ends[-1]), s.size, s.changed) for s in (indices, data))
+    found = SparseRows(ends, [(indices, data)], int(shape[1]))
+    wrong = False
+    for start, stop in found.pieces():
+        _, columns, _ = found.compressed(start, stop)
+        if columns.size and not 0 <= columns.min() <= columns.max() < found.shape[1]:
+            raise ValueError("a column lies outside of the matrix")
+        inside = np.diff(columns.astype(np.int64)) > 0
+        inside[
+            ends[start + 1 : stop][(ends[start + 1 : stop] > ends[start]) & (ends[start + 1 : stop] < ends[stop])]
+            - ends[start]
+            - 1
+        ] = True
+        wrong = wrong or not inside.all()
+    found.numbers_read = 0
+    return _in_order(found, role) if wrong else found
+
+
+def _in_order(matrix: SparseRows, role: Role) -> Any:
+    """The same with columns that increase in each row; what stands twice is added up."""
+    from scipy.sparse import csr_array
+
+    assert role.decoded is not None
+    pile = Pile(role.decoded, f"{role.name}.ordered")
+    for start, stop in matrix.pieces():
+        indptr, indices, data = matrix.compressed(start, stop)
+        pile.add(csr_array((data, indices, indptr), shape=(stop - start, matrix.shape[1])))
+    return pile.finish(as_wide_as=matrix.shape[1])
+
+
+def _stored_in(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> Stored | None:
+    """The numbers of an array that lies in the archive as it is; None of a compressed one."""
+    member = archive.getinfo(f"{key}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1 or compression(path):
+        return None
+    with open(path, "rb") as file:
+        file.seek(member.header_offset)
+        head = file.read(30)
+        if head[:4] != b"PK\x03\x04":
+            raise ValueError("an entry is not where the archive tells")
+        file.seek(
+            member.header_offset + 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        )
+        dtype, shape, offset, _ = _read_header(file, Role(role.name, "labels", (None,)), path, key, findings)
+        return stored_at(path, offset, dtype, math.prod(shape))
+
+
+def _spilled(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> Stored:
+    """The numbers of a compressed array, decompressed into a file."""
+    assert role.decoded is not None
+    with archive.open(f"{key}.npy") as stream:
+        into = Role(role.name, "labels", (None,), decoded=role.decoded)
+        found = _numbers_of(stream, into, path, key, findings, spill=True)[0]  # type: ignore[arg-type]  # an IO[bytes]
+    assert isinstance(found, Stored)
+    return found
+
+
+def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings) -> Any:
     """The array of a stream that cannot be mapped."""
+    array, shape, fortran = _numbers_of(stream, role, path, key, findings)
+    if isinstance(array, Stored):
+        return DenseRows([array], shape[1])
+    array = array.reshape(shape, order="F" if fortran else "C")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _numbers_of(
+    stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings, spill: bool = False
+) -> tuple[Any, tuple[int, ...], bool]:
+    """The numbers of a stream with the array's shape and whether it is by columns; in a file where they are to stay there."""
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed, most = math.prod(shape), max(1, (1 << 20) // dtype.itemsize)
     read = Growing(dtype)  # grows as it is read: the header may claim any size
+    if spill or (role.may_stay and len(shape) == 2 and not fortran):
+        assert role.decoded is not None
+        read = role.decoded.array(f"{role.name}.{key or 'rows'}", dtype)
+        if spill:
+            read.spill()
     while read.size < needed:
         asked = min(needed - read.size, most) * dtype.itemsize
         piece = stream.read(asked)
         if len(piece) < asked:
             _cut_short(path, key, shape, dtype, read.size * dtype.itemsize + len(piece), findings)
         read.extend(np.frombuffer(piece, dtype))
-    array = read.finish()
     stream.read(1)  # checksums are compared at the end of the stream
-    if array.size == 0:
+    if read.size == 0:
         findings.no_rows()
-    array = array.reshape(shape, order="F" if fortran else "C")
-    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+    return read.finish(), shape, fortran
 
 
 def _read_header(

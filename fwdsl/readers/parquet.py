@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from .categories import Category, Mixed, level_of, name_of
 from .csv_columns import ChosenColumns, Header, choose
+from .decoded import Pile
 from .files import Unreadable, check_readable, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
@@ -37,7 +38,65 @@ def read_parquet(
 
     Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
+    if any(role.may_stay for role in roles) and options.get("missing") != "drop":
+        with opened(path, findings) as stream:
+            file = open_parquet(path, stream, findings)
+            groups = file.metadata.num_row_groups
+        if groups > 1:
+            return _by_groups(path, options, roles, findings, folders, groups)
     return _arrays(path, options, roles, findings, open_parquet, folders)
+
+
+def _by_groups(
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    folders: Sequence[FolderColumn],
+    groups: int,
+) -> dict[str, Raw]:
+    """The same, a group of rows after the other: matrices go where they stay."""
+    piles = {role.name: Pile(role.decoded, role.name) for role in roles if role.may_stay and role.decoded is not None}
+    columns: dict[str, list[Any]] = {role.name: [] for role in roles if role.name not in piles}
+    before = 0
+    for group in range(groups):
+        own = FileFindings(path)
+        arrays = _arrays(path, options, roles, own, _of_group(group), folders)
+        if any(isinstance(array, Mixed) for array in arrays.values()):
+            return _arrays(path, options, roles, findings, open_parquet, folders)
+        for found in own.result():
+            counted = f"{found.message} (rows count from row {before + 1:,} of the file, where a group of rows begins)"
+            findings.extend(replace(found, message=counted) if before and found.place is not None else found)
+        if not arrays:
+            if own.has_no_rows:
+                continue
+            return {}
+        findings.headers.update(own.headers)
+        for name, pile in piles.items():
+            if name in arrays:
+                pile.add(arrays[name])
+        for name, parts in columns.items():
+            parts.append(arrays[name])
+        before += len(next(iter(arrays.values())))  # type: ignore[arg-type]  # of arrays
+    result: dict[str, Raw] = {name: np.concatenate(parts) for name, parts in columns.items() if parts}
+    return result | {name: pile.finish() for name, pile in piles.items()}
+
+
+class _Group:
+    """One group of rows of a parquet file, with the parts of a `ParquetFile` that are used here."""
+
+    def __init__(self, file: Any, group: int) -> None:
+        self._file, self._group = file, group
+        self.schema_arrow = file.schema_arrow
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """The table of some columns."""
+        return self._file.read_row_group(self._group, columns=list(columns))
+
+
+def _of_group(group: int) -> Opener:
+    """A function that opens one group of rows."""
+    return lambda path, stream, findings: _Group(open_parquet(path, stream, findings), group)
 
 
 def read_feather(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
+from .cache_folder import DiskFull, cache_root
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import LabelSets, Role
@@ -17,6 +19,7 @@ from .several import Reader, files_of, read_all
 from .sources import SourceSpec, is_url, without_secrets
 
 if TYPE_CHECKING:
+    from .decoded import Decoded
     from .roles import Raw
 
 __all__ = ["LabelSets", "Role", "read"]
@@ -40,10 +43,21 @@ def read(
     if is_url(spec.path):
         return _read_remote(spec, roles, headers, pulled)
     findings = FileFindings(spec.path)
+    decoded: Decoded | None = None
     log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
         several = files_of(spec.path, SOURCES[spec.format], findings)
         reader = _reader(spec.format)
+        decoded = _decoded(spec, several, roles)
+        if decoded is not None:
+            kept = decoded.kept()
+            if kept is not None:
+                log.info("%s is read as it was decoded into %s", spec.path, decoded.folder)
+                arrays, known = kept
+                if headers is not None:
+                    headers.update(known)
+                return arrays, ()
+            roles = [replace(role, decoded=decoded) for role in roles]
         if SOURCES[spec.format].in_folders:
             from .partitions import with_folders
 
@@ -52,12 +66,25 @@ def read(
             arrays = reader(spec.path, spec.options, roles, findings)
         else:
             arrays = read_all(several, reader, spec.options, roles, findings)
+        if decoded is not None and not findings.failed:
+            arrays = decoded.keep(arrays, findings.headers, again=not findings.result())
     except Unreadable:
         arrays = {}
+    except DiskFull as error:
+        arrays = {}
+        findings.add(
+            "FW4093",
+            f"`{spec.path}` cannot be decoded into `{cache_root()}`: {error}",
+            rule="Under `--memory` data that outgrow memory are decoded into files that ranges of rows can be read from.",
+            hint="make room, or set FWDSL_CACHE_DIR to a folder on a larger disk",
+        )
     except MemoryError:
         arrays = {}
         rule = "Data that is not memory-mapped must fit into memory."
         findings.add("FW4007", f"`{spec.path}` does not fit into memory", rule=rule)
+    finally:
+        if decoded is not None:
+            decoded.drop()
     if headers is not None:
         headers.update(findings.headers)
     return ({} if findings.failed else arrays), findings.result()
@@ -75,12 +102,26 @@ def _read_remote(
     findings = FileFindings(without_secrets(spec.path))
     try:
         with copied(spec.path, SOURCES[spec.format], findings) as copy:
+            # the copy goes when it is read
+            roles = [replace(role, stays=None) for role in roles]
             arrays, found = read(replace(spec, path=copy.path), roles, headers)
             if pulled is not None:
                 pulled.extend(copy.files)
             return arrays, tuple(copy.of_url(d) for d in found)
     except Unreadable:
         return {}, findings.result()
+
+
+def _decoded(spec: SourceSpec, several: Sequence[str] | None, roles: Sequence[Role]) -> Decoded | None:
+    """The files that matrices are decoded into which outgrow memory; None where all are read into memory."""
+    stays = next((role.stays for role in roles if role.stays is not None), None)
+    paths = [spec.path] if several is None else several
+    if stays is None or not all(os.path.exists(path) for path in paths):
+        return None
+    from .decoded import Decoded
+
+    asked = [(r.name, r.kind, r.shape, r.of, r.columns) for r in roles]
+    return Decoded([spec.format, dict(spec.options), asked], paths, stays)
 
 
 def _reader(name: str) -> Reader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from .categories import Mixed
+    from .decoded import Decoded
+    from .row_blocks import RowBlocks
 
-    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed"
+    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed | RowBlocks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Role:
     `kind` is the head of its type (`matrix`, `vector`, `signs`, `labels`, `index`, `tensor`, ...), or `ids` for coordinates
     of observed entries, which stay texts. `shape` has an integer where the program fixes a dimension, and None where the
     data does. `of` is the kind of observed values: `signs`, or empty for numbers. `columns` are the column names of an
-    earlier fit's table, in order.
+    earlier fit's table, in order. `stays` are the bytes beyond which a matrix stays on its disk; None where all are read into memory.
+    `decoded` takes a matrix that is to stay there where its format has no rows at places that are known.
     """
 
     name: str
@@ -29,6 +32,22 @@ class Role:
     shape: tuple[int | None, ...] = ()
     of: str = ""
     columns: tuple[str, ...] = ()
+    stays: int | None = None
+    decoded: Decoded | None = field(default=None, compare=False)
+
+    def stays_on_disk(self, nbytes: int) -> bool:
+        """True if a matrix of so many bytes is to be read by ranges of its rows, as `--memory` has it."""
+        return self.stays is not None and nbytes > self.stays and self.is_rows
+
+    @property
+    def is_rows(self) -> bool:
+        """True of a plain matrix, of which nothing is promised that needs all of it at once."""
+        return self.kind == "matrix" and len(self.shape) == 2
+
+    @property
+    def may_stay(self) -> bool:
+        """True of a matrix that goes into files (`decoded`) where it outgrows memory."""
+        return self.decoded is not None and self.is_rows
 
     @property
     def is_column(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from .findings import shown
+from .row_blocks import is_on_disk
 
 Array = Any  # an array, a memory map, or a scipy.sparse.csr_array; SciPy is not imported here
 
@@ -24,6 +25,8 @@ def find_nonfinite(array: Array, limit: int = 20) -> list[tuple[int, int, float]
     Looks at blocks of 2^20 numbers, so that neither a memory map nor a sparse array is copied. In a tensor the column
     counts the entries of `array[row]` in C order.
     """
+    if is_on_disk(array):
+        return _on_disk(array, limit)
     if isinstance(array, np.ndarray):
         return _dense(array, limit)
     found: list[tuple[int, int, float]] = []
@@ -32,6 +35,17 @@ def find_nonfinite(array: Array, limit: int = 20) -> list[tuple[int, int, float]
         for i in _bad(block, limit - len(found)):
             row = int(np.searchsorted(array.indptr, start + i, side="right")) - 1
             found.append((row, int(array.indices[start + i]), float(block[i])))
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _on_disk(array: Array, limit: int) -> list[tuple[int, int, float]]:
+    found: list[tuple[int, int, float]] = []
+    for start, stop in array.pieces():
+        found += [
+            (start + row, j, value) for row, j, value in find_nonfinite(array.rows(start, stop), limit - len(found))
+        ]
         if len(found) >= limit:
             break
     return found

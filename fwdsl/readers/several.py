@@ -17,6 +17,7 @@ from .roles import LabelSets, Role
 from .sources import has_suffix
 
 if TYPE_CHECKING:
+    from .decoded import Decoded, Pile
     from .roles import Raw
 
 
@@ -81,6 +82,13 @@ def read_all(
     parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
     roles = [replace(r, kind="labels", shape=(None, None)) if r.is_column and r.may_be_text else r for r in roles]
+    stays = next((role.stays for role in roles if role.stays is not None), None)
+    if stays is not None and sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) > stays:
+        # one alone may fit into memory, not all of them
+        roles = [replace(role, stays=0) for role in roles]
+    into = {role.name: role.decoded if role.is_rows else None for role in roles}
+    roles = [replace(role, decoded=None) for role in roles]
+    piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     for path in paths:
         own = FileFindings(path)
@@ -101,7 +109,7 @@ def read_all(
         roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
         if not own.failed:
             for name, array in arrays.items():
-                parts[name][path] = array
+                parts[name][path] = _piled(name, array, into[name], parts[name], piles)
     for code, alike in warnings.items():
         more = f"; {len(alike) - 1} more of the files are like it" if len(alike) > 1 else ""
         if code != LEFT_OUT:
@@ -112,10 +120,28 @@ def read_all(
         findings.no_rows(dropped)
         return {}
     joined = {name: _joined(name, arrays, findings) for name, arrays in parts.items()}
+    joined |= {name: pile.finish() for name, pile in piles.items()}
     if dropped:
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
         findings.left_out(dropped, rows + dropped)
     return joined
+
+
+def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:
+    """The matrix of a file; no more than its shape where it went to the pile of those before, as those do that may outgrow memory together."""
+    if into is None or not hasattr(array, "astype") or hasattr(array, "pieces"):
+        return array
+    from .decoded import Pile
+
+    first = next(iter(parts.values()), array)
+    if (
+        not hasattr(array, "reshape")
+        or array.ndim != 2
+        or (not hasattr(array, "tocsr") and array.shape[1] != first.shape[1])
+    ):
+        return array  # which is told when all are joined
+    piles.setdefault(name, Pile(into, name)).add(array)
+    return array[:0]
 
 
 def _has_row(found: Diagnostic) -> bool:
@@ -126,6 +152,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
     """The arrays of files under each other; sparse ones are as wide as the widest."""
     import numpy as np  # where files are looked for it is not needed
 
+    from .row_blocks import is_on_disk
+
     paths, arrays = list(parts), list(parts.values())
     first = arrays[0]
     if isinstance(first, Mixed):
@@ -134,6 +162,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
         rule = "Several files serve matrices, vectors and labels."
         findings.add("FW4030", f"`{name}` cannot be served by several files", rule=rule, hint="join the files")
         return first
+    if is_on_disk(first):
+        return _stacked(arrays, paths, name, findings)
     if hasattr(first, "tocsr"):
         from scipy.sparse import csr_array, vstack
 
@@ -152,3 +182,21 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
             )
             return first
     return np.concatenate(arrays)
+
+
+def _stacked(matrices: Sequence[Any], paths: Sequence[str], name: str, findings: FileFindings) -> Any:
+    """Dense matrices on disks under each other. Rows of different lengths are noted."""
+    first = matrices[0]
+    from .row_blocks import DenseRows
+
+    parts: list[Any] = []
+    for path, matrix in zip(paths, matrices, strict=True):
+        if matrix.shape[1] != first.shape[1]:
+            findings.add(
+                "FW4025",
+                f"`{path}` has {matrix.shape[1]} columns for `{name}`, where `{paths[0]}` has {first.shape[1]}",
+                rule="The rows of several files are of one length.",
+            )
+            return first
+        parts += matrix.parts
+    return DenseRows(parts, first.shape[1])

@@ -12,6 +12,7 @@ from ..bind.data_operator import DataOperator
 from ..bind.instance import Instance
 from ..bind.values import Entries
 from ..model import Model
+from ..readers.row_blocks import SparseRows, is_on_disk
 
 _CHUNK = 1 << 24
 
@@ -22,6 +23,8 @@ def of_array(value: Any) -> str:
     A sparse matrix and observed entries are hashed by their three arrays, an operator by two products."""
     digest = hashlib.sha256()
     parts: tuple[Any, ...]
+    if is_on_disk(value):
+        return _of_rows(value)
     if isinstance(value, DataOperator):
         parts = _traces(value)
     elif hasattr(value, "indptr"):
@@ -37,6 +40,24 @@ def of_array(value: Any) -> str:
         raw = flat.view(np.uint8)
         for start in range(0, raw.size, _CHUNK):
             digest.update(raw[start : start + _CHUNK].tobytes())
+    return digest.hexdigest()
+
+
+def _of_rows(A: Any) -> str:
+    """The same digest of a matrix on a disk, by ranges of its rows."""
+    digest = hashlib.sha256()
+    digest.update(repr(A.shape).encode())
+    if not isinstance(A, SparseRows):
+        digest.update(str(A.dtype).encode())
+        for start, stop in A.pieces():
+            digest.update(A.rows(start, stop).tobytes())
+        return digest.hexdigest()
+    ends = A.ends.astype(np.int32 if A.narrow else np.int64, copy=False)
+    digest.update(str(ends.dtype).encode() + ends.tobytes())
+    for k in (1, 2):
+        for i, (start, stop) in enumerate(A.pieces()):
+            part = A.compressed(start, stop)[k]
+            digest.update((b"" if i else str(part.dtype).encode()) + part.tobytes())
     return digest.hexdigest()
 
 

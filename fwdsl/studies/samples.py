@@ -15,6 +15,7 @@ from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Term
+from ..readers.row_blocks import is_on_disk
 from ..results.row_counts import with_row_names
 
 RULE = (
@@ -112,6 +113,9 @@ def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, obj
 
 
 def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
+    if is_on_disk(value):
+        why = f"`{decl.name}` is read by ranges of its rows under `--memory`, and folds pick rows from all of it"
+        raise RunError([Diagnostic("FW0205", why, rule=RULE, hint="leave `--memory` out, or make the folds as files")])
     if isinstance(value, DataOperator):
         why = f"`{decl.name}` is an operator, which has products and no rows"
         hint = f"give `{decl.name}` as an array"

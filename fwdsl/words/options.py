@@ -19,6 +19,31 @@ class OptionWord:
     choices: tuple[str, ...] = ()
 
 
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+
+
+def bytes_of(value: object) -> int | None:
+    """The bytes that `"2GB"`, `"1.5 GiB"` or a whole number of them stand for; None for anything else."""
+    text = str(value).strip().upper().replace("_", "")
+    digits = text.rstrip("BKMGTI ")
+    try:
+        found = float(digits) * _UNITS[text[len(digits) :].strip()]
+    except (KeyError, ValueError):
+        return None
+    return int(found) if 0 < found < 2**63 and not isinstance(value, bool) else None
+
+
 SOLVE_OPTIONS: dict[str, OptionWord] = {
     "tol": OptionWord("positive", "the gap to certify, above 0", 1e-6),
     "gap": OptionWord(
@@ -35,4 +60,9 @@ SOLVE_OPTIONS: dict[str, OptionWord] = {
     ),
     "seed": OptionWord("seed", "of the random generator", 0),
     "threads": OptionWord("seed", "of the kernels; 0 is one for each core", 0),
+    "memory": OptionWord(
+        "memory",
+        'bytes that the process takes at most: `"2GB"`; larger matrices stay in their files',
+        otherwise="no limit",
+    ),
 }

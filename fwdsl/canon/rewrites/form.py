@@ -13,6 +13,7 @@ from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
 from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model
+from ...readers.row_blocks import is_on_disk
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
 from ..form import Canonical
@@ -88,6 +89,8 @@ def rewritten_instance(instance: Instance) -> Instance | None:
             if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
                 return None
             stats = [instance.stats[name] for name in step.data if name in instance.stats]
+            if any(is_on_disk(instance.values[name]) for name in step.data if name in instance.stats):
+                return None
             if any(s.mapped or s.storage not in ("dense", "csr") for s in stats):
                 return None
     return replace(instance, model=found.draft.model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -21,6 +22,9 @@ def parser() -> Parser:
     made = Parser(
         "doctor", "What is installed: versions, cores, the folder of compiled kernels, and which extras are there."
     )
+    made.add_argument(
+        "--remove-rows", action="store_true", help="remove the rows of data that `--memory` had decoded into files"
+    )
     add_json(made)
     return made
 
@@ -32,7 +36,13 @@ def run(argv: Sequence[str], output: Output) -> int:
     from ...results.versions import versions
     from ...solve.forms import default_threads
 
-    told = {"versions": versions(), "cores": default_threads(), "kernels": _kernels(), "extras": _extras()}
+    told = {
+        "versions": versions(),
+        "cores": default_threads(),
+        "kernels": _kernels(),
+        "rows": _rows(known.remove_rows),
+        "extras": _extras(),
+    }
     output.text("\n".join(_lines(told)) + "\n")
     output.finish({"status": "ok", **told})
     return OK
@@ -48,6 +58,20 @@ def _kernels() -> dict[str, Any]:
         return {"uncompiled": why, "folder": None, "files": 0, "bytes": 0}
     sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
     return {"uncompiled": why, "folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
+
+
+def _rows(remove: bool) -> dict[str, Any]:
+    """The folders of decoded rows and their bytes, and whether they were removed."""
+    from ...readers.decoded import kept_folders
+
+    found = kept_folders()
+    for folder, _ in found if remove else ():
+        shutil.rmtree(folder, ignore_errors=True)
+    return {
+        "folders": [str(folder) for folder, _ in found],
+        "bytes": sum(size for _, size in found),
+        "removed": bool(remove and not kept_folders()),
+    }
 
 
 def _extras() -> dict[str, dict[str, Any]]:
@@ -93,6 +117,10 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
             str(Path(kernels["folder"])).replace(str(Path.home()), "~", 1) if os.name != "nt" else kernels["folder"]
         )
         yield f"{'kernels':<14}{kernels['files']} files, {kernels['bytes'] / 1e6:.1f} MB in {folder}"
+    rows = told["rows"]
+    if rows["folders"]:
+        done = "removed" if rows["removed"] else f"in {Path(rows['folders'][0]).parent}"
+        yield f"{'rows':<14}{len(rows['folders'])} decoded, {rows['bytes'] / 1e6:.1f} MB {done}"
     for extra, entry in told["extras"].items():
         there = ", ".join(f"{name} {number or 'absent'}" for name, number in entry["packages"].items())
         advice = "" if entry["installed"] else f": pip install 'fwdsl[{extra}]'"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,29 @@ def run(argv: Sequence[str], output: Output) -> int:
         unsaved += more
         output.report(unsaved)
         tell(solution, output, saved)
+        for line in told_of_memory(solution):
+            output.note(line)
     return USAGE if unsaved else OF_STATUS[solution.status]
+
+
+def told_of_memory(solution: Solution) -> Iterator[str]:
+    """Lines on how often data that stay on their disk were read and where from, and on the peak of memory; none without `--memory`."""
+    if solution.options.memory is None:
+        return
+    from ...plan.memory import size
+    from ...readers.decoded import is_decoded
+    from ...readers.memory import resident
+    from ...readers.row_blocks import RowBlocks
+
+    for name, value in solution.instance.values.items():
+        if isinstance(value, RowBlocks):
+            folder = os.path.dirname(value.files[0])
+            more = f" and {len(value.files) - 1} more" if len(value.files) > 1 else ""
+            kept = ", rows decoded there (`fwdsl doctor --remove-rows`)" if is_decoded(folder) else ""
+            yield f"`{name}`, {size(value.nbytes)}, was read {value.passes:.1f} times from {value.files[0]}{more}{kept}"
+    peak = resident()[1]
+    if peak:
+        yield f"memory: {size(peak)} at its peak, of {size(solution.options.memory)}"
 
 
 def _report(file: str, solution: Solution, session: Session, argv: Sequence[str]) -> None:

@@ -109,7 +109,7 @@ function _shtab_fwdsl_using
 end
 
 set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp
-set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
+set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --memory --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
 
 complete -c fwdsl -e
 complete -c fwdsl -f
@@ -129,6 +129,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run' -l time -x -d 'seconds of solving 
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using run' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l json-stream -d 'print a JSON object a line while it runs'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save variables, duals and the record of the run'
@@ -161,6 +162,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using plan' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using plan' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l analyze -d 'also run it, and set predicted beside actual'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l json -d 'print one JSON object and nothing else'
@@ -202,6 +204,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using verify' -l time -x -d 'seconds of solvi
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using verify' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l solution -xka "(_shtab_glob_compgen_933f8dd9)" -d 'a solution saved by `fwdsl run --out`, instead of solving'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l oracle-time -x -d 'seconds that cvxpy'"'"'s solvers may take (default 60)'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l json -d 'print one JSON object and nothing else'
@@ -238,6 +241,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using race' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using race' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw gap against time and passes; the suffix tells the format'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l json -d 'print one JSON object and nothing else'
@@ -256,6 +260,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using path' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using path' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l folds -x -d 'score each point on samples that its fit has not seen, in K parts shuffled with --seed; choose the best, and fit it to all samples'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
@@ -277,6 +282,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using grid' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using grid' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l folds -x -d 'score each point on samples that its fit has not seen, in K parts shuffled with --seed; choose the best, and fit it to all samples'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l score -xka "(printf '%s\n' loss error)" -d 'loss (unless told), error'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save points and variables; with --folds the final fit, as `run --out` does'
@@ -303,6 +309,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using completion; and test $_shtab_fwdsl_npos
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a doctor -d 'What is installed: versions, cores, the folder of compiled kernels, and which extras are there.'
 complete -c fwdsl -n '_shtab_fwdsl_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using doctor' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
+complete -c fwdsl -n '_shtab_fwdsl_using doctor' -l remove-rows -d 'remove the rows of data that `--memory` had decoded into files'
 complete -c fwdsl -n '_shtab_fwdsl_using doctor' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a warm -d 'Compile ahead what programs use, and keep it, so that their first runs do not wait for it. A program is solved on its data, for ten seconds at most; where they are not at hand, on random data of its types, by each method that the planner may choose.'
 complete -c fwdsl -n '_shtab_fwdsl_using warm' -s h -l help -d 'show this help message and exit'

@@ -1,0 +1,59 @@
+"""The promise of `--memory`: which methods keep to it, and take data that stay on their disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..backends.method import Estimate, Method
+from ..canon.forms import Form
+from ..readers.memory import resident
+from ..readers.row_blocks import PIECE, is_on_disk
+
+KERNELS = 120e6
+"""Bytes that loading the kernels and SciPy takes, where they are not loaded yet, and the interpreter's own growth."""
+
+BUFFERS = 3.0
+"""Pieces of data that a thread has at a time: the one read, one as its numbers are converted, and the verifier's."""
+
+KEEPS = "beside what is in memory already"
+
+
+def why_not_streamed(method: type[Method], form: Form) -> tuple[str, ...]:
+    """The reason why a method does not take data that stay on their disk; none where it does, or where all are in memory."""
+    if method.streams:
+        return ()
+    names = [name for name, value in form.instance.values.items() if is_on_disk(value)]
+    if not names:
+        return ()
+    return (
+        f"it reads {' and '.join(f'`{n}`' for n in names)} in no order, and the rows stay on their disk under `--memory`",
+    )
+
+
+def why_beyond(estimate: Estimate | None, memory: int, threads: int) -> tuple[str, ...]:
+    """The reason why a method does not keep to so many bytes; none where it does as far as can be predicted."""
+    if estimate is None:
+        return ()
+    now, most = resident()
+    if most > memory:
+        return (f"{size(most)} were in memory before the run began, more than the {size(memory)} of `--memory`",)
+    needed = expected(estimate, threads)
+    if now + needed <= memory:
+        return ()
+    return (f"takes about {size(needed)} {KEEPS} ({size(now)}), together more than the {size(memory)} of `--memory`",)
+
+
+def expected(estimate: Estimate, threads: int) -> float:
+    """Bytes that a run is expected to add to what is in memory: its vectors, the buffers of its threads, and the kernels."""
+    workers = threads or os.cpu_count() or 1
+    return estimate.memory + BUFFERS * PIECE * workers + (0.0 if "numba" in sys.modules else KERNELS)
+
+
+def size(value: float) -> str:
+    """Bytes in the unit that suits them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -1,0 +1,220 @@
+"""Data that stay on their disk: answers and certificates to the bits of those in memory, and ends of runs that cannot go on."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.bind import bindings
+from fwdsl.errors import DataError, PlanError
+from fwdsl.readers import row_blocks
+
+N, D = 3001, 60
+"""Of more than 2^17 numbers, so that there are leaves to add up."""
+
+TARGETS = {"signs": "signs[n]", "values": "vector[n]", "classes": "labels[n, k]"}
+
+PROGRAMS = {
+    "logistic": ("signs", "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3", "apg"),
+    "lasso": ("values", "var w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.1 * norm1(w)", "apg"),
+    "groups": (
+        "values",
+        "var w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.1 * group_norm(w, groups=[{groups}])",
+        "apg",
+    ),
+    "softmax": ("classes", "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.1 * sum_squares(W)", "apg"),
+    "simplex": ("values", "var w: vector[p] in simplex(1)\nminimize mean(squared(X @ w, y))", "apg"),
+    "quantile": ("values", "var w: vector[p]\nminimize mean(quantile(X @ w, y, tau=0.3)) + 0.05 * norm1(w)", "pdhg"),
+    "vertices": (
+        "signs",
+        "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3",
+        "blended_pairwise",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The data in the formats that are streamed."""
+    at = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.8)
+    z = X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(N)
+    np.save(at / "dense.npy", X)
+    sp.save_npz(at / "sparse.npz", sp.csr_array(X))
+    np.save(at / "values.npy", z)
+    np.save(at / "signs.npy", np.where(z > 0.0, 1.0, -1.0))
+    np.save(at / "classes.npy", np.digitize(z, [-1.0, 1.0]))
+    (at / "rows").mkdir()
+    for i in range(3):
+        np.save(at / "rows" / f"{i}.npy", X[1000 * i : 1000 * (i + 1) if i < 2 else N])
+    return at
+
+
+def problem(folder, name, source='npy("dense.npy")', tail=""):
+    target, body, method = PROGRAMS[name]
+    groups = ", ".join(f"[{', '.join(map(str, range(i, i + 5)))}]" for i in range(0, D, 5))
+    path = folder / f"{name}.fw"
+    path.write_text(
+        f'fw 1\ndata X: matrix[n, p] from {source}\ndata y: {TARGETS[target]} from npy("{target}.npy")\n'
+        f"{body.replace('{groups}', groups)}\nsolve method = {method}, tol = 1e-4{tail}\n"
+    )
+    return fw.load(path)
+
+
+@pytest.fixture
+def streamed(monkeypatch, tmp_path):
+    """All matrices stay on their disk, and are read by pieces of a few hundred rows."""
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setattr(row_blocks, "PIECE", 100_000)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", os.environ.get("FWDSL_CACHE_DIR") or str(tmp_path))
+
+
+def same(one, other):
+    names = [v.name for v in one.instance.model.variables]
+    return (
+        all(np.array_equal(one[name], other[name]) for name in names)
+        and (one.objective, one.dual_bound, one.gap) == (other.objective, other.dual_bound, other.gap)
+        and one.status == other.status == "optimal"
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_bits_are_those_in_memory(folder, name, streamed):
+    inside = problem(folder, name).solve(threads=2)
+    for threads in (1, 2):
+        outside = problem(folder, name).solve(memory="8GB", threads=threads)
+        assert isinstance(outside.instance.values["X"], row_blocks.DenseRows)
+        assert same(inside, outside)
+
+
+@pytest.mark.parametrize("source", ['npz("sparse.npz")', 'npy("rows")'])
+def test_bits_of_sparse_and_of_several_files(folder, source, streamed):
+    inside = problem(folder, "logistic", source).solve(threads=1)
+    outside = problem(folder, "logistic", source).solve(memory="8GB", threads=2)
+    assert isinstance(outside.instance.values["X"], row_blocks.RowBlocks) and same(inside, outside)
+
+
+def test_small_data_are_read_into_memory(folder):
+    found = problem(folder, "lasso").solve(memory="8GB")
+    assert isinstance(found.instance.values["X"], np.ndarray)
+
+
+def test_limit_in_the_program_and_of_the_call(folder, streamed):
+    own = problem(folder, "lasso", tail=', memory = "8GB"')
+    assert isinstance(own.solve().instance.values["X"], row_blocks.DenseRows)
+    with pytest.raises(PlanError, match="in memory before the run began"):
+        own.solve(memory="1MB")
+    with pytest.raises(fw.BuildError, match="a size such as"):
+        own.solve(memory="2 apples")
+
+
+def test_methods_that_need_columns_say_why(folder, streamed):
+    with pytest.raises(PlanError, match="reads `X` in no order"):
+        problem(folder, "lasso").solve(memory="8GB", method="coordinate_descent")
+
+
+def test_uses_that_need_all_entries_are_refused(folder, streamed):
+    made = problem(folder, "lasso")
+    text = str(made).replace("X @ w", "standardize(X) @ w")
+    (folder / "scaled.fw").write_text(text)
+    with pytest.raises(DataError, match="FW4091"):
+        fw.load(folder / "scaled.fw").solve(memory="8GB")
+
+
+def test_nan_is_told_with_its_file_and_row(folder, tmp_path, streamed):
+    for name in ("0", "1"):
+        X = np.load(folder / "rows" / f"{name}.npy")
+        X[17, 3] = np.nan if name == "1" else 1.0
+        np.save(tmp_path / f"{name}.npy", X)
+    np.save(tmp_path / "values.npy", np.ones(2000))
+    with pytest.raises(DataError) as error:
+        problem(tmp_path, "lasso", 'npy("[01].npy")').solve(memory="8GB")
+    place = error.value.first.place
+    assert error.value.code == "FW4021" and (Path(place.file).name, place.row, place.column) == ("1.npy", 18, 4)
+
+
+@pytest.mark.parametrize("how", ["cut", "written"])
+def test_file_changed_while_a_run_is_on(folder, tmp_path, how, streamed):
+    np.save(tmp_path / "dense.npy", np.load(folder / "dense.npy"))
+    np.save(tmp_path / "values.npy", np.load(folder / "values.npy"))
+    path = tmp_path / "dense.npy"
+
+    def change(progress):
+        if how == "cut":
+            os.truncate(path, 10_000)
+        else:
+            os.utime(path, ns=(1, 1))
+
+    with pytest.raises(DataError) as error:
+        problem(tmp_path, "lasso").solve(memory="8GB", callback=change, tol=1e-9)
+    assert error.value.code == "FW4090" and "after it was bound" in str(error.value)
+
+
+def test_callback_that_stops_leaves_a_certified_point(folder, streamed):
+    found = problem(folder, "quantile").solve(memory="8GB", tol=1e-9, callback=lambda progress: progress.iteration < 3)
+    assert found.status == "interrupted" and np.isfinite(found.objective)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal to oneself is not Ctrl-C there")
+def test_ctrl_c_leaves_the_best_certified_point(folder, streamed):
+    pressed = []
+
+    def press(progress):
+        if progress.iteration >= 3 and not pressed:
+            pressed.append(progress.iteration)
+            signal.raise_signal(signal.SIGINT)
+
+    found = problem(folder, "vertices").solve(
+        memory="8GB", tol=1e-12, max_iter=200, method="frank_wolfe", callback=press
+    )
+    assert found.status == "interrupted" and np.isfinite(found.dual_bound) and 0.0 < found.relative_gap < 1.0
+
+
+def test_limit_of_time_is_seen_within_a_product(folder, streamed):
+    found = problem(folder, "quantile").solve(memory="8GB", tol=1e-12, time=1e-3)
+    assert found.status == "tolerance_not_reached" and np.isfinite(found.objective)
+
+
+def test_saved_state_is_of_the_same_data(folder, streamed):
+    from fwdsl.results.fingerprint import of_array
+
+    for source in ('npy("dense.npy")', 'npz("sparse.npz")'):
+        inside, outside = (
+            problem(folder, "logistic", source).solve(memory=memory).instance.values["X"] for memory in (None, "8GB")
+        )
+        assert of_array(inside) == of_array(outside)
+
+
+PEAK = """
+import sys, fwdsl as fw
+from fwdsl.readers.memory import resident
+found = fw.load(sys.argv[1]).solve(memory="450MB", tol=1e-4, threads=2)
+assert found.status == "optimal", found.status
+found.save(sys.argv[2])
+print(resident()[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is told by Linux alone")
+def test_peak_of_a_process_keeps_to_the_limit(tmp_path):
+    n, d = 500_000, 250
+    rng = np.random.default_rng(0)
+    X = np.lib.format.open_memmap(tmp_path / "dense.npy", "w+", np.float64, (n, d))
+    y = np.empty(n)
+    for a in range(0, n, 10_000):
+        X[a : a + 10_000] = rows = rng.standard_normal((10_000, d))
+        y[a : a + 10_000] = np.where(rows[:, 0] + rng.standard_normal(10_000) > 0.0, 1.0, -1.0)
+    np.save(tmp_path / "signs.npy", y)
+    problem(tmp_path, "logistic")
+    command = [sys.executable, "-c", PEAK, str(tmp_path / "logistic.fw"), str(tmp_path / "answer.npz")]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert 0 < int(told.stdout.split()[-1]) <= 450_000_000 < n * d * 8
