@@ -171,7 +171,9 @@ def test_ctrl_c_leaves_the_best_certified_point(folder, streamed):
             pressed.append(progress.iteration)
             signal.raise_signal(signal.SIGINT)
 
-    found = problem(folder, "vertices").solve(memory="8GB", tol=1e-12, max_iter=200, method="frank_wolfe", callback=press)
+    found = problem(folder, "vertices").solve(
+        memory="8GB", tol=1e-12, max_iter=200, method="frank_wolfe", callback=press
+    )
     assert found.status == "interrupted" and np.isfinite(found.dual_bound) and 0.0 < found.relative_gap < 1.0
 
 
