@@ -59,7 +59,10 @@ def rows(A: Any, start: int, stop: int) -> Any:
     ends = A.indptr[start : stop + 1]
     part = slice(ends[0], ends[-1])
     data = A.data[part].astype(np.float64, copy=False)
-    return type(A)((data, A.indices[part], ends - ends[0]), shape=(stop - start, A.shape[1]), copy=False)
+    found = type(A)((stop - start, A.shape[1]), dtype=np.float64)
+    # its constructor would look through all indices
+    found.data, found.indices, found.indptr = data, A.indices[part], ends - ends[0]
+    return found
 
 
 def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None) -> Array:
