@@ -38,7 +38,7 @@ COORDINATES = 1 << 20
 SECONDS = 5.0
 """What a method is given where predictions are compared."""
 NS = 1e9
-SORTED = ("ksupport_ball", "permutahedron")
+SORTED = ("ksupport_ball", "permutahedron", "sorted_l1_ball")
 """Sets whose projection sorts: many times the cost of the others, and rare."""
 UNMEASURED = ("polytope",)
 """Sets whose projection depends on what they are made of, not on a number of coordinates."""
@@ -162,6 +162,7 @@ def arguments(name: str, size: int) -> dict[str, Any]:
         "box": lambda: {"lo": -1.0, "hi": 1.0},
         "ksupport_ball": lambda: {"k": max(1, size // 1000), "r": 100.0},
         "group_ball": lambda: {"r": 100.0, "groups": np.arange(size) // 8},
+        "sorted_l1_ball": lambda: {"r": 100.0, "lambdas": np.linspace(2.0, 1.0, size)},
         "halfspace": lambda: {"a": rng.standard_normal(size), "b": -100.0},
         "affine": lambda: {"A": rng.standard_normal((4, size)), "b": np.ones(4)},
         "permutahedron": lambda: {"c": np.linspace(-1.0, 1.0, size)},

@@ -23,6 +23,7 @@ _DATA = {
     "h": "vector[v]",
     "c": "vector[p]",
     "P": "psd[p]",
+    "d": "vector[p] in nonnegative",
     "M": "entries[m, q]",  # too large for dense singular values
 }
 
@@ -80,6 +81,8 @@ def _argument(p: Parameter) -> str:
         return "g"
     if p.kind == "psd":
         return "P"
+    if p.falls:
+        return "d"
     if p.shape == "bound":
         return "-1" if p.name == "lo" else "1"
     return _ARGUMENTS.get(p.shape) or ("2" if p.domain == "count" else "1.5")

@@ -10,11 +10,14 @@ from fwdsl.words import CONVEX
 from .helpers import accepted, codes, marked, only
 
 DECLARED = """\
-data A: matrix[m, d], b: vector[m], c: vector[d], g: index[d] of G
+data A: matrix[m, d], b: vector[m], c: vector[d], g: index[d] of G, l: vector[d] in nonnegative
 param r: positive, s: real, k: count, mu: nonnegative
 var x: vector[d], W: matrix[d, e], S: symmetric[d], t: real, F: family[T] of vector[d], H: family[T] of psd[d]
 minimize sum_squares(x)
 subject to """
+
+FURTHER = {"group_norm": ", g", "sorted_l1": ", l"}
+"""The arguments of a norm after its vector."""
 
 
 def normalised(text: str) -> list[str]:
@@ -107,7 +110,7 @@ def test_every_norm_form_is_its_set_form():
     for name, function in CONVEX.items():
         if not function.ball or name == "sum_squares":
             continue
-        e, more = ("x", ", g") if name == "group_norm" else ("x" if "vector" in function.of else "W", "")
+        e, more = "x" if "vector" in function.of else "W", FURTHER.get(name, "")
         by_norm = accepted(f"{DECLARED}{name}({e}{more}) <= r\n").constraints[-1]
         by_set = accepted(f"{DECLARED}{e} in {function.ball}(r{more})\n").constraints[-1]
         assert by_norm == by_set

@@ -167,7 +167,7 @@ def test_the_reference_has_every_method_and_option():
 # --- what this version does not solve --------------------------------------------------------------------------------
 
 _VALUES = {"r": "1", "lo": "0", "hi": "1", "k": "2", "groups": "[[0], [1]]", "set": "simplex(1)", "A": "M", "b": "1"}
-_VALUES |= {"a": "v", "V": "M", "c": "v", "P": "eye(p)", "gamma": "1", "degree": "2", "features": "9", "grids": "9"}
+_VALUES |= {"a": "v", "V": "M", "c": "v", "lambdas": "d", "P": "eye(p)", "gamma": "1", "degree": "2", "features": "9", "grids": "9"}
 
 
 def _arguments(parameters: tuple[words.Parameter, ...]) -> str:
@@ -185,7 +185,7 @@ def _convex(name: str) -> str:
     function = words.CONVEX[name]
     x = "vector[p]" if "vector" in function.of else "matrix[p, k]"
     more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required)
-    return f"data v: vector[p]\nvar x: {x}\nminimize {name}(x{more}) + sum(v)"
+    return f"data v: vector[p], d: vector[p] in nonnegative\nvar x: {x}\nminimize {name}(x{more}) + sum(v) + sum(d)"
 
 
 def _set(name: str) -> str:
@@ -193,8 +193,8 @@ def _set(name: str) -> str:
     kind = {"matrix": "matrix[p, p]", "square": "matrix[p, p]", "symmetric": "symmetric[p]"}
     members = f"{name}({_arguments(signature.parameters)})" if signature.parameters else name
     return (
-        f"data v: vector[p], M: matrix[p, p]\nvar x: {kind.get(signature.of, 'vector[p]')}\n"
-        f"minimize sum(x) + sum(v) + sum(M)\nsubject to x in {members.replace('b=1', 'b=v') if name == 'affine' else members}"
+        f"data v: vector[p], d: vector[p] in nonnegative, M: matrix[p, p]\nvar x: {kind.get(signature.of, 'vector[p]')}\n"
+        f"minimize sum(x) + sum(v) + sum(d) + sum(M)\nsubject to x in {members.replace('b=1', 'b=v') if name == 'affine' else members}"
     )
 
 

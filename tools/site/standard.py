@@ -117,6 +117,7 @@ def _call(parameters: tuple[Parameter, ...]) -> tuple[str, list[str]]:
             call.append("simplex(1)")
             continue
         form = _DECLARED.get(p.shape) or _DECLARED.get(p.kind) or f"param {{name}}: {p.domain}"
+        form += " in nonnegative" if p.falls else ""
         name = f"{p.name}0" if p.name in ("n", "p", "k") else p.name
         declared += "\n" + form.format(name=name, p="p")
         call.append(name)
