@@ -8,6 +8,9 @@ fixed); the gathers may not, which would make them several times slower.
 
 import numpy as np
 
+FEW_COLUMNS = 32
+"""From so many columns on a row is taken as an array of its own: its loop then has no wrap-around test, and fills vector registers."""
+
 
 def csr_matvec(indptr, indices, data, x, out, r0, r1):
     """out[r] = row r . x for r0 <= r < r1."""
@@ -136,9 +139,10 @@ def dense_matvec_leaves(A, x, cuts, out, r0, r1):
     part = np.empty(count)
     for r in range(r0, r1):
         for l in range(count):
+            row, own = A[r, cuts[l] : cuts[l + 1]], x[cuts[l] : cuts[l + 1]]
             total = 0.0
-            for j in range(cuts[l], cuts[l + 1]):
-                total += A[r, j] * x[j]
+            for j in range(row.size):
+                total += row[j] * own[j]
             part[l] = total
         step = 1
         while step < count:
@@ -152,6 +156,19 @@ def dense_rmatvec(A, y, out, r0, r1, c0, c1):
     """out[j] += the sum over r0 <= r < r1 of y[r] A[r, j], for c0 <= j < c1."""
     # four rows at a time: out is loaded and stored a quarter as often
     whole = r1 - (r1 - r0) % 4
+    if A.shape[1] >= FEW_COLUMNS:
+        total = out[c0:c1]
+        for r in range(r0, whole, 4):
+            y0, y1, y2, y3 = y[r], y[r + 1], y[r + 2], y[r + 3]
+            a0, a1, a2, a3 = A[r, c0:c1], A[r + 1, c0:c1], A[r + 2, c0:c1], A[r + 3, c0:c1]
+            for j in range(total.size):
+                total[j] += a0[j] * y0 + a1[j] * y1 + a2[j] * y2 + a3[j] * y3
+        for r in range(whole, r1):
+            yr = y[r]
+            row = A[r, c0:c1]
+            for j in range(total.size):
+                total[j] += row[j] * yr
+        return
     for r in range(r0, whole, 4):
         y0, y1, y2, y3 = y[r], y[r + 1], y[r + 2], y[r + 3]
         for j in range(c0, c1):
@@ -164,6 +181,14 @@ def dense_rmatvec(A, y, out, r0, r1, c0, c1):
 
 def dense_scatter(A, rows, x, out, c0, c1):
     """out[j] += the sum over r in `rows`, in their order, of x[r] A[r, j], for c0 <= j < c1."""
+    if A.shape[1] >= FEW_COLUMNS:
+        total = out[c0:c1]
+        for r in rows:
+            xr = x[r]
+            row = A[r, c0:c1]
+            for j in range(total.size):
+                total[j] += row[j] * xr
+        return
     for r in rows:
         xr = x[r]
         for j in range(c0, c1):
