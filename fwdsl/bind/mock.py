@@ -37,9 +37,9 @@ class Mock:
 def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | None, tuple[Diagnostic, ...]]:
     """Random data for all that a program does not write out, or None with what is wrong with the sizes given.
 
-    Numbers are standard normal, their absolute values where `nonnegative` is promised; a `psd[d]` is G G' / d, a `symmetric[d]`
-    (G + G') / 2; of labels and signs each value occurs, of an index the largest; a tenth of the entries of a matrix is observed,
-    or `len(M)` of them. The same seed gives the same data.
+    Numbers are standard normal, their absolute values where `nonnegative` is promised, from the largest to the smallest where a word needs
+    them so; a `psd[d]` is G G' / d, a `symmetric[d]` (G + G') / 2; of labels and signs each value occurs, of an index the largest; a tenth of the
+    entries of a matrix is observed, or `len(M)` of them. The same seed gives the same data.
     """
     sizes = {**_written_out(model), **dims}
     found = _missing(model, sizes)
@@ -57,8 +57,25 @@ def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | N
     rng = np.random.default_rng(seed)
     entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.is_entries}
     arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if not d.type.is_entries}
+    arrays |= {name: np.sort(arrays[name])[::-1].copy() for name in _falling(model) if name in arrays}
     params = {p.name: NUMBERS[p.type.domain].example for p in model.params if p.default is None}
     return Mock(arrays, entries, params, sizes), ()
+
+
+def _falling(model: Model) -> set[str]:
+    """The names of data whose entries must not rise, as the lambdas of a sorted norm."""
+    called = [(t.convex.parameters, t.options) for t in model.terms if t.convex is not None]
+    called += [
+        (s.word.parameters, s.args) for c in model.constraints for s in (c.set, c.set and c.set.inner) if s is not None
+    ]
+    return {
+        e.name
+        for parameters, values in called
+        for p in parameters
+        if p.falls
+        for e in dict(values)[p.name].walk()
+        if e.op == "data"
+    }
 
 
 def sizes_needed(model: Model) -> list[str]:

@@ -57,7 +57,11 @@ def test_every_loss_is_a_term_with_its_options_filled_in():
 
 
 def test_every_convex_function_is_a_term():
-    further = {"group_norm": ", [[0, 1], [2]]", "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]", "sorted_l1": ", [3, 2, 1]"}
+    further = {
+        "group_norm": ", [[0, 1], [2]]",
+        "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]",
+        "sorted_l1": ", [3, 2, 1]",
+    }
     for name, function in CONVEX.items():
         argument = "x" if "vector" in function.of else "V"
         program = f"var x: vector[3], V: matrix[3, 3]\nminimize {name}({argument}{further.get(name, '')})\n"

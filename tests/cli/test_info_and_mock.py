@@ -107,6 +107,19 @@ def test_mocked_data_keep_their_promises(capsys: pytest.CaptureFixture[str]):
     assert "h" not in form["files"] and form["dimensions"]["m"] == 2
 
 
+def test_mocked_lambdas_do_not_rise(capsys: pytest.CaptureFixture[str]):
+    data = "data X: matrix[n, p], y: vector[n], l: vector[p] in nonnegative\nvar w: vector[p]\n"
+    for name, text in {
+        "norm.fw": f"{data}minimize mean(squared(X @ w, y)) + 0.1 * sorted_l1(w, l)\n",
+        "ball.fw": f"{data}minimize mean(squared(X @ w, y))\nsubject to w in sorted_l1_ball(1, 2 * l)\n",
+    }.items():
+        Path(name).write_text(text)
+        assert main(["mock", name, "--dims", "n=30,p=6", "--out", name[:-3]]) == 0
+        command = shlex.split(capsys.readouterr().out)
+        assert np.all(np.diff(np.load(f"{name[:-3]}/l.npy")) <= 0.0)
+        assert main(command[1:]) == 0
+
+
 def test_the_command_that_is_printed_binds_the_data(capsys: pytest.CaptureFixture[str]):
     assert main(["mock", "whole.fw", "--dims", DIMS, "--out", "mk"]) == 0
     command = shlex.split(capsys.readouterr().out)

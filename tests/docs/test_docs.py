@@ -167,7 +167,17 @@ def test_the_reference_has_every_method_and_option():
 # --- what this version does not solve --------------------------------------------------------------------------------
 
 _VALUES = {"r": "1", "lo": "0", "hi": "1", "k": "2", "groups": "[[0], [1]]", "set": "simplex(1)", "A": "M", "b": "1"}
-_VALUES |= {"a": "v", "V": "M", "c": "v", "lambdas": "d", "P": "eye(p)", "gamma": "1", "degree": "2", "features": "9", "grids": "9"}
+_VALUES |= {
+    "a": "v",
+    "V": "M",
+    "c": "v",
+    "lambdas": "d",
+    "P": "eye(p)",
+    "gamma": "1",
+    "degree": "2",
+    "features": "9",
+    "grids": "9",
+}
 
 
 def _arguments(parameters: tuple[words.Parameter, ...]) -> str:
