@@ -114,6 +114,7 @@ def test_mocked_lambdas_do_not_rise(capsys: pytest.CaptureFixture[str]):
         "ball.fw": f"{data}minimize mean(squared(X @ w, y))\nsubject to w in sorted_l1_ball(1, 2 * l)\n",
     }.items():
         Path(name).write_text(text)
+        capsys.readouterr()
         assert main(["mock", name, "--dims", "n=30,p=6", "--out", name[:-3]]) == 0
         command = shlex.split(capsys.readouterr().out)
         assert np.all(np.diff(np.load(f"{name[:-3]}/l.npy")) <= 0.0)
