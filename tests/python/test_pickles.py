@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,13 @@ MAKERS: dict[str, Callable[[fw.Problem, Path], Any]] = {
 def test_it_is_the_same_after_pickling(name: str, problem: fw.Problem, tmp_path: Path) -> None:
     made = MAKERS[name](problem, tmp_path)
     again = copied(made)
-    assert type(again) is type(made) and repr(again) == repr(made)
-    assert repr(copied(again)) == repr(made)
+    assert type(again) is type(made) and told(again) == told(made)
+    assert told(copied(again)) == told(made)
+
+
+def told(made: Any) -> str:
+    """Its `repr`, with the members of sets in order: a copied set may have them in another."""
+    return re.sub(r"frozenset\(\{(.*?)\}\)", lambda found: f"frozenset({sorted(found[1].split(', '))})", repr(made))
 
 
 @pytest.mark.parametrize("make", [lambda: fw.parse(TEXT).bind(X=X, y=Y), built], ids=["text", "built"])
