@@ -9,7 +9,7 @@ fixed); the gathers may not, which would make them several times slower.
 import numpy as np
 
 FEW_COLUMNS = 32
-"""The number of columns from which on a row is taken as an array of its own: its loop then has no wrap-around test, and fills vector registers."""
+"""The least count of columns at which a row is taken as an array of its own: its loop then has no wrap-around test, and fills vector registers."""
 
 
 def csr_matvec(indptr, indices, data, x, out, r0, r1):

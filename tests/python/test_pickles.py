@@ -82,7 +82,7 @@ def test_it_is_the_same_after_pickling(name: str, problem: fw.Problem, tmp_path:
 
 
 def told(made: Any) -> str:
-    """Its `repr`, with the members of sets in order: a copied set may have them in another."""
+    """The `repr`, with the members of sets in order: a copied set may have them in another."""
     return re.sub(r"frozenset\(\{(.*?)\}\)", lambda found: f"frozenset({sorted(found[1].split(', '))})", repr(made))
 
 
