@@ -25,6 +25,7 @@ from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical
 from ..canon.parts import SumTerm
 from ..words import CONVEX
+from .certificate import CertificateKind
 from .point import EPS, ROUNDING, sizes_of_terms
 from .rationals import exact_products, in_whole_numbers
 from .verify import is_of_one_block
