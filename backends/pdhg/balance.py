@@ -83,9 +83,9 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
             lo, hi = f.dual_bounds()
             ends = np.maximum(np.abs(lo), np.abs(hi))
             at = offset
-            if f.loss.on_nonnegative:
+            if f.on is not None:
                 # where nothing else tells, predictions are as large as the scaled rows are meant to be
-                at = np.where(offset > 0.0, offset, 1.0 / s)
+                at = f.into_set(np.where(offset > 0.0, offset, 1.0 / s))
                 sizes.append(norm2(s * at * (f.w > 0.0)))
             else:
                 targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)

@@ -129,7 +129,7 @@ def _told(canonical: Canonical, d: Array, condition: str = "") -> Ray:
 
 def _sinks(f: LossFunction, z: Array) -> bool:
     """True if a loss without an infimum falls along z: 0 is an end of the domain of its conjugate, and not in it."""
-    below, above = f.loss.open_ends
+    below, above = f.ends_open
     lo, hi = f.dual_bounds()
     live = f.w > 0.0
     return bool(

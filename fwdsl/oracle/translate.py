@@ -56,6 +56,14 @@ _OF_RESIDUAL: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
 
 _OF_ENTRIES: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "log": lambda cp, z, p: -cp.log(z),
+    "power": lambda cp, z, p: -cp.power(z, p["p"]) if 0.0 < p["p"] < 1.0 else cp.power(z, p["p"]),
+    "abs_power": lambda cp, z, p: cp.power(cp.abs(z), p["p"]),
+}
+
+_OF_TARGETS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
+    "kl_div": lambda cp, z, b: cp.kl_div(z, b),
+    "poisson_rate": lambda cp, z, b: cp.kl_div(b, z),
+    "gamma_loss": lambda cp, z, b: z + cp.multiply(b, cp.exp(-z)),
 }
 
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -191,6 +199,8 @@ class Translator(ExpressionTranslator):
             return _OF_RESIDUAL[name](cp, z - b, p)
         if name == "poisson":
             return cp.exp(z) - (cp.multiply(b, z) if np.ndim(b) else b * z)
+        if name in _OF_TARGETS:
+            return _OF_TARGETS[name](cp, z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape))
         return loss_of_atom(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------

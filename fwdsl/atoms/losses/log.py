@@ -17,9 +17,13 @@ class Log(Loss):
 
     name = "log"
     smoothness = None
-    on_nonnegative = True
-    open_ends = (False, True)
+    has_domain = True
     nanoseconds = 9.0
+
+    @staticmethod
+    def ends_open(p):
+        """The conjugate is infinite at 0."""
+        return False, True
 
     @staticmethod
     def tangent(z, b, p):
@@ -58,10 +62,11 @@ class Log(Loss):
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
         """The root of z - v - t / z, by bisection on log z."""
         lo, hi = np.full_like(v, -800.0), np.full_like(v, 800.0)
+        step = np.where(t > 0.0, t, 1.0)
         for _ in range(200):
             s = 0.5 * (lo + hi)
             with np.errstate(over="ignore"):
-                high = np.exp(s) - v - t * np.exp(-s) > 0.0
+                high = np.exp(s) - v - step * np.exp(-s) > 0.0
             lo, hi = np.where(high, lo, s), np.where(high, s, hi)
         return np.where(t > 0.0, np.exp(0.5 * (lo + hi)), np.maximum(v, 0.0))
 
