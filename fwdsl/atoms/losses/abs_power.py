@@ -47,7 +47,7 @@ class AbsPower(Loss):
     def value_naive(z: Array, b: Array, p: Array) -> Array:
         """|z|^p."""
         with np.errstate(over="ignore"):
-            return np.power(np.abs(z), p[0])
+            return np.asarray(np.power(np.abs(z), p[0]))
 
     @staticmethod
     def gradient_naive(z: Array, b: Array, p: Array) -> Array:

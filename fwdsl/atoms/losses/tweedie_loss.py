@@ -55,7 +55,7 @@ class Tweedie(Loss):
         """b exp(-a z) / a + exp((1 - a) z) / (1 - a)."""
         a = p[0] - 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.where(b > 0.0, b * np.exp(-a * z), 0.0) / a + np.exp((1.0 - a) * z) / (1.0 - a)
+            return np.asarray(np.where(b > 0.0, b * np.exp(-a * z), 0.0) / a + np.exp((1.0 - a) * z) / (1.0 - a))
 
     @staticmethod
     def target_naive(z: Array) -> Array:
@@ -68,7 +68,7 @@ class Tweedie(Loss):
         """exp((1 - a) z) - b exp(-a z)."""
         a = p[0] - 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.exp((1.0 - a) * z) - np.where(b > 0.0, b * np.exp(-a * z), 0.0)
+            return np.asarray(np.exp((1.0 - a) * z) - np.where(b > 0.0, b * np.exp(-a * z), 0.0))
 
     @staticmethod
     def conjugate_naive(u: Array, b: Array, p: Array) -> Array:
