@@ -20,6 +20,18 @@ HALVINGS, NEAR = 60, 1e-3
 """Halvings of the interval in which a ray leaves a cone, and the relative length of it that ends them."""
 
 
+def root_and_rest(a, x, y, w):
+    """r = (x / a)^a (y / (1 - a))^(1 - a), r + w and r - w, none of them a difference of numbers that are nearly equal."""
+    b = 1.0 - a
+    size = abs(w)
+    root = math.exp(a * math.log(x / a) + b * math.log(y / b))
+    rest = root - size
+    if rest < size:
+        rest = size * math.expm1(a * math.log(x / (a * size)) + b * math.log(y / (b * size)))
+        root = size + rest
+    return (root, root + size, rest) if w >= 0.0 else (root, rest, root + size)
+
+
 def potential(a, x, y, w):
     """psi at (x, y, w), its gradient, and its second derivatives 00, 01, 11, 02, 22."""
     if a == 0.0:
@@ -27,11 +39,11 @@ def potential(a, x, y, w):
         l = math.log(ratio)
         return y - x - x * l, -l, 1.0, 1.0 / ratio, 1.0 / x, 0.0, 0.0, -1.0 / w, x / (w * w)
     b = 1.0 - a
-    root = math.exp(a * math.log(x / a) + b * math.log(y / b))
+    root, more, less = root_and_rest(a, x, y, w)
     phi = root * root
     p, q = 2.0 * a, 2.0 * b
     return (
-        (root - w) * (root + w),
+        more * less,
         p * phi / x,
         q * phi / y,
         -2.0 * w,
@@ -96,9 +108,9 @@ def dual_barrier(a, z, g, R):
         R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, math.sqrt((1.0 + 2.0 * bent) / (1.0 + bent)) / w
         return
     b = 1.0 - a
-    root = math.exp(a * math.log(x / a) + b * math.log(y / b))
     # psi = (root + w) (root - w)
-    more, less = 1.0 / (root + w), 1.0 / (root - w)
+    root, more, less = root_and_rest(a, x, y, w)
+    more, less = 1.0 / more, 1.0 / less
     g[0], g[1], g[2] = -(a * root * (more + less) + b) / x, -(b * root * (more + less) + a) / y, less - more
     first, second = more * more, less * less
     both = first + second
@@ -135,7 +147,7 @@ def primal_gradient(a, s, g):
         r, g[2] = 0.0, 0.0
     else:
         # with v = 1 / r: a concave function, Newton from the left of its root
-        rest = 2.0 * (a * math.log(x) + b * math.log(y) - math.log(abs(w)))
+        rest = 2.0 * (a * math.log(x / abs(w)) + b * math.log(y / abs(w)))
         c, d = 1.0 / a + 1.0, 1.0 / b + 1.0
         v = 0.25 * rest
         if rest > 4.0:
@@ -161,7 +173,7 @@ def is_inside(a, x, y, w):
         return y > 0.0 and w > 0.0 and y * math.log(w / y) > x
     if not (x > 0.0 and y > 0.0):
         return False
-    return w == 0.0 or a * math.log(x) + (1.0 - a) * math.log(y) > math.log(abs(w))
+    return w == 0.0 or a * math.log(x / abs(w)) + (1.0 - a) * math.log(y / abs(w)) > 0.0
 
 
 def is_inside_dual(a, x, y, w):
