@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import cvxpy as cp
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.loops import three_rows
+from fwdsl.backends.interior import barriers
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import Batch
 
@@ -19,7 +18,6 @@ POWERS = (0.0, 0.05, 0.3, 0.5, 0.8)
 """0 is the exponential cone."""
 
 each = pytest.mark.parametrize("a", POWERS)
-Kernel = Callable[..., None]
 
 
 def batch_of(a: float, number: int) -> Batch:
@@ -29,34 +27,31 @@ def batch_of(a: float, number: int) -> Batch:
 def points(a: float, seed: int, number: int = 6, dual: bool = False) -> Array:
     """Points of the interior, at random."""
     rng = np.random.default_rng([seed, int(100 * a)])
-    is_inside = three_rows.is_inside_dual if dual else three_rows.is_inside
+    is_inside = barriers.inside_dual if dual else barriers.inside
     found: list[Array] = []
     while len(found) < number:
         point = 2.0 * rng.standard_normal(3)
-        if is_inside(a, *point):
+        if is_inside(a, point[:, None])[0]:
             found.append(point)
     return np.array(found)
 
 
 def barrier(a: float, z: Array) -> float:
     """f*, as its docstring has it."""
-    psi = three_rows.potential(a, *z)[0]
+    psi = float(barriers.potential(a, z[:, None]).psi[0])
     return -math.log(psi) - sum(
-        beta * math.log(abs(v)) for beta, v in zip(three_rows.shares_of_logs(a), z, strict=True) if beta
+        beta * math.log(abs(v)) for beta, v in zip(barriers.shares_of_logs(a), z, strict=True) if beta
     )
 
 
 def derivative(a: float, z: Array) -> tuple[Array, Array]:
     """The gradient and the Hessian of f*."""
-    g, R = np.empty(3), np.empty((3, 3))
-    three_rows.dual_barrier(a, z, g, R)
-    return g, R.T @ R
+    g, R = barriers.dual_barrier(a, z[:, None])
+    return g[:, 0], R[:, :, 0].T @ R[:, :, 0]
 
 
 def conjugate_point(a: float, s: Array) -> Array:
-    g = np.empty(3)
-    three_rows.primal_gradient(a, s, g)
-    return g
+    return barriers.primal_gradient(a, s[:, None])[:, 0]
 
 
 @each
@@ -82,7 +77,7 @@ def test_the_gradients_of_both_barriers_are_each_others_inverse(a: float, depth:
         )
         point = edge + depth * (s - edge)
         z = -conjugate_point(a, point)
-        assert three_rows.is_inside_dual(a, *z)
+        assert barriers.inside_dual(a, z[:, None])[0]
         assert -derivative(a, z)[0] == pytest.approx(point, rel=1e-5)
 
 
