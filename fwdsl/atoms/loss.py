@@ -138,7 +138,7 @@ class Loss(ABC):
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
     #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it
-    conic: ClassVar[Callable[..., Conic] | None] = None
+    conic: ClassVar[Callable[..., Conic | None] | None] = None
     #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
 

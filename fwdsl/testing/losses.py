@@ -347,7 +347,8 @@ def conic_form_is_the_loss(case: LossCase) -> None:
         return
     for j in range(f.size):
         one = slice(j, j + 1)
-        found = least(loss.conic(f.b[one], f.w[one], f.p), few.z[one])
+        form = loss.conic(f.b[one], f.w[one], f.p)
+        found = None if form is None else least(form, few.z[one])
         if found is None:
             return
         told = f"`conic` has the value of the loss, at {few.at('z', few.z)(j)} with weight {f.w[j]:.17g}"

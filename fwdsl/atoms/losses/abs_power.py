@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import root_of_power
 from ..loss import Loss
 
@@ -83,3 +84,13 @@ class AbsPower(Loss):
         """Every number; [-1, 1] for p = 1."""
         most = math.inf if p[0] > 1.0 else 1.0
         return np.full_like(b, -most), np.full_like(b, most)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """|z| <= u^(1 / p) at the price u."""
+        e = float(p[0])
+        if e == 1.0:
+            sides = (ConicRow(1.0, (1.0,), 0.0), ConicRow(-1.0, (1.0,), 0.0))
+            return by_entries(b.size, sides, ((0.0, 1.0),), weights=w)
+        rows = (ConicRow(0.0, (1.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), ConicRow(1.0, (0.0,), 0.0))
+        return by_entries(b.size, (), ((0.0, 1.0),), weights=w, triples=(ConicTriple(rows, "power", 1.0 / e),))

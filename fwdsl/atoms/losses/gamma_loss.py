@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import omega, wright
 from ..loss import Loss
 
@@ -87,3 +88,11 @@ class Gamma(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """(-inf, 1], 1 alone for b = 0."""
         return np.where(b > 0.0, -np.inf, 1.0), np.ones_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(-z) <= u at the price b u, and z."""
+        rows = (ConicRow(-1.0, (0.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), ConicRow(0.0, (1.0,), 0.0))
+        live = np.where(b > 0.0, w, 0.0)
+        exponentials = by_entries(b.size, (), ((0.0, b),), weights=live, triples=(ConicTriple(rows),))
+        return exponentials + by_entries(b.size, slope=1.0, weights=w)

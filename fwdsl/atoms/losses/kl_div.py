@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import omega, wright
 from ..loss import Loss
 
@@ -76,3 +77,11 @@ class KullbackLeibler(Loss):
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         return np.full_like(b, -np.inf), np.full_like(b, np.inf)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic | None:
+        """z exp(-u / z) <= b at the price u, less z; None where b = 0 leaves one point, and the cone no inside."""
+        if np.any((b == 0.0) & (w > 0.0)):
+            return None
+        rows = (ConicRow(0.0, (-1.0,), 0.0), ConicRow(1.0, (0.0,), 0.0), ConicRow(0.0, (0.0,), b))
+        return by_entries(b.size, (), ((0.0, 1.0),), slope=-1.0, constant=b, weights=w, triples=(ConicTriple(rows),))

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..loss import Loss
 
 
@@ -74,3 +75,9 @@ class Log(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """(-inf, 0), open at 0."""
         return np.full_like(b, -np.inf), np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(-u) <= z at the price u."""
+        rows = (ConicRow(0.0, (-1.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), ConicRow(1.0, (0.0,), 0.0))
+        return by_entries(b.size, (), ((0.0, 1.0),), weights=w, triples=(ConicTriple(rows),))

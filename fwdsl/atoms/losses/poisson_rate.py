@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..loss import Loss
 
 
@@ -82,3 +83,17 @@ class PoissonRate(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """(-inf, 1], open at 1 where b > 0."""
         return np.full_like(b, -np.inf), np.ones_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """b exp(-u) <= z at the price b u, and z - b; where b = 0, z >= 0 at the price z."""
+        rows = (
+            ConicRow(0.0, (-1.0,), 0.0),
+            ConicRow(0.0, (0.0,), 1.0),
+            ConicRow(1.0 / np.where(b > 0.0, b, 1.0), (0.0,), 0.0),
+        )
+        live, empty = np.where(b > 0.0, w, 0.0), np.where(b > 0.0, 0.0, w)
+        logarithms = by_entries(
+            b.size, (), ((0.0, b),), slope=1.0, constant=-b, weights=live, triples=(ConicTriple(rows),)
+        )
+        return logarithms + by_entries(b.size, (ConicRow(1.0, (), 0.0),), slope=1.0, weights=empty)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import positive_root, root_of_power
 from ..loss import Loss
 
@@ -112,3 +113,21 @@ class Power(Loss):
         """Every number for p > 1, (-inf, 1] for p = 1, (-inf, 0] for p < 1, open at 0 where p > 0."""
         most = math.inf if p[0] > 1.0 else 1.0 if p[0] == 1.0 else 0.0
         return np.full_like(b, -np.inf), np.full_like(b, most)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """z <= u^(1 / p), z >= 0 at the price u for p > 1; 1 <= u^s z^(1 - s), s = 1 / (1 - p), for p < 0; u <= z^p at the price -u for 0 < p < 1."""
+        e = float(p[0])
+        inside = ConicRow(1.0, (0.0,), 0.0)
+        if e == 1.0:
+            return by_entries(b.size, (ConicRow(1.0, (), 0.0),), slope=1.0, weights=w)
+        pieces: tuple[ConicRow, ...] = ()
+        own, whole, z = ConicRow(0.0, (1.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), inside
+        if e > 1.0:
+            rows, share, pieces = (own, whole, z), 1.0 / e, (inside,)
+        elif e < 0.0:
+            rows, share = (own, z, whole), 1.0 / (1.0 - e)
+        else:
+            rows, share = (z, whole, own), e
+        price = -1.0 if 0.0 < e < 1.0 else 1.0
+        return by_entries(b.size, pieces, ((0.0, price),), weights=w, triples=(ConicTriple(rows, "power", share),))

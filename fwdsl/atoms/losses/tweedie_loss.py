@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import rising_root
 from ..loss import Loss
 
@@ -108,6 +109,18 @@ class Tweedie(Loss):
 
         a = float(p[0] - 1.0)
         return cp.multiply(b / a, cp.exp(-a * z)) + cp.exp((1.0 - a) * z) / (1.0 - a)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(-a z) <= u at the price b u / a, and exp((1 - a) z) <= v at the price v / (1 - a)."""
+        a = float(p[0] - 1.0)
+        whole, above = ConicRow(0.0, (0.0,), 1.0), ConicRow(0.0, (1.0,), 0.0)
+        falling = ConicTriple((ConicRow(-a, (0.0,), 0.0), whole, above))
+        rising = ConicTriple((ConicRow(1.0 - a, (0.0,), 0.0), whole, above))
+        live = np.where(b > 0.0, w, 0.0)
+        return by_entries(b.size, (), ((0.0, b / a),), weights=live, triples=(falling,)) + by_entries(
+            b.size, (), ((0.0, 1.0 / (1.0 - a)),), weights=w, triples=(rising,)
+        )
 
 
 def _halved(f: Callable[[Array], Array], lo: Array, hi: Array) -> Array:
