@@ -153,7 +153,8 @@ def _of_entries(
     coefficient = algebra.const(-1.0) if signature.is_concave(known) else algebra.ONE
     if not shape:
         body = replace(body, reduce="sum")
-    return Combination((Summand(coefficient, body, span=node.span),), shape[0] if shape else None, node.span)
+    samples, columns = (*shape, None, None)[:2]
+    return Combination((Summand(coefficient, body, span=node.span),), samples, node.span, columns)
 
 
 def _constant_target(value: float, signature: LossWord, shape: tuple[Dim, ...]) -> Expr:

@@ -150,9 +150,11 @@ class Translator(ExpressionTranslator):
             blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
             return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
         z = self.expr(term.argument)
-        samples = self._loss(term.atom, z, term.target, {name: self.number(e) for name, e in options.items()})
-        if term.weights is not None:
-            samples = self.cp.multiply(self.expr(term.weights), samples)
+        numbers = {name: self.number(e) for name, e in options.items()}
+        weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
+        samples = self._loss(term.atom, z, term.target, numbers, weights)
+        if weights is not None and weights.ndim < 2:
+            samples = self.cp.multiply(weights, samples)
         count = z.shape[0] if z.ndim else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
@@ -167,13 +169,10 @@ class Translator(ExpressionTranslator):
 
     # --- losses --------------------------------------------------------------------------------------------------------
 
-    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float]) -> Any:
-        """One value per sample."""
+    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float], weights: Any = None) -> Any:
+        """One value per sample; weights of single entries are in it."""
         cp = self.cp
-        if target is None:
-            values = self._of_entries(name, z, p)
-            return cp.sum(values, axis=1) if values.ndim == 2 else values
-        b = self.expr(target)
+        b = 0.0 if target is None else self.expr(target)
         if name in ("softmax", "multiclass_hinge", "weston_watkins"):
             hot = np.zeros(z.shape)
             hot[np.arange(z.shape[0]), np.asarray(b, dtype=np.int64)] = 1.0
@@ -184,7 +183,9 @@ class Translator(ExpressionTranslator):
                 return cp.max(1.0 - hot + z, axis=1) - own
             margins = 1.0 + z - cp.reshape(own, (z.shape[0], 1), order="C") @ np.ones((1, z.shape[1]))
             return cp.sum(cp.pos(margins), axis=1) - 1.0
-        values = self._scalar_loss(name, z, b, p)
+        values = self._of_entries(name, z, p) if target is None else self._scalar_loss(name, z, b, p)
+        if weights is not None and weights.ndim == 2:
+            values = cp.multiply(weights, values)
         return cp.sum(values, axis=1) if values.ndim == 2 else values
 
     def _of_entries(self, name: str, z: Any, p: Mapping[str, float]) -> Any:
