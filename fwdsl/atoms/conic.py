@@ -209,6 +209,37 @@ def norm_inf_form(size: int, c: float) -> Conic:
     )
 
 
+def max_form(size: int, c: float) -> Conic:
+    """c max z: t >= z at the price c t."""
+    rows = np.arange(size)
+    return Conic(
+        size,
+        1 if size else 0,
+        extra_slope=c,
+        of_z=entries(rows, rows, -1.0) if size else entries(),
+        of_u=entries(rows, 0, 1.0) if size else entries(),
+        offset=np.zeros(size),
+        cones=(Cone("nonnegative", size),) if size else (),
+    )
+
+
+def sum_largest_form(size: int, c: float, k: int) -> Conic:
+    """c times the sum of the k largest: the least k t + sum u with u >= 0 and u >= z - t, at the price c."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    above = [entries(at, at, -1.0), entries(at, 0, 1.0), entries(at, 1 + at, 1.0)]  # u + t - z
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c * k], np.full(size, c)]),
+        of_z=above[0],
+        of_u=joined([above[1], above[2], entries(size + at, 1 + at, 1.0)]),
+        offset=np.zeros(2 * size),
+        cones=(Cone("nonnegative", 2 * size),),
+    )
+
+
 def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
     """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
     counts = np.diff(start)

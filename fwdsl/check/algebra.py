@@ -137,6 +137,16 @@ def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)
 
 
+def stack(numbers: Sequence[Expr], span: Span = NOWHERE) -> Expr:
+    """A vector of these numbers, each times the unit vector of its place."""
+    type_ = shapes.of_shape((len(numbers),))
+    parts = []
+    for i, one in enumerate(numbers):
+        unit = tuple(float(i == j) for j in range(len(numbers)))
+        parts.append(multiply(one, Expr("literal", type_, value=unit, sign="nonnegative"), type_, one.span))
+    return parts[0] if len(parts) == 1 else add(parts, type_, span)
+
+
 def spread(scalar: Expr, samples: Dim) -> Expr:
     """A scalar repeated to a vector with an entry for each sample."""
     vector = ones((samples,), scalar.span)

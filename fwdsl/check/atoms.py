@@ -180,6 +180,9 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     """A norm or another convex function. Its value is one number."""
     name = node.func.name
     signature = CONVEX[name]
+    if signature.of_several and len(node.args) > 1:
+        x = _of_several(ctx, node)
+        return None if x is None else _applied(ctx, node, x, ())
     bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
@@ -189,12 +192,46 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
-    body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
+    return _applied(ctx, node, x, options)
+
+
+def _applied(ctx: Context, node: tree.Call, x: Expr, options: tuple[tuple[str, Expr], ...]) -> Combination:
+    body = AppliedAtom("function", node.func.name, x, options=options, text=ctx.text(node), span=node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
 
 
+def _of_several(ctx: Context, node: tree.Call) -> Expr | None:
+    """Several numbers as one vector; None after an error."""
+    name = node.func.name
+    for keyword in node.keywords:
+        ctx.error(
+            "FW2010",
+            f"`{name}` of several numbers has no argument `{keyword.name.name}`",
+            keyword.span,
+            rule="Of several arguments each is a number.",
+            hint=f"write `{name}(x)` of one vector, or `{name}(a, b)` of numbers",
+        )
+        return None
+    numbers = []
+    for part in node.args:
+        value = affine(ctx, node, part)
+        if value is None:
+            return None
+        if not value.type.is_scalar:
+            wrong_kind(
+                ctx, node, part, value.type, "a number, where it has several arguments", _instead_of_several(ctx, node)
+            )
+            return None
+        numbers.append(value)
+    return algebra.stack(numbers, node.span)
+
+
+def _instead_of_several(ctx: Context, node: tree.Call) -> str:
+    return f"for vectors write the terms side by side, as in `{node.func.name}({ctx.text(node.args[0])})`"
+
+
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
-    """The further arguments of `group_norm`, `sorted_l1` and `quad_form`."""
+    """The further arguments of `group_norm`, `sorted_l1`, `quad_form` and other functions with options."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
         return group_arguments(ctx, node, bound, x.type.block)
@@ -203,6 +240,12 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []
     for parameter in CONVEX[node.func.name].options:
+        if not parameter.falls:
+            given = option(ctx, node.func.name, parameter, bound.get(parameter.name))
+            if given is None:
+                return None
+            out.append((parameter.name, given))
+            continue
         value = constant(ctx, node, bound[parameter.name])
         if value is None or not is_falling(ctx, node, bound[parameter.name], value, x.type.block):
             return None

@@ -49,7 +49,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
 #: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
 _INSTEAD = {
     "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
-    "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
     "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
     "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
     "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
@@ -66,7 +65,6 @@ _INSTEAD |= {
         "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
     ),
     "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
-    "maximum": _INSTEAD["max"],
     "minimum": _INSTEAD["min"],
     "log1p": _INSTEAD["log"],
     "logsumexp": _INSTEAD["log"],

@@ -50,6 +50,20 @@ def dual_norm(name: str, y: Array) -> float:
     return float(np.linalg.norm(y))
 
 
+def _of_shares(y: Array, most: float, total: float) -> float:
+    """0 where y is between 0 and `most` and has this sum, to rounding; else inf."""
+    inside = np.all((y >= -SLACK * most) & (y <= most * (1.0 + SLACK))) and abs(y.sum() - total) <= SLACK * total
+    return 0.0 if inside else math.inf
+
+
+#: (c f)*(y) of functions that are no norms, by their options.
+FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
+    "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
+    "max": lambda y, c, p: _of_shares(y, c, c),
+    "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),
+}
+
+
 def _within(u: Array, lo: Array | float, hi: Array | float, value: Callable[[Array], Array]) -> Array:
     inside = (u >= np.asarray(lo) - SLACK) & (u <= np.asarray(hi) + SLACK)
     return np.where(inside, value(np.clip(u, lo, hi)), math.inf)

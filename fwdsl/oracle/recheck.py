@@ -21,7 +21,7 @@ from ..bind.instance import Instance
 from ..model import ConstraintDecl, Term
 from ..results.solution import Solution
 from .blocks import FamilyExpression, blocks_of, flat
-from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
+from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
 from .translate import Translator, loss_of_atom
@@ -221,8 +221,8 @@ class _Lagrangian:
             return self._loss_conjugate(term, c, y)
         if term.atom == "sum_squares":
             return float(np.square(y).sum()) / (4.0 * c)
-        if term.atom == "entropy":
-            return c * float(np.exp(y / c - 1.0).sum())
+        if term.atom in FUNCTION_CONJUGATES:
+            return FUNCTION_CONJUGATES[term.atom](y, c, {n: self.translator.number(e) for n, e in term.options})
         if term.atom == "group_norm":
             return self._group_conjugate(term, c, y)
         if term.atom == "sorted_l1":

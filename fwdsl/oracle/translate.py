@@ -65,6 +65,11 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
+    "max": lambda cp, x: cp.max(x),
+}
+
+_WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
 }
 
 
@@ -190,6 +195,8 @@ class Translator(ExpressionTranslator):
         cp = self.cp
         if name in _FUNCTIONS:
             return _FUNCTIONS[name](cp, x)
+        if name in _WITH_NUMBERS:
+            return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))

@@ -27,6 +27,10 @@ class ConvexWord(Word):
     ball: str = ""
     #: The degree of homogeneity, f(s x) = s^degree f(x) for s >= 0; 0 where there is none.
     degree: Literal[0, 1, 2] = 0
+    #: f(s x) = s f(x) for s >= 0, and it is no norm: it sees signs.
+    sublinear: bool = False
+    #: It takes several numbers in place of a vector of them: `max(a, b, c)`.
+    of_several: bool = False
     #: It depends on the Euclidean norm of all entries alone.
     euclidean: bool = False
     #: It is the same for a matrix and its transpose.
@@ -64,6 +68,11 @@ class ConvexWord(Word):
     @property
     def is_norm(self) -> bool:
         return self.degree == 1
+
+    @property
+    def grows_evenly(self) -> bool:
+        """True if f(s x) = s f(x) for s >= 0: far out it grows as it does near 0."""
+        return self.is_norm or self.sublinear
 
     @property
     def adds_sizes(self) -> bool:
@@ -232,6 +241,29 @@ CONVEX: dict[str, ConvexWord] = {
             "the sorted l1 norm",
             elsewhere=("slope", "owl", "oscar", "sorted_l1_norm"),
             options=LAMBDAS,
+        ),
+        ConvexWord(
+            name="max",
+            formula="Largest entry, or the largest of several numbers.",
+            parameters=_X,
+            elsewhere=("maximum", "vmax", "amax"),
+            what="largest entry",
+            of=_ANY,
+            transposable=True,
+            sublinear=True,
+            of_several=True,
+            called="the largest entry",
+        ),
+        ConvexWord(
+            name="sum_largest",
+            formula="Sum of the k largest entries.",
+            parameters=(*_X, Parameter("k", domain="count")),
+            elsewhere=("sumlargest", "top_k", "sum_k_largest"),
+            what="sum of largest entries",
+            of=("vector", "matrix"),
+            transposable=True,
+            sublinear=True,
+            called="the sum of the largest entries",
         ),
         ConvexWord(
             name="entropy",

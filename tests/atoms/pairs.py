@@ -141,14 +141,17 @@ class Case:
         """c times the norm on the set with these arguments; None where there is no joint prox."""
         on = (self.on, arguments) if self.on else None
         if self.matrix:
-            return build_matrix((self.norm, c) if self.norm else None, on, self.shape)
+            return build_matrix(norm_of(self.norm, c), on, self.shape)
         return build(norm_of(self.norm, c), on, SIZE)
 
 
+#: The options of the functions that have some.
+OPTIONS: dict[str, dict[str, Any]] = {"group_norm": GROUPS, "sorted_l1": LAMBDAS, "sum_largest": {"k": 2}}
+
+
 def norm_of(name: str | None, c: float) -> Any:
-    """The norm of vectors as `build` takes it."""
-    more = {"group_norm": GROUPS, "sorted_l1": LAMBDAS}
-    return None if name is None else ((name, c, more[name]) if name in more else (name, c))
+    """The norm as `build` takes it."""
+    return None if name is None else ((name, c, OPTIONS[name]) if name in OPTIONS else (name, c))
 
 
 VECTORS = [

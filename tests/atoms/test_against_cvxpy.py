@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.vectors import ConvexSet, Ridged
-from tests.atoms.pairs import GROUPS, LAMBDAS, SIZE, Case, each_matrix, each_vector, functions, set_within
+from tests.atoms.pairs import GROUPS, LAMBDAS, OPTIONS, SIZE, Case, each_matrix, each_vector, functions, set_within
 
 #: The prox is as far off as the root of the gap.
 PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -20,6 +20,10 @@ PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 def norm_of_vectors(name: str, x: Any) -> Any:
     if name == "entropy":
         return -cp.sum(cp.entr(x))
+    if name == "max":
+        return cp.max(x)
+    if name == "sum_largest":
+        return cp.sum_largest(x, OPTIONS["sum_largest"]["k"])
     if name == "group_norm":
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
     if name == "sorted_l1":
@@ -93,6 +97,8 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "entropy": lambda: -cp.sum(cp.entr(x)),
         "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
+        "max": lambda: cp.max(x),
+        "sum_largest": lambda: cp.sum_largest(x, OPTIONS["sum_largest"]["k"]),
     }[name]()
 
 
