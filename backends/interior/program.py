@@ -19,7 +19,7 @@ from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
-from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
+from fwdsl.backends.interior.loops.systems import connected, largest_of_each, less_the_mean
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block, SumTerm
@@ -27,7 +27,7 @@ from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
-ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
+ORDER = ("zero", "nonnegative", "second_order", "semidefinite", "exponential", "power")
 """The order of the cones in the rows; within a kind the smaller ones come first."""
 
 
@@ -40,12 +40,13 @@ MOSTLY = 0.8
 
 
 class Batch(NamedTuple):
-    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone."""
+    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone. Of power cones the power is one too."""
 
     kind: str
     start: int
     number: int
     rows: int
+    power: float = 0.0
 
     @property
     def stop(self) -> int:
@@ -117,7 +118,7 @@ class ConicProgram:
     def groups(self) -> Index:
         """The number of the scale of each row: one for each row of a product of intervals, one for each other cone."""
         found, number = np.empty(self.b.size, dtype=np.intp), 0
-        for kind, start, count, rows in self.batches:
+        for kind, start, count, rows, _ in self.batches:
             each = 1 if kind in ("zero", "nonnegative") else rows
             total = count * rows // each
             found[start : start + count * rows] = number + np.repeat(np.arange(total), each)
@@ -165,25 +166,24 @@ def _map(term: SumTerm, size: int) -> csr_array:
 def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
     """The rows in the order of their cones, and the batches."""
     starts = np.concatenate([[0], np.cumsum([c.rows for c in cones], dtype=np.intp)])
-    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), _width(cones[i])))
+    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), cones[i].width, cones[i].power))
     places = [np.arange(starts[i], starts[i + 1]) for i in order]
     batches: list[Batch] = []
     at = 0
     for i in order:
-        kind, rows = cones[i]
-        if batches and batches[-1].kind == kind and _width(cones[i]) in (0, batches[-1].rows):
-            last = batches[-1]
-            wider = last.rows + rows if _width(cones[i]) == 0 else last.rows
-            batches[-1] = Batch(kind, last.start, last.number + (_width(cones[i]) != 0), wider)
+        cone = cones[i]
+        number, rows = (1, cone.rows) if cone.is_separable else (cone.rows // max(1, cone.width), cone.width)
+        last = batches[-1] if batches else None
+        if last is None or (last.kind, last.power) != (cone.kind, cone.power):
+            batches.append(Batch(cone.kind, at, number, rows, cone.power))
+        elif cone.is_separable:
+            batches[-1] = last._replace(rows=last.rows + rows)
+        elif last.rows == rows:
+            batches[-1] = last._replace(number=last.number + number)
         else:
-            batches.append(Batch(kind, at, 1, rows))
-        at += rows
+            batches.append(Batch(cone.kind, at, number, rows, cone.power))
+        at += cone.rows
     return np.concatenate([np.zeros(0, dtype=np.intp), *places]), tuple(batches)
-
-
-def _width(cone: Cone) -> int:
-    """The rows of a cone that is no product of intervals."""
-    return 0 if cone.is_separable else cone.rows
 
 
 def _constraints(parts: list[_PlacedForm], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:

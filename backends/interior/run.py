@@ -27,11 +27,12 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.cones import KINDS, Symmetric
 from fwdsl.backends.interior.directions import (
     Direction,
     Linearised,
     Scalings,
+    central,
     each,
     inside,
     is_rounding,
@@ -192,8 +193,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is not None:
                 at = slice(batch.start, batch.stop)
-                second = scaling.product(affine.s[at], affine.z[at])
-                turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
+                turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
 
@@ -226,12 +226,17 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return now.v, now.z
         v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
         s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
-        fits = np.isfinite(v).all() and inside(self.batches, s) and inside(self.batches, z)
+        fits = np.isfinite(v).all() and inside(self.batches, s, z)
         return (v, z) if fits else (now.v, now.z)
 
     def _first_point(self) -> None:
-        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units."""
+        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
+
+        The units of cones that are not symmetric are on no line into them: then the run begins in the middle.
+        """
         now = self.state
+        if not all(KINDS[k.kind].symmetric for k in self.batches if k.kind in KINDS):
+            return
         system = self.systems.at(self.batches, scalings_of(self.batches, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
@@ -242,6 +247,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 s[at] = 0.0
                 continue
             kind = KINDS[batch.kind]
+            assert issubclass(kind, Symmetric)
             for rows in (s, z):
                 outside = -kind.depth(batch, rows[at])
                 if outside >= 0.0:
@@ -259,14 +265,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for _ in range(40):
             v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
-            if (
-                tau > 0.0
-                and kappa > 0.0
-                and inside(self.batches, s)
-                and inside(self.batches, z)
-                and np.isfinite(v).all()
-            ):
-                break
+            if tau > 0.0 and kappa > 0.0 and np.isfinite(v).all() and inside(self.batches, s, z):
+                k = self.program.equations
+                mu = (float(s[k:] @ z[k:]) + tau * kappa) / self.degree
+                if central(self.batches, s, z, mu):
+                    break
             length *= 0.8
         else:
             length = 0.0

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, diags_array, vstack
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, sparse_product
-from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
+from fwdsl.backends.interior.loops.systems import entries_expand, entries_factor, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel

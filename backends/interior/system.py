@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling
-from fwdsl.backends.interior.loops import missed
+from fwdsl.backends.interior.loops.systems import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE

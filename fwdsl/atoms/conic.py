@@ -21,18 +21,30 @@ Index = NDArray[np.intp]
 
 
 class Cone(NamedTuple):
-    """A cone of so many rows: "zero", "nonnegative", "second_order" (t, v) with |v| <= t, or "semidefinite".
+    """A cone of so many rows, or several cones of three rows each in a row:
 
-    A semidefinite matrix of order n has n (n + 1) / 2 rows: its upper triangle by rows, off the diagonal times sqrt(2).
+    - "zero", "nonnegative";
+    - "second_order": (t, v) with |v| <= t;
+    - "semidefinite": a matrix of order n has n (n + 1) / 2 rows, its upper triangle by rows, off the diagonal times sqrt(2);
+    - "exponential": (x, y, z) with y exp(x / y) <= z, y > 0, and what is left in the limit, x <= 0, y = 0, z >= 0;
+    - "power": (x, y, z) with |z| <= x^a y^(1 - a), x, y >= 0, where a = `power` lies between 0 and 1.
+
+    The dual cones of the last two: (u, v, w) with -u exp(v / u - 1) <= w, u < 0, and |w| <= (u / a)^a (v / (1 - a))^(1 - a).
     """
 
     kind: str
     rows: int
+    power: float = 0.0
 
     @property
     def is_separable(self) -> bool:
         """True if it is a product of intervals."""
         return self.kind in ("zero", "nonnegative")
+
+    @property
+    def width(self) -> int:
+        """The rows of each single cone."""
+        return 1 if self.is_separable else 3 if self.kind in ("exponential", "power") else self.rows
 
 
 class MatrixEntries(NamedTuple):
@@ -148,6 +160,14 @@ class ConicRow(NamedTuple):
     offset: ArrayLike
 
 
+class ConicTriple(NamedTuple):
+    """Three rows for each entry in an exponential or a power cone."""
+
+    rows: tuple[ConicRow, ConicRow, ConicRow]
+    kind: str = "exponential"
+    power: float = 0.0
+
+
 def by_entries(
     size: int,
     pieces: Sequence[ConicRow] = (),
@@ -156,8 +176,9 @@ def by_entries(
     slope: ArrayLike = 0.0,
     constant: ArrayLike = 0.0,
     weights: ArrayLike = 1.0,
+    triples: Sequence[ConicTriple] = (),
 ) -> Conic:
-    """sum_i w_i f_i(z_i): for each entry the unknowns `extras`, each with its curvature and slope, and the rows `pieces`.
+    """sum_i w_i f_i(z_i): for each entry the unknowns `extras`, each with its curvature and slope, the rows `pieces` and the cones `triples`.
 
     An entry without a weight has no rows, in which its unknowns would have no price.
     """
@@ -170,7 +191,14 @@ def by_entries(
         full = _full(value, size)
         return full if n == size else full[live]
 
-    full = [own(p.of_z) for p in pieces]
+    # the rows of a piece follow each other; those of a cone are next to each other
+    placed = [(k * n + row, p) for k, p in enumerate(pieces)]
+    for k, triple in enumerate(triples):
+        placed += [((len(pieces) + 3 * k) * n + 3 * row + j, p) for j, p in enumerate(triple.rows)]
+    offset = np.zeros(n * len(placed))
+    for at, p in placed:
+        offset[at] = own(p.offset)
+    cones = (Cone("nonnegative", n * len(pieces)), *(Cone(t.kind, 3 * n, t.power) for t in triples))
     return Conic(
         size,
         n * len(extras),
@@ -179,18 +207,18 @@ def by_entries(
         np.concatenate([np.zeros(0), *(own(w) * own(c) for c, _ in extras)]),
         np.concatenate([np.zeros(0), *(own(w) * own(s) for _, s in extras)]),
         float(w @ _full(constant, size)),
-        joined([MatrixEntries(k * n + row, live, f) for k, f in enumerate(full)]),
+        joined([MatrixEntries(at, live, own(p.of_z)) for at, p in placed if np.any(p.of_z)]),
         joined(
             [
-                MatrixEntries(k * n + row, j * n + row, np.full(n, float(value)))
-                for k, p in enumerate(pieces)
+                MatrixEntries(at, j * n + row, np.full(n, float(value)))
+                for at, p in placed
                 for j, value in enumerate(p.of_u)
                 if value != 0.0
             ]
         ),
-        np.concatenate([np.zeros(0), *(own(p.offset) for p in pieces)]),
-        (Cone("nonnegative", n * len(pieces)),) if n and pieces else (),
-        np.tile(live, len(extras)),
+        offset,
+        tuple(cone for cone in cones if cone.rows),
+        np.zeros(0, dtype=np.intp) if triples else np.tile(live, len(extras)),
     )
 
 

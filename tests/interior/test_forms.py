@@ -45,7 +45,8 @@ def least(form: Conic, z: Array) -> float:
         rows = rows + dense(form.of_u, (m, form.extra)) @ u
     rows = cp.Constant(np.zeros(0)) if m == 0 else cp.reshape(rows, (m,), order="C")
     constraints, at = [], 0
-    for kind, size in form.cones:
+    for cone in form.cones:
+        kind, size = cone.kind, cone.rows
         part = rows[at : at + size]
         if kind == "zero":
             constraints.append(part == 0)
@@ -53,6 +54,10 @@ def least(form: Conic, z: Array) -> float:
             constraints.append(part >= 0)
         elif kind == "second_order":
             constraints.append(cp.SOC(part[0], part[1:]) if size > 1 else part[0] >= 0)
+        elif kind == "exponential":
+            constraints.append(cp.ExpCone(part[::3], part[1::3], part[2::3]))
+        elif kind == "power":
+            constraints.append(cp.PowCone3D(part[::3], part[1::3], part[2::3], cone.power))
         else:
             order = (math.isqrt(8 * size + 1) - 1) // 2
             M = cp.Variable((order, order), symmetric=True)

@@ -1,0 +1,1 @@
+"""The compiled loops of interior-point steps."""
