@@ -268,6 +268,23 @@ def sum_largest_form(size: int, c: float, k: int) -> Conic:
     )
 
 
+def log_sum_exp_form(size: int, c: float) -> Conic:
+    """c log sum exp z: the price c t with exp(z - t) <= u and sum u <= 1."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row, at, 1.0),
+        of_u=joined([entries(row, 0, -1.0), entries(row + 2, 1 + at, 1.0), entries(0, 1 + at, -1.0)]),
+        offset=np.concatenate([[1.0], np.tile([0.0, 1.0, 0.0], size)]),
+        cones=(Cone("nonnegative", 1), Cone("exponential", 3 * size)),
+    )
+
+
 def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
     """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
     counts = np.diff(start)

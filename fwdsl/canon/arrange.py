@@ -159,6 +159,8 @@ def _sum_of_term(i: int, term: Term) -> SumPlan:
     word = CONVEX[term.atom]
     if word.as_loss:
         return _loss_plan(i, term, word.as_loss, matrix_prediction(term.argument) if not word.root_of else None)
+    if word.as_row_loss:
+        return _loss_plan(i, term, word.as_row_loss, None)
     return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
 
 
@@ -198,7 +200,7 @@ def _arrange_block(
     for i, term in enumerate(model.terms):
         if is_ridge(term):
             ridges += [i] if bare_variable(term.argument) == name else []
-        elif term.kind == "function" and _own_variable(term) == name:
+        elif term.kind == "function" and _own_variable(term) == name and not CONVEX[term.atom].as_row_loss:
             is_apart = overlapping(term.options) or ("term", i) in apart
             if in_block(term.atom, None, type_) and not is_apart:
                 norms.setdefault(term.atom, []).append(i)

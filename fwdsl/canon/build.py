@@ -36,7 +36,7 @@ from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
-from .terms import bare_factor, labels_of_signs, loss_function
+from .terms import bare_factor, first_scores, labels_of_signs, loss_function
 from .too_large import refused, too_large
 
 LARGEST_FACTOR = 8_000_000_000
@@ -186,7 +186,7 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
-        constant += complete_squares(self.model, terms, q)
+        constant += complete_squares(self.model, terms, q) + first_scores(self.model, terms, q)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -341,6 +341,8 @@ class _Builder:
             f, stacked = self._regrouped(term, c, stacked)
         elif plan.kind != "loss":
             f = self.sets.function(self.sets.norm_spec(term, c), None, term.argument.type, stacked.shape, [term.span])
+        elif term.kind == "function" and plan.atom in VECTOR_LOSSES:
+            f, stacked = self._row_loss(plan.atom, c, stacked)
         elif plan.atom in VECTOR_LOSSES:
             f = self._vector_loss(term, c, stacked)
         else:
@@ -361,6 +363,11 @@ class _Builder:
             return None, stacked
         norm = build((term.atom, c, found.args), None, found.length)
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
+
+    def _row_loss(self, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
+        """A function of all entries as the loss of one row of scores, at class 0; `first_scores` adds what it lacks."""
+        row = replace(stacked, shape=(1, stacked.rows))
+        return VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(1, dtype=np.int64), np.array([c]), stacked.rows), row
 
     def _vector_loss(self, term: Term, c: float, stacked: Stacked) -> VectorLossFunction:
         n, k = stacked.shape

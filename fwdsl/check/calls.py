@@ -67,7 +67,6 @@ _INSTEAD |= {
     "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
     "minimum": _INSTEAD["min"],
     "log1p": _INSTEAD["log"],
-    "logsumexp": _INSTEAD["log"],
 }
 _INSTEAD |= {"power": _INSTEAD["pow"]}
 _BARE_NORM = (

@@ -60,6 +60,7 @@ def _of_shares(y: Array, most: float, total: float) -> float:
 FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
     "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
     "max": lambda y, c, p: _of_shares(y, c, c),
+    "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
     "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),
 }
 

@@ -170,6 +170,10 @@ class _Lagrangian:
             e = self._argument(part)
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
+            if isinstance(part, Term) and part.convex is not None and part.convex.as_row_loss:
+                # the multiplier of the loss of class 0, which lacks the first entry of each row
+                y = y.copy()
+                y.reshape(1, -1)[:, 0] += self.sense * translator.number(part.coefficient)
             y = y.reshape(e.shape)
             for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
                 constant -= (

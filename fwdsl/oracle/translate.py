@@ -66,6 +66,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "max": lambda cp, x: cp.max(x),
+    "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
 }
 
 _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {

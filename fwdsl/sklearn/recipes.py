@@ -79,8 +79,9 @@ class Recipe:
     """One estimator: its class name, what it is in a sentence or two, its program, and the constructor's parameters beside the common ones.
 
     `penalty` and `constraint` are names of `PENALTIES` and `CONSTRAINTS`; where the parameters have one of these, they are the user's. `along` is
-    the parameter that a path goes along. `scale` says how the `CV` class finds values for it: by the gradient at 0 (`entries`, `sorted`, `spectral`), or
-    by the squares of the data; it is empty where there is no such class. `poor` where it is too restricted to fit every data set well.
+    the parameter that a path goes along. `scale` says how the `CV` class finds values for it: by the gradient at 0 (`entries`, `sorted`,
+    `spectral`), or by the squares of the data; it is empty where there is no such class. `poor` where it is too restricted to fit every data
+    set well.
     """
 
     name: str

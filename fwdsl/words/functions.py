@@ -44,6 +44,8 @@ class ConvexWord(Word):
     of_matrices: str = ""
     #: The loss that it is the sum of, of a linear map of its argument.
     as_loss: str = ""
+    #: The loss of a row of scores that it is, of the class 0, beside the first of its entries: f(z) = loss(z; 0) + z_0.
+    as_row_loss: str = ""
     #: It is finite on a set only.
     domain: str = ""
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
@@ -264,6 +266,17 @@ CONVEX: dict[str, ConvexWord] = {
             transposable=True,
             sublinear=True,
             called="the sum of the largest entries",
+        ),
+        ConvexWord(
+            name="log_sum_exp",
+            formula="log sum exp(x_i), of all entries.",
+            parameters=_X,
+            elsewhere=("logsumexp", "lse", "softmax_max"),
+            what="logarithm of a sum of exponentials",
+            of=("vector", "matrix"),
+            transposable=True,
+            as_row_loss="softmax",
+            called="the log-sum-exp",
         ),
         ConvexWord(
             name="entropy",
