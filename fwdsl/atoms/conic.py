@@ -285,6 +285,25 @@ def log_sum_exp_form(size: int, c: float) -> Conic:
     )
 
 
+def norm_p_form(size: int, c: float, p: float) -> Conic:
+    """c |z|_p: |z_i| <= u_i^(1/p) t^(1 - 1/p) with sum u = t, at the price c t; of 1 and 2 the forms of these."""
+    if not size or p in (1.0, 2.0):
+        return norm1_form(size, c) if p == 1.0 else norm2_form(size, c)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row + 2, at, 1.0),
+        of_u=joined(
+            [entries(0, 0, 1.0), entries(0, 1 + at, -1.0), entries(row, 1 + at, 1.0), entries(row + 1, 0, 1.0)]
+        ),
+        offset=np.zeros(1 + 3 * size),
+        cones=(Cone("zero", 1), Cone("power", 3 * size, 1.0 / p)),
+    )
+
+
 def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
     """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
     counts = np.diff(start)

@@ -13,8 +13,8 @@ from ..atoms.base import Array
 from ..atoms.groups import members
 from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
-from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
+from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import norm2
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance

@@ -56,9 +56,14 @@ def _of_shares(y: Array, most: float, total: float) -> float:
     return 0.0 if inside else math.inf
 
 
-#: (c f)*(y) of functions that are no norms, by their options.
+def _dual_norm_p(y: Array, p: float) -> float:
+    return float(np.linalg.norm(y.reshape(-1), np.inf if p == 1.0 else p / (p - 1.0)))
+
+
+#: (c f)*(y) of functions by their options.
 FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
     "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
+    "norm_p": lambda y, c, p: 0.0 if _dual_norm_p(y, p["p"]) <= c * (1.0 + SLACK) else math.inf,
     "max": lambda y, c, p: _of_shares(y, c, c),
     "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
     "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),

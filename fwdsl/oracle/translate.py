@@ -36,6 +36,7 @@ _NORM_OF = {
     "l1_inf_ball": "norm1_inf",
     "group_ball": "group_norm",
     "sorted_l1_ball": "sorted_l1",
+    "lp_ball": "norm_p",
 }
 
 _OF_MARGIN: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -70,6 +71,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "norm_p": lambda cp, x, p: cp.pnorm(x, p["p"]),
     "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
 }
 

@@ -12,6 +12,7 @@ Domain = Literal[
     "positive",
     "nonnegative",
     "unit",  # strictly between 0 and 1
+    "exponent",  # a number of at least 1
     "count",  # an integer of at least 1
     "seed",  # an integer of at least 0
     "base",  # 0 or 1
@@ -69,6 +70,9 @@ NUMBERS: dict[str, NumberDomain] = {
     "unit": NumberDomain(
         "a number between 0 and 1", "between 0 and 1", "not between 0 and 1", lambda v: 0.0 < v < 1.0, "positive", 0.5
     ),
+    "exponent": NumberDomain(
+        "a number of at least 1", "at least 1", "less than 1", lambda v: v >= 1.0, "positive", 2.0
+    ),
     "count": NumberDomain(
         "a whole number of at least 1",
         "a whole number from 1",
@@ -121,6 +125,9 @@ def values(*names: str) -> tuple[Parameter, ...]:
 
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
+
+EXPONENT = (Parameter("p", "exponent"),)
+"""The exponent of a p-norm or its ball."""
 
 LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
 """The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import GROUPS, LAMBDAS, Parameter, Word, values
+from .base import EXPONENT, GROUPS, LAMBDAS, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -243,6 +243,15 @@ CONVEX: dict[str, ConvexWord] = {
             "the sorted l1 norm",
             elsewhere=("slope", "owl", "oscar", "sorted_l1_norm"),
             options=LAMBDAS,
+        ),
+        _norm(
+            "norm_p",
+            "(sum |x_i|^p)^(1/p), p at least 1.",
+            ("vector",),
+            "lp_ball",
+            "the p-norm",
+            elsewhere=("pnorm", "p_norm", "lp_norm", "normp"),
+            options=EXPONENT,
         ),
         ConvexWord(
             name="max",

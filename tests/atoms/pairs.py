@@ -49,6 +49,10 @@ OF_VECTORS: dict[str, list[dict[str, Any]]] = {
         *({"r": r, "lambdas": LAMBDAS["lambdas"]} for r in (1.5, 0.0, 20.0, 1e-6)),
         {"r": 1.5, "lambdas": np.ones(5)},
     ],
+    "lp_ball": [
+        {"p": p, "r": r}
+        for p, r in ((1.5, 1.5), (3.0, 1.5), (1.0, 1.5), (2.0, 1.5), (1.2, 20.0), (7.0, 1e-6), (1.05, 0.7), (4.0, 0.0))
+    ],
     "halfspace": [
         {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": 1.0},
         {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": -1.0},
@@ -95,6 +99,7 @@ OF_NOTHING: dict[str, dict[str, Any]] = {
     "ksupport_ball": {"k": 2, "r": 0.0},
     "group_ball": {"r": 0.0, "groups": []},
     "sorted_l1_ball": {"r": 0.0, "lambdas": np.zeros(0)},
+    "lp_ball": {"p": 3.0, "r": 0.0},
     "halfspace": {"a": 1.0, "b": 0.0},
     "affine": {"A": np.zeros((0, 0)), "b": 0.0},
     "polytope": {"V": np.zeros((1, 0))},
@@ -146,7 +151,12 @@ class Case:
 
 
 #: The options of the functions that have some.
-OPTIONS: dict[str, dict[str, Any]] = {"group_norm": GROUPS, "sorted_l1": LAMBDAS, "sum_largest": {"k": 2}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "group_norm": GROUPS,
+    "sorted_l1": LAMBDAS,
+    "sum_largest": {"k": 2},
+    "norm_p": {"p": 1.5},
+}
 
 
 def norm_of(name: str | None, c: float) -> Any:

@@ -22,6 +22,10 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return -cp.sum(cp.entr(x))
     if name == "max":
         return cp.max(x)
+    if name == "log_sum_exp":
+        return cp.log_sum_exp(x)
+    if name == "norm_p":
+        return cp.pnorm(x, OPTIONS["norm_p"]["p"])
     if name == "sum_largest":
         return cp.sum_largest(x, OPTIONS["sum_largest"]["k"])
     if name == "group_norm":
@@ -52,6 +56,8 @@ def constraints_of_vectors(on: Any, x: Any) -> list[Any]:
         return [x == mix @ on.c, cp.sum(mix, axis=0) == 1, cp.sum(mix, axis=1) == 1]
     if name == "group_ball":
         return [norm_of_vectors("group_norm", x) <= on.r]
+    if name == "lp_ball":
+        return [cp.pnorm(x, on.p) <= on.r]
     if name == "sorted_l1_ball":
         return [norm_of_vectors("sorted_l1", x) <= on.r]
     if name == "ksupport_ball":
@@ -98,6 +104,7 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
         "max": lambda: cp.max(x),
+        "log_sum_exp": lambda: cp.log_sum_exp(x),
         "sum_largest": lambda: cp.sum_largest(x, OPTIONS["sum_largest"]["k"]),
     }[name]()
 

@@ -24,7 +24,12 @@ def test_functions(case: Case, check: Callable[[FunctionCase], None]) -> None:
 @each_of_nothing
 def test_no_entries(case: Case) -> None:
     on = (case.on, OF_NOTHING[case.on]) if case.on else None
-    arguments = {"group_norm": {"groups": []}, "sorted_l1": {"lambdas": []}, "sum_largest": {"k": 1}}
+    arguments = {
+        "group_norm": {"groups": []},
+        "sorted_l1": {"lambdas": []},
+        "sum_largest": {"k": 1},
+        "norm_p": {"p": 3.0},
+    }
     more = (arguments[case.norm],) if case.norm in arguments else ()
     norm: Any = (case.norm, 1.0, *more) if case.norm else None
     if case.matrix:
