@@ -175,7 +175,7 @@ def dimension(f: Failure) -> Slip | None:
     return f.slip(
         "FW1070",
         f"{found(f.found)} stands in a dimension",
-        "A dimension is a name, an integer, or `dim(Phi)` of a feature map.",
+        "A dimension is a name, an integer, `dim(Phi)` of a feature map, or a sum or product of these.",
         "give the dimension a name of its own",
     )
 

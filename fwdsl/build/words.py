@@ -60,6 +60,8 @@ def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> 
         operands.append(expression)
         return expression.node
 
+    if len(args) == 1 and isinstance(args[0], list | tuple) and any(p.repeated for p in word.parameters):
+        args = tuple(args[0])  # as NumPy takes them
     keys = [p.name for p in word.parameters] + [""] * len(args)
     positional = tuple(argument(key, value) for key, value in zip(keys, args, strict=False))
     named = tuple(tree.Keyword(tree.Ident(key), argument(key, value)) for key, value in keywords.items())
@@ -74,7 +76,9 @@ def _dressed(function: F, word: Word, returns: str) -> F:
     function.__doc__ = word.summary
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
-            inspect.Parameter(p.name, kind, default=inspect.Parameter.empty if p.required else p.default)
+            inspect.Parameter(p.name, inspect.Parameter.VAR_POSITIONAL)
+            if p.repeated
+            else inspect.Parameter(p.name, kind, default=inspect.Parameter.empty if p.required else p.default)
             for p in word.parameters
         ],
         return_annotation=returns,

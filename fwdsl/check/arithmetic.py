@@ -54,7 +54,7 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
         right.span,
         label=shapes.describe_type(b),
         labels=ctx.declared(left, right),
-        rule="Terms of a sum have equal shapes; only a scalar, or a vector added to the rows of a matrix, is broadcast.",
+        rule="Terms of a sum have equal shapes; only a scalar, a vector or one row added to the rows of a matrix, and one column, are broadcast.",
         hint=hint,
     )
 

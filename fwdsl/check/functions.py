@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..grammar import tree
 from ..model import Dim, Expr, Sign, Type
 from ..words import FUNCTIONS
-from . import algebra, shapes, signs
+from . import algebra, arrays, shapes, signs
 from .arguments import BoundArguments, signature
 from .arithmetic import report_product
 from .context import Context
@@ -32,6 +32,8 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
         value = as_affine(ctx, node, part, value)
     if value is None:
         return None
+    if "axis" in bound:
+        return arrays.along(ctx, node, part, value, bound["axis"])
     if isinstance(value, Expr):
         return algebra.make(how, shapes.REAL, (value,), sign=value.sign, span=node.span)
     if value.samples is None:
@@ -222,4 +224,12 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "diag": _diag,
     "trace": _trace,
     "dim": _dim,
+    "hstack": arrays.hstack,
+    "vstack": arrays.vstack,
+    "vec": arrays.vec,
+    "reshape": arrays.reshape,
+    "outer": arrays.outer,
+    "diff": arrays.diff,
+    "cumsum": arrays.cumsum,
+    "conv": arrays.conv,
 }

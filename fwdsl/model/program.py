@@ -10,8 +10,9 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
 from ..words import CONVEX, SETS, ConvexWord, SetWord
+from .dims import Dim
 from .expr import Expr
-from .types import Dim, Type
+from .types import Type
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -108,6 +108,8 @@ class Parameter:
     optional: bool = False
     shape: Shape = ""
     kind: Literal["", "signs", "labels", "index", "psd", "weights"] = ""
+    #: It may be given any number of times, by position.
+    repeated: bool = False
     #: Its entries are nonnegative, none is larger than the one before, and the first is positive.
     falls: bool = False
     #: For the table of data sources.
@@ -159,7 +161,11 @@ class Word:
     def call(self) -> str:
         """The text of a call: `huber(prediction, target, delta=1)`."""
         written = (
-            p.name if p.default is None else f"{p.name}={p.default:g}" if not isinstance(p.default, bool) else p.name
+            "..."
+            if p.repeated
+            else p.name
+            if p.default is None or isinstance(p.default, bool)
+            else f"{p.name}={p.default:g}"
             for p in self.parameters
         )
         return f"{self.name}({', '.join(written)})" if self.parameters else self.name

@@ -317,13 +317,19 @@ SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
 """The sum and the largest of the sizes of entries; the sum of the lengths of groups."""
 
 _SECOND_SIZE = Parameter("k", optional=True)
+_AXIS = Parameter("axis", "seed", optional=True)
+_MORE = Parameter("more", optional=True, repeated=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionWord(Word):
-    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression."""
+    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression.
+
+    One that `averages` then divides by their number.
+    """
 
     reduces: bool = False
+    averages: bool = False
 
 
 FUNCTIONS: dict[str, FunctionWord] = {
@@ -348,12 +354,59 @@ FUNCTIONS: dict[str, FunctionWord] = {
         ),
         FunctionWord(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
         FunctionWord(
-            name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X, reduces=True
+            name="sum",
+            formula="The sum over all entries, over an axis of a matrix, or of a loss over samples.",
+            parameters=(*_X, _AXIS),
+            reduces=True,
         ),
         FunctionWord(
-            name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X, reduces=True
+            name="mean",
+            formula="The mean over all entries, over an axis of a matrix, or of a loss over samples.",
+            parameters=(*_X, _AXIS),
+            reduces=True,
+            averages=True,
         ),
         FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(
+            name="hstack",
+            formula="Numbers and vectors one after the other, or matrices beside each other.",
+            parameters=(Parameter("a"), _MORE),
+            elsewhere=("concatenate", "concat", "horzcat", "hcat", "append", "column_stack"),
+        ),
+        FunctionWord(
+            name="vstack",
+            formula="Vectors as rows, and matrices, below each other.",
+            parameters=(Parameter("a"), _MORE),
+            elsewhere=("vertcat", "vcat", "row_stack"),
+        ),
+        FunctionWord(
+            name="vec",
+            formula="The entries of a matrix as a vector, row after row.",
+            parameters=values("X"),
+            elsewhere=("flatten", "ravel"),
+        ),
+        FunctionWord(
+            name="reshape",
+            formula="The entries in another shape, row after row: a vector of n, or an n x k matrix.",
+            parameters=(*values("x", "n"), _SECOND_SIZE),
+        ),
+        FunctionWord(name="outer", formula="The matrix of the products a_i b_j.", parameters=values("a", "b")),
+        FunctionWord(
+            name="diff",
+            formula="The differences of neighbours, x[1:] - x[:-1], along the first axis; order=2 takes them twice.",
+            parameters=(*_X, Parameter("order", "count", default=1.0), _AXIS),
+        ),
+        FunctionWord(
+            name="cumsum",
+            formula="The sums of the entries up to each one, along the first axis.",
+            parameters=(*_X, _AXIS),
+        ),
+        FunctionWord(
+            name="conv",
+            formula="The convolution of two vectors of m and n entries, m + n - 1 entries.",
+            parameters=values("k", "x"),
+            elsewhere=("convolve", "conv1d"),
+        ),
         FunctionWord(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
     )
 }
