@@ -304,6 +304,27 @@ def norm_p_form(size: int, c: float, p: float) -> Conic:
     )
 
 
+def geo_mean_form(size: int, c: float) -> Conic:
+    """-c (z_1 ... z_n)^(1/n): u_k <= u_(k-1)^(1 - 1/k) z_k^(1/k) with u_1 = z_1, at the price -c of the last."""
+    if size <= 1:
+        at = np.arange(size)
+        cones = (Cone("nonnegative", 1),) if size else ()
+        return Conic(size, slope=-c, of_z=entries(at, at, 1.0), offset=np.zeros(size), cones=cones)
+    count = size - 1
+    k = np.arange(count)
+    first = entries(0, 0, 1.0)
+    others = entries(3 * k[1:], k[1:] - 1, 1.0) if count > 1 else entries()
+    return Conic(
+        size,
+        count,
+        extra_slope=np.where(k == count - 1, -c, 0.0),
+        of_z=joined([first, entries(3 * k + 1, k + 1, 1.0)]),
+        of_u=joined([others, entries(3 * k + 2, k, 1.0)]),
+        offset=np.zeros(3 * count),
+        cones=tuple(Cone("power", 3, 1.0 - 1.0 / (j + 2.0)) for j in range(count)),
+    )
+
+
 def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
     """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
     counts = np.diff(start)

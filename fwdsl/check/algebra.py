@@ -7,7 +7,7 @@ from math import inf, sqrt
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, SetRef, Sign, Type
+from ..model import Dim, Expr, SetRef, Sign, Type, add_dims, multiply_dims, shift_dim
 from . import shapes, signs
 from .shapes import REAL
 
@@ -137,14 +137,39 @@ def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)
 
 
-def stack(numbers: Sequence[Expr], span: Span = NOWHERE) -> Expr:
-    """A vector of these numbers, each times the unit vector of its place."""
-    type_ = shapes.of_shape((len(numbers),))
-    parts = []
-    for i, one in enumerate(numbers):
-        unit = tuple(float(i == j) for j in range(len(numbers)))
-        parts.append(multiply(one, Expr("literal", type_, value=unit, sign="nonnegative"), type_, one.span))
-    return parts[0] if len(parts) == 1 else add(parts, type_, span)
+def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) -> Expr:
+    """Numbers and vectors one after the other, or vectors of one size as rows `below` each other."""
+    sizes = [p.type.array_shape[0] if p.type.array_shape else 1 for p in parts]
+    shape = (len(parts), sizes[0]) if below else (add_dims(*sizes),)
+    sign = signs.union(p.sign for p in parts)
+    return make("vstack" if below else "hstack", shapes.of_shape(shape), parts, sign=sign, span=span)
+
+
+def differences(x: Expr, axis: int) -> Expr:
+    """The differences of neighbours along an axis."""
+    return make("diff", _shorter(x, axis), (x,), value=(1, axis), span=x.span)
+
+
+def without_last(x: Expr, axis: int) -> Expr:
+    """x without what stands last along an axis."""
+    ends = tuple((None, -1 if a == axis else None) for a in range(axis + 1))
+    return make("slice", _shorter(x, axis), (x,), value=ends, sign=x.sign, span=x.span)
+
+
+def _shorter(x: Expr, axis: int) -> Type:
+    shape = x.type.array_shape
+    return shapes.of_shape((*shape[:axis], shift_dim(shape[axis], -1), *shape[axis + 1 :]))
+
+
+def flat(x: Expr) -> Expr:
+    """The entries of a matrix as a vector, row after row."""
+    size = multiply_dims(*x.type.array_shape)
+    return make("reshape", shapes.of_shape((size,)), (x,), name="vec", sign=x.sign, span=x.span)
+
+
+def transposed(x: Expr) -> Expr:
+    """The transpose of a matrix."""
+    return make("transpose", shapes.of_shape(x.type.array_shape[::-1]), (x,), sign=x.sign, span=x.span)
 
 
 def spread(scalar: Expr, samples: Dim) -> Expr:

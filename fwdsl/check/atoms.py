@@ -180,14 +180,9 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     """A norm or another convex function. Its value is one number."""
     name = node.func.name
     signature = CONVEX[name]
-    if signature.of_several and len(node.args) > 1:
-        x = _of_several(ctx, node)
-        return None if x is None else _applied(ctx, node, x, ())
     bound = bind_arguments(ctx, node, signature.parameters)
-    if bound is None:
-        return None
-    x = affine(ctx, node, bound["x"])
-    if x is None or not _is_of(ctx, node, bound["x"], x, signature):
+    x = None if bound is None else as_vector(ctx, node, bound, signature)
+    if x is None or bound is None:
         return None
     options = _arguments(ctx, node, bound, x)
     if options is None:
@@ -200,34 +195,29 @@ def _applied(ctx: Context, node: tree.Call, x: Expr, options: tuple[tuple[str, E
     return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
 
 
+def as_vector(ctx: Context, node: tree.Call, bound: BoundArguments, signature: ConvexWord) -> Expr | None:
+    """The argument of a function, several numbers as one vector; None after an error."""
+    if signature.of_several and len(node.args) > 1:
+        return _of_several(ctx, node)
+    x = affine(ctx, node, bound["x"])
+    return x if x is not None and is_of(ctx, node, bound["x"], x, signature) else None
+
+
 def _of_several(ctx: Context, node: tree.Call) -> Expr | None:
     """Several numbers as one vector; None after an error."""
-    name = node.func.name
-    for keyword in node.keywords:
-        ctx.error(
-            "FW2010",
-            f"`{name}` of several numbers has no argument `{keyword.name.name}`",
-            keyword.span,
-            rule="Of several arguments each is a number.",
-            hint=f"write `{name}(x)` of one vector, or `{name}(a, b)` of numbers",
-        )
-        return None
     numbers = []
     for part in node.args:
         value = affine(ctx, node, part)
         if value is None:
             return None
         if not value.type.is_scalar:
-            wrong_kind(
-                ctx, node, part, value.type, "a number, where it has several arguments", _instead_of_several(ctx, node)
-            )
+            name = node.func.name
+            beside = f"{name}(hstack({', '.join(map(ctx.text, node.args))}))"
+            hint = f"for the entries of all write `{beside}`" if shapes.has_one_axis(value.type) else ""
+            wrong_kind(ctx, node, part, value.type, "a number, where it has several arguments", hint)
             return None
         numbers.append(value)
-    return algebra.stack(numbers, node.span)
-
-
-def _instead_of_several(ctx: Context, node: tree.Call) -> str:
-    return f"for vectors write the terms side by side, as in `{node.func.name}({ctx.text(node.args[0])})`"
+    return algebra.stacked(numbers, span=node.span)
 
 
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
@@ -281,7 +271,7 @@ def is_falling(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, type
     return False
 
 
-def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
+def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
     """True if the function takes such an argument. On a family it adds up over the blocks."""
     axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"

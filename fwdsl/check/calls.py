@@ -23,6 +23,7 @@ from ..words import (
 )
 from .arguments import bind_arguments
 from .atoms import convex, loss
+from .composed import composed
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
@@ -36,7 +37,7 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     if name in LOSSES:
         return loss(ctx, node)
     if name in CONVEX:
-        return convex(ctx, node)
+        return composed(ctx, node) if CONVEX[name].is_composed else convex(ctx, node)
     if name in FEATURE_MAPS:
         return feature_map(ctx, node)
     if name not in FUNCTIONS:
@@ -49,7 +50,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
 #: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
 _INSTEAD = {
     "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
-    "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
     "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
     "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
     "exp": "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`",
@@ -65,7 +65,6 @@ _INSTEAD |= {
         "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
     ),
     "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
-    "minimum": _INSTEAD["min"],
     "log1p": _INSTEAD["log"],
 }
 _INSTEAD |= {"power": _INSTEAD["pow"]}

@@ -25,6 +25,9 @@ class AppliedAtom:
     weights: Expr | None = None
     reduce: Literal["mean", "sum", ""] = ""
     options: tuple[tuple[str, Expr], ...] = ()
+    #: The word that the program has for it, where that is another, and whether that is its negative at the negative.
+    written: str = field(default="", compare=False)
+    concave: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
 

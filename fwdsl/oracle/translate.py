@@ -68,6 +68,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "max": lambda cp, x: cp.max(x),
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
+    "geo_mean": lambda cp, x: -cp.geo_mean(x),
 }
 
 _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {

@@ -79,14 +79,14 @@ class CrossValidated(ProgramEstimator):
         if names.y is None:
             matrix = np.zeros((instance.dims["n"], instance.dims["p"]))
             matrix[X.rows, X.columns] = X.values
-            largest = np.linalg.norm(matrix, 2)
+            largest = float(np.linalg.norm(matrix, 2))
         elif scale == "squares":
             return np.geomspace(100.0, 1e-4, COUNT) * _squares(X)
         else:
             slopes = _slopes(roles_of(instance.model, names), instance)
             lambdas = instance.values["lambdas"] if scale == "sorted" else None
             largest = _dual_norm(slopes, scale, lambdas)
-        return np.geomspace(1.0, RANGE, COUNT) * (float(largest) or 1.0)
+        return np.geomspace(1.0, RANGE, COUNT) * (largest or 1.0)
 
 
 def _dual_norm(slopes: Any, scale: str, lambdas: Any) -> float:

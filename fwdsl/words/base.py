@@ -128,6 +128,9 @@ def values(*names: str) -> tuple[Parameter, ...]:
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
 
+MORE = Parameter("more", optional=True, repeated=True)
+"""Further arguments like the first one."""
+
 EXPONENT = (Parameter("p", "exponent"),)
 """The exponent of a p-norm or its ball."""
 

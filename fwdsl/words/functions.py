@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import EXPONENT, GROUPS, LAMBDAS, Parameter, Word, values
+from .base import EXPONENT, GROUPS, LAMBDAS, MORE, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -29,8 +29,13 @@ class ConvexWord(Word):
     degree: Literal[0, 1, 2] = 0
     #: f(s x) = s f(x) for s >= 0, and it is no norm: it sees signs.
     sublinear: bool = False
-    #: It takes several numbers in place of a vector of them: `max(a, b, c)`.
-    of_several: bool = False
+    #: It is concave, and what stands for it in the canonical form is its negative.
+    concave: bool = False
+    #: The function f of which it is the negative at the negative: -f(-x).
+    negative_of: str = ""
+    #: The functions that it is the sum of: of differences of neighbours, and of pairs of such differences.
+    of_differences: str = ""
+    of_pairs: str = ""
     #: It depends on the Euclidean norm of all entries alone.
     euclidean: bool = False
     #: It is the same for a matrix and its transpose.
@@ -72,6 +77,16 @@ class ConvexWord(Word):
         return self.degree == 1
 
     @property
+    def of_several(self) -> bool:
+        """True if it takes several numbers in place of a vector of them: `max(a, b, c)`."""
+        return any(p.repeated for p in self.parameters)
+
+    @property
+    def is_composed(self) -> bool:
+        """True if it is taken apart into other functions, and has no mathematics of its own."""
+        return bool(self.negative_of or self.of_differences or self.concave)
+
+    @property
     def grows_evenly(self) -> bool:
         """True if f(s x) = s f(x) for s >= 0: far out it grows as it does near 0."""
         return self.is_norm or self.sublinear
@@ -93,7 +108,7 @@ class ConvexWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return self.parameters[1:]
+        return tuple(p for p in self.parameters[1:] if not p.repeated)
 
 
 _ANY: tuple[Shape, ...] = ("scalar", "vector", "matrix")
@@ -256,14 +271,22 @@ CONVEX: dict[str, ConvexWord] = {
         ConvexWord(
             name="max",
             formula="Largest entry, or the largest of several numbers.",
-            parameters=_X,
+            parameters=(*_X, MORE),
             elsewhere=("maximum", "vmax", "amax"),
             what="largest entry",
             of=_ANY,
             transposable=True,
             sublinear=True,
-            of_several=True,
             called="the largest entry",
+        ),
+        ConvexWord(
+            name="min",
+            formula="Smallest entry, or the smallest of several numbers, concave.",
+            parameters=(*_X, MORE),
+            elsewhere=("minimum", "vmin", "amin"),
+            what="smallest entry",
+            of=_ANY,
+            negative_of="max",
         ),
         ConvexWord(
             name="sum_largest",
@@ -275,6 +298,41 @@ CONVEX: dict[str, ConvexWord] = {
             transposable=True,
             sublinear=True,
             called="the sum of the largest entries",
+        ),
+        ConvexWord(
+            name="sum_smallest",
+            formula="Sum of the k smallest entries, concave.",
+            parameters=(*_X, Parameter("k", domain="count")),
+            elsewhere=("sumsmallest",),
+            what="sum of smallest entries",
+            of=("vector", "matrix"),
+            negative_of="sum_largest",
+        ),
+        ConvexWord(
+            name="tv",
+            formula="Total variation: the sum of the sizes of differences of neighbours, times weights. Of a matrix the lengths of the differences down "
+            "and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
+            parameters=(
+                *_X,
+                Parameter("weights", optional=True),
+                Parameter("isotropic", domain="boolean", default=True),
+            ),
+            elsewhere=("total_variation", "totalvariation", "tv_norm"),
+            what="total variation",
+            of=("vector", "matrix"),
+            of_differences="norm1",
+            of_pairs="norm21",
+        ),
+        ConvexWord(
+            name="geo_mean",
+            formula="(x_1 x_2 ... x_n)^(1/n), the geometric mean, concave, x >= 0.",
+            parameters=_X,
+            elsewhere=("geomean", "geometric_mean"),
+            what="geometric mean",
+            of=("vector",),
+            sublinear=True,
+            concave=True,
+            domain="nonnegative",
         ),
         ConvexWord(
             name="log_sum_exp",
@@ -318,7 +376,6 @@ SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
 
 _SECOND_SIZE = Parameter("k", optional=True)
 _AXIS = Parameter("axis", "seed", optional=True)
-_MORE = Parameter("more", optional=True, repeated=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,13 +427,13 @@ FUNCTIONS: dict[str, FunctionWord] = {
         FunctionWord(
             name="hstack",
             formula="Numbers and vectors one after the other, or matrices beside each other.",
-            parameters=(Parameter("a"), _MORE),
+            parameters=(Parameter("a"), MORE),
             elsewhere=("concatenate", "concat", "horzcat", "hcat", "append", "column_stack"),
         ),
         FunctionWord(
             name="vstack",
             formula="Vectors as rows, and matrices, below each other.",
-            parameters=(Parameter("a"), _MORE),
+            parameters=(Parameter("a"), MORE),
             elsewhere=("vertcat", "vcat", "row_stack"),
         ),
         FunctionWord(

@@ -24,6 +24,8 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return cp.max(x)
     if name == "log_sum_exp":
         return cp.log_sum_exp(x)
+    if name == "geo_mean":
+        return -cp.geo_mean(x)
     if name == "norm_p":
         return cp.pnorm(x, OPTIONS["norm_p"]["p"])
     if name == "sum_largest":

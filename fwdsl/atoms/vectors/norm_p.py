@@ -29,7 +29,7 @@ def norm_p(x: Array, p: float) -> float:
     peak = largest(x)
     if peak == 0.0 or math.isinf(p) or not math.isfinite(peak):
         return peak
-    return peak * float(((np.abs(x) / peak) ** p).sum()) ** (1.0 / p)
+    return float(peak * float(((np.abs(x) / peak) ** p).sum()) ** (1.0 / p))
 
 
 def dual_exponent(p: float) -> float:
