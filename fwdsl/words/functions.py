@@ -310,8 +310,8 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="tv",
-            formula="Total variation: the sum of the sizes of differences of neighbours, times weights. Of a matrix the lengths of the differences down "
-            "and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
+            formula="Total variation: the sum of the sizes of differences of neighbours, times weights. Of a matrix the lengths "
+            "of the differences down and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
             parameters=(
                 *_X,
                 Parameter("weights", optional=True),

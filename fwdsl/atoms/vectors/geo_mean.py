@@ -1,8 +1,8 @@
 """-c (x_1 ... x_n)^(1/n) on x >= 0, the negative of the concave geometric mean, with no infimum.
 
 Conjugate: the indicator of {v <= 0 : geometric mean of -v at least c / n}, which does not hold 0. Prox: where v / t is in that set 0, else
-x_i = (v_i + (v_i^2 + 4 s m)^(1/2)) / 2 with s = t c / n, at the m that is the geometric mean of these x: log m less the mean of their logarithms rises
-in log m.
+x_i = (v_i + (v_i^2 + 4 s m)^(1/2)) / 2 with s = t c / n, at the m that is the geometric mean of these x: log m less the mean of their logarithms
+rises in log m.
 """
 
 from __future__ import annotations
