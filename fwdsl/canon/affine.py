@@ -17,7 +17,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Dim, Expr, evaluate_dim, sizes_of
 from .combined_maps import Adjoint, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .parts import Block, Stacked
 
@@ -302,6 +302,16 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
+    def _stack(self, expr: Expr) -> AffineExpression:
+        """The numbers of all arguments, one after the other."""
+        parts = [self.read(a) for a in expr.args]
+        ends = np.cumsum([0, *(p.offset.size for p in parts)])
+        size = int(ends[-1])
+        placed = [
+            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
+        ]
+        return _sum(placed, (size,))
+
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
@@ -365,4 +375,5 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "quad": AffineReader._quad,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
+    "stack": AffineReader._stack,
 }

@@ -190,7 +190,8 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     if options is None:
         return None
     body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    rows = x.type.array_shape[0] if signature.by_rows else None
+    return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
 
 
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
