@@ -18,7 +18,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Expr, sizes_of, slice_key
 from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
@@ -370,6 +370,16 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
+    def _stack(self, expr: Expr) -> AffineExpression:
+        """The numbers of all arguments, one after the other."""
+        parts = [self.read(a) for a in expr.args]
+        ends = np.cumsum([0, *(p.offset.size for p in parts)])
+        size = int(ends[-1])
+        placed = [
+            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
+        ]
+        return _sum(placed, (size,))
+
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
@@ -460,4 +470,5 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "quad": AffineReader._quad,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
+    "stack": AffineReader._stack,
 }

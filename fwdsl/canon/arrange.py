@@ -178,6 +178,8 @@ def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) ->
 
 def _sums_of_constraint(i: int, constraint: ConstraintDecl) -> list[SumPlan]:
     bare = constraint.argument.name if constraint.argument.op == "var" else None
+    if constraint.relation == "below":
+        return [SumPlan("set", "epigraph", i, True, constraint.text)]
     if constraint.set is None:
         keys: tuple[str, ...] = (BOX,)
     elif _is_rows_and_columns(constraint.set):
@@ -313,6 +315,9 @@ def expressions(model: Model) -> Iterator[Expr]:
         yield from (e for e in (term.target, term.weights) if e is not None)
     for constraint in model.constraints:
         yield constraint.argument
+        for term in constraint.terms:
+            yield term.coefficient
+            yield from (e for e in (term.target, term.weights, *(e for _, e in term.options)) if e is not None)
         yield from (e for _, e in (constraint.set.args if constraint.set is not None else ()))
     for _, value in model.lets:
         if isinstance(value, Expr):

@@ -192,7 +192,8 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
 
 def _applied(ctx: Context, node: tree.Call, x: Expr, options: tuple[tuple[str, Expr], ...]) -> Combination:
     body = AppliedAtom("function", node.func.name, x, options=options, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    rows = x.type.array_shape[0] if CONVEX[node.func.name].by_rows else None
+    return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
 
 
 def as_vector(ctx: Context, node: tree.Call, bound: BoundArguments, signature: ConvexWord) -> Expr | None:

@@ -136,6 +136,8 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
 
 def constraint_fact(c: ConstraintDecl) -> Fact:
     """The reason why the points that satisfy a constraint form a convex set."""
+    if c.relation == "below":
+        return _below_fact(c)
     of = f"affine in {', '.join(f'`{v}`' for v in sorted(c.argument.variables))}"
     if c.set is None:
         what, kind = ("affine inequality", "<=") if c.relation == "le" else ("affine equality", "==")
@@ -146,6 +148,22 @@ def constraint_fact(c: ConstraintDecl) -> Fact:
     if radius is not None:
         reason += f", its radius `{format_typed(radius)}` is positive"
     return Fact(c.name, "convex set", f"{reason}; what it contains is {of}", c.span)
+
+
+def _below_fact(c: ConstraintDecl) -> Fact:
+    bound, terms = c.below
+    whats = [_what_term(t) for t in terms]
+    limit = f"affine in {_variables(bound)}" if bound.variables else "constant"
+    return Fact(c.name, "convex set", f"{'; '.join(whats)}; the bound `{format_typed(bound)}` is {limit}", c.span)
+
+
+def _what_term(term: Term) -> str:
+    what = f"a {CONVEX[term.atom].what}" if term.kind == "function" else "a loss"
+    return (
+        f"`{term.text}` is {what} of what is affine in {_variables(term.argument)}"
+        if term.argument.variables
+        else f"`{term.text}` is constant"
+    )
 
 
 def promises(data: Sequence[DataDecl], params: Sequence[ParamDecl]) -> tuple[Fact, ...]:

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..grammar import tree
+from ..grammar.source import Span
 from ..model import Dim, Expr, Sign, Type
-from ..words import FUNCTIONS
+from ..words import CONVEX, FUNCTIONS
 from . import algebra, arrays, shapes, signs
 from .arguments import BoundArguments, signature
 from .arithmetic import report_product
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
 from .types import resolve_dimension
-from .values import Combination, Summand, Value
+from .epigraphs import with_weights_in_rows
+from .values import AppliedAtom, Combination, Summand, Value
 
 
 def apply(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
@@ -54,6 +56,8 @@ def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, 
     if isinstance(s.body, Expr):
         vector = algebra.spread(s.body, samples) if s.body.type.is_scalar else s.body
         return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
+    if s.body.per_sample and s.body.kind == "function":
+        return _added_rows(ctx, s, s.body, how, samples, node.span if alone else s.span)
     if s.body.per_sample:
         text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.body.text})", s.span)
         body = replace(s.body, reduce="mean" if how == "mean" else "sum", text=text, span=span)
@@ -66,6 +70,21 @@ def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, 
         ones = algebra.ones((samples,))
         factor = algebra.make("sum", shapes.REAL, (ones,), sign="positive", span=s.span)
     return replace(s, coefficient=algebra.times(s.coefficient, factor), weight=None)
+
+
+def _added_rows(ctx: Context, s: Summand, body: AppliedAtom, how: str, samples: Dim, span: Span) -> Summand:
+    """The sum, or the mean, of what a function has for each row: the function of the whole matrix. Weights are factors of the rows."""
+    x = with_weights_in_rows(body).argument
+    coefficient = s.coefficient
+    if how == "mean":
+        count = (
+            algebra.const(samples)
+            if isinstance(samples, int)
+            else Expr("dim", shapes.REAL, name=samples, sign="positive")
+        )
+        coefficient = algebra.ratio(coefficient, count)
+    whole = AppliedAtom("function", CONVEX[body.atom].total, x, text=ctx.text(span), span=span)
+    return replace(s, coefficient=coefficient, body=whole, span=span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------

@@ -128,6 +128,9 @@ def format_term(term: Term) -> str:
 
 def format_constraint(c: ConstraintDecl) -> str:
     """A constraint in its normalised form."""
+    if c.relation == "below":
+        bound, terms = c.below
+        return f"{' + '.join(map(format_term, terms))} <= {format_typed(bound)}"
     left = format_typed(c.argument)
     if c.set is not None:
         return f"{left} in {format_set(c.set)}"

@@ -8,6 +8,7 @@ from typing import Literal
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..model import Dim, Expr, Term
+from ..words import CONVEX
 from . import algebra
 
 Nested = float | str | tuple["Nested", ...]
@@ -33,8 +34,8 @@ class AppliedAtom:
 
     @property
     def per_sample(self) -> bool:
-        """True if the term still has one value a sample."""
-        return self.kind == "loss" and not self.reduce
+        """True if the term still has one value a sample, or a row."""
+        return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ Op = Literal[
     "quad",  # args: (U, X)
     "gather",  # args: (F, task): F[task]
     "observe",  # args: (B, M): B[M]
+    "stack",  # args: numbers and arrays, one after the other, each flat in C order; no text of a program makes it
     "eye",
     "ones",
     "zeros",  # shape in type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -100,17 +100,27 @@ class ConstraintDecl:
     bare variable, or c x + k, with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
     or `c1`, `c2`, ... by position; it is never empty. Where the user bounded `factor * norm(e)`, or a `sum_squares` (`squared`), by r,
     `factor` and `squared` lead from the radius back to r; a set form has neither. Of c x + k the factor is c.
+
+    Of "below" the sum of convex `terms` is at most an affine bound, a number, or entry by entry where they have a value for each entry or row.
+    `argument` is then a stack of the bound and of the arguments of the terms, so that who rewrites expressions rewrites all of them; `below` takes it apart.
     """
 
-    relation: Literal["in", "le", "eq"]
+    relation: Literal["in", "le", "eq", "below"]
     argument: Expr
     set: SetRef | None = None
+    terms: tuple[Term, ...] = ()
     name: str = ""
     flipped: bool = False
     factor: Expr | None = field(default=None, compare=False)
     squared: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def below(self) -> tuple[Expr, tuple[Term, ...]]:
+        """The bound of "below" and the terms that are bounded together."""
+        bound, *arguments = self.argument.args
+        return bound, tuple(replace(t, argument=a) for t, a in zip(self.terms, arguments, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

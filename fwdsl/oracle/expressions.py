@@ -113,6 +113,9 @@ class ExpressionTranslator:
             total = total + (dense(part) if not arg.variables else part)
         return total
 
+    def _op_stack(self, e: Expr) -> Translated:
+        return self.cp.hstack([flat(self.cp, part) for part in self._args(e)])
+
     def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
 

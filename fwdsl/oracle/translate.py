@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum_squares": lambda cp, x: cp.sum_squares(x),
     "norm_nuc": lambda cp, x: cp.normNuc(x),
     "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
@@ -146,14 +147,20 @@ class Translator(ExpressionTranslator):
         if term.kind == "function":
             blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
             return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
-        z = self.expr(term.argument)
-        samples = self._loss(term.atom, z, term.target, {name: self.number(e) for name, e in options.items()})
-        if term.weights is not None:
-            samples = self.cp.multiply(self.expr(term.weights), samples)
-        count = z.shape[0] if z.ndim else 1
+        samples = self._samples(term)
+        count = samples.shape[0] if samples.ndim else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
+    def _samples(self, term: Term) -> Any:
+        """The values of a loss by sample, weighted."""
+        options = {name: self.number(e) for name, e in term.options}
+        samples = self._loss(term.atom, self.expr(term.argument), term.target, options)
+        return samples if term.weights is None else self.cp.multiply(self.expr(term.weights), samples)
+
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
+        if constraint.relation == "below":
+            bound, terms = constraint.below
+            return [self._below(terms) <= self.expr(bound)]
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]
@@ -161,6 +168,12 @@ class Translator(ExpressionTranslator):
             return [e == 0 for e in blocks]
         assert constraint.set is not None
         return [c for e in blocks for c in self.member(e, constraint.set)]
+
+    def _below(self, terms: Sequence[Term]) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
+        if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
+            return self.number(terms[0].coefficient) * self._samples(terms[0])
+        return self.total(terms)
 
     # --- losses --------------------------------------------------------------------------------------------------------
 

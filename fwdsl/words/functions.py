@@ -53,6 +53,8 @@ class ConvexWord(Word):
     as_row_loss: str = ""
     #: It is finite on a set only.
     domain: str = ""
+    #: It has a value for each row of a matrix, and this is the function of the matrix that they add up to.
+    total: str = ""
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
     root_of: str = ""
     called: str = ""
@@ -71,6 +73,11 @@ class ConvexWord(Word):
     def additive(self) -> bool:
         """True if the function is the sum of a function of each entry."""
         return bool(self.rows) and self.rows == self.name
+
+    @property
+    def by_rows(self) -> bool:
+        """True if it has a value for each row of its argument."""
+        return bool(self.total)
 
     @property
     def is_norm(self) -> bool:
@@ -233,6 +240,16 @@ CONVEX: dict[str, ConvexWord] = {
             "l21_ball",
             "the sum of row norms",
             rows="norm2",
+        ),
+        ConvexWord(
+            name="rownorm2",
+            formula="The Euclidean norm of each row: a value for each, to be added up or bounded.",
+            parameters=_X,
+            elsewhere=("row_norms", "rownorms", "norms"),
+            what="norm of each row",
+            of=("matrix",),
+            total="norm21",
+            called="the norm of a row",
         ),
         _norm(
             "norm1_inf",
