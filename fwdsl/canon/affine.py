@@ -370,7 +370,7 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
-    def _stack(self, expr: Expr) -> AffineExpression:
+    def _one_after_the_other(self, expr: Expr) -> AffineExpression:
         """The numbers of all arguments, one after the other."""
         parts = [self.read(a) for a in expr.args]
         ends = np.cumsum([0, *(p.offset.size for p in parts)])
@@ -470,5 +470,5 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "quad": AffineReader._quad,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
-    "stack": AffineReader._stack,
+    "stack": AffineReader._one_after_the_other,
 }

@@ -12,7 +12,7 @@ from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
 from . import algebra, shapes
-from .balls import ball
+from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
 from .scalars import scalar_sign
@@ -129,7 +129,16 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     """left <= right, or left == right."""
     a, b = left.value, right.value
     if isinstance(a, Combination) or isinstance(b, Combination):
-        return ball(ctx, a, b, left.node, right.node, op, span)
+        entries = every_entry(a, b, left.node, right.node) if op != "==" else None
+        if entries is None:
+            return ball(ctx, a, b, left.node, right.node, op, span)
+        e, bound = entries
+        bounded = _bounded_variable(e, bound) if bound.is_constant else None
+        if bounded is None or (bounded[2] is not None and scalar_sign(bounded[2]) != "positive"):
+            return ConstraintDecl("le", _difference(e, bound), span=span)
+        x, limit, factor = bounded
+        made = _half_box(ctx, x, None, limit, right, span)
+        return None if made is None else replace(made, factor=factor)
     if a.is_constant and b.is_constant:
         _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
         return None

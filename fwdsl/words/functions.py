@@ -29,6 +29,8 @@ class ConvexWord(Word):
     degree: Literal[0, 1, 2] = 0
     #: f(s x) = s f(x) for s >= 0, and it is no norm: it sees signs.
     sublinear: bool = False
+    #: It is at most a number where each of its entries is.
+    bounds_entries: bool = False
     #: It is concave, and what stands for it in the canonical form is its negative.
     concave: bool = False
     #: The function f of which it is the negative at the negative: -f(-x).
@@ -294,6 +296,7 @@ CONVEX: dict[str, ConvexWord] = {
             of=_ANY,
             transposable=True,
             sublinear=True,
+            bounds_entries=True,
             called="the largest entry",
         ),
         ConvexWord(
