@@ -172,6 +172,11 @@ def transposed(x: Expr) -> Expr:
     return make("transpose", shapes.of_shape(x.type.array_shape[::-1]), (x,), sign=x.sign, span=x.span)
 
 
+def length(dim: Dim, span: Span = NOWHERE) -> Expr:
+    """A dimension as a number."""
+    return const(dim, span) if isinstance(dim, int) else Expr("dim", REAL, name=dim, sign="positive", span=span)
+
+
 def spread(scalar: Expr, samples: Dim) -> Expr:
     """A scalar repeated to a vector with an entry for each sample."""
     vector = ones((samples,), scalar.span)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Term
+from ..model import Dim, Expr, Term, is_concave
 from ..words import CONVEX
 from . import algebra
 
@@ -26,16 +26,32 @@ class AppliedAtom:
     weights: Expr | None = None
     reduce: Literal["mean", "sum", ""] = ""
     options: tuple[tuple[str, Expr], ...] = ()
-    #: The word that the program has for it, where that is another, and whether that is its negative at the negative.
-    written: str = field(default="", compare=False)
-    concave: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+    #: It is written as a function of entries, so that the mean is that over all entries of a matrix.
+    of_entries: bool = field(default=False, compare=False)
+    #: The word that the program has for it, where that is another, and whether that is the negative of a convex function.
+    written: str = field(default="", compare=False)
+    concave: bool = field(default=False, compare=False)
 
     @property
     def per_sample(self) -> bool:
         """True if the term still has one value a sample, or a row."""
         return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows)
+
+    @property
+    def word(self) -> str:
+        """The word that the program has for it."""
+        return self.written or self.atom
+
+    @property
+    def is_concave(self) -> bool:
+        """True if the function of its name is concave, and the loss or the convex function its negative."""
+        return self.concave or (self.kind == "loss" and is_concave(self.atom, self.options))
+
+    def as_written(self, coefficient: Expr) -> Expr:
+        """The coefficient of the function of its name, from that of the loss."""
+        return algebra.times(coefficient, algebra.const(-1.0)) if self.is_concave else coefficient
 
 
 @dataclass(frozen=True, slots=True)
