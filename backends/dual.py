@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.matrices import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.support import Support
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
@@ -311,6 +312,8 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, mos
         return _metric_of_rows(f, y)
     if isinstance(f, Support):
         return SimplexMetric(f.room(y)[None, :])
+    if isinstance(f, Lines) and isinstance(f.inner, Support):
+        return SimplexMetric(np.array([f.inner.room(line) for line in f.lines(y)]))
     interval = _interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:

@@ -161,7 +161,7 @@ def _sum_of_term(i: int, term: Term) -> SumPlan:
         return _loss_plan(i, term, word.as_loss, matrix_prediction(term.argument) if not word.root_of else None)
     if word.as_row_loss:
         return _loss_plan(i, term, word.as_row_loss, None)
-    return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
+    return SumPlan("norm", term.atom, i, False, term.text, None if term.of_rows else _own_variable(term))
 
 
 def _own_variable(term: Term) -> str | None:
@@ -202,7 +202,11 @@ def _arrange_block(
     for i, term in enumerate(model.terms):
         if is_ridge(term):
             ridges += [i] if bare_variable(term.argument) == name else []
-        elif term.kind == "function" and _own_variable(term) == name and not CONVEX[term.atom].as_row_loss:
+        elif (
+            term.kind == "function"
+            and _own_variable(term) == name
+            and not (CONVEX[term.atom].as_row_loss or term.of_rows)
+        ):
             is_apart = overlapping(term.options) or ("term", i) in apart
             if in_block(term.atom, None, type_) and not is_apart:
                 norms.setdefault(term.atom, []).append(i)

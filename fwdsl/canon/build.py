@@ -352,11 +352,13 @@ class _Builder:
         stacked = self.reader.stacked(term.argument)
         if atom in CONVEX and (overlapping(term.options) or apart):
             return self._regrouped(term, c, stacked)
+        if atom in CONVEX and term.of_rows:
+            return self.sets.of_each_row(term, c, stacked.shape), stacked
         if atom in CONVEX:
             spec = self.sets.norm_spec(term, c)
             return self.sets.function(spec, None, term.argument.type, stacked.shape, [term.span]), stacked
         if atom in VECTOR_LOSSES and term.kind == "function":
-            return self._row_loss(atom, c, stacked)
+            return self._row_loss(term, atom, c, stacked)
         if atom in VECTOR_LOSSES:
             return self._vector_loss(term, c, stacked), stacked
         root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
@@ -390,10 +392,12 @@ class _Builder:
         norm = build((term.atom, c, found.args), None, found.length)
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
 
-    def _row_loss(self, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
-        """A function of all entries as the loss of one row of scores, at class 0; `first_scores` adds what it lacks."""
-        row = replace(stacked, shape=(1, stacked.rows))
-        return VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(1, dtype=np.int64), np.array([c]), stacked.rows), row
+    def _row_loss(self, term: Term, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
+        """A function of all entries, or of each row, as the loss of rows of scores at class 0; `first_scores` adds what it lacks."""
+        n, k = stacked.shape if term.of_rows else (1, stacked.rows)
+        w = np.full(n, c) if term.weights is None else c * self.reader.vector(term.weights, n)
+        found = VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(n, dtype=np.int64), w, k)
+        return found, replace(stacked, shape=(n, k))
 
     def _vector_loss(self, term: Term, c: float, stacked: Stacked) -> VectorLossFunction:
         n, k = stacked.shape

@@ -19,7 +19,7 @@ from ..atoms.vectors.common import norm2
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..model import Expr, Model, Term
-from ..words import CONVEX
+from ..words import AXIS, CONVEX
 from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
 from .maps import Column, Diagonal
@@ -146,6 +146,9 @@ def _function(reader: AffineReader, term: Term, z: Any) -> float:
         return function_value(word.spectrum, singular_values(z), {})
     if isinstance(z, LowRank) and word.euclidean:
         return squared_norm(z)
+    if term.of_rows and term.weights is not None:
+        rows = [function_value(word.name, row, {}) for row in np.asarray(z)]
+        return float(reader.vector(term.weights, len(rows)) @ np.array(rows))
     # literal groups are lists of positions
     options = {n: e.value if e.op == "list" else reader.constant(e) for n, e in term.options}
     return function_value(word.name, np.asarray(z), options)
@@ -175,6 +178,9 @@ def named_values(model: Model, value: Callable[[int, Term], float]) -> dict[str,
 def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
     """f(z) for a number, a vector or a matrix z; inf outside the domain. Raises `KeyError` for an unknown name."""
     word = CONVEX[name]
+    if AXIS.name in options:
+        own = {n: v for n, v in options.items() if n != AXIS.name}
+        return math.fsum(function_value(name, row, own) for row in z)
     if word.grouped:
         # groups may overlap here, and have no weight
         return _group_norm(z, **options)

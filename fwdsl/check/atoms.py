@@ -8,9 +8,9 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from ..words import CONVEX, ENTRYWISE, LOSSES, ConvexWord, LossWord
+from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
-from .arguments import BoundArguments, bind_arguments, option
+from .arguments import BoundArguments, bind_arguments, literal, option
 from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
@@ -270,44 +270,91 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     name = node.func.name
     signature = CONVEX[name]
     bound = bind_arguments(ctx, node, signature.parameters)
-    x = None if bound is None else as_vector(ctx, node, bound, signature)
-    if x is None or bound is None:
+    found = None if bound is None else operand_of(ctx, node, bound, signature)
+    if found is None or bound is None:
         return None
+    x, along = found
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
-    return _applied(ctx, node, x, options)
-
-
-def _applied(ctx: Context, node: tree.Call, x: Expr, options: tuple[tuple[str, Expr], ...]) -> Combination:
-    body = AppliedAtom("function", node.func.name, x, options=options, text=ctx.text(node), span=node.span)
-    rows = x.type.array_shape[0] if CONVEX[node.func.name].by_rows else None
+    body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
+    if along:
+        body = of_each_row(body)
+    rows = x.type.array_shape[0] if body.per_sample else None
     return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
 
 
-def as_vector(ctx: Context, node: tree.Call, bound: BoundArguments, signature: ConvexWord) -> Expr | None:
-    """The argument of a function, several numbers as one vector; None after an error."""
+def of_each_row(body: AppliedAtom) -> AppliedAtom:
+    """A function of vectors, taken of each row of its argument."""
+    other = CONVEX[body.atom].of_each_row
+    if other != body.atom:
+        return replace(body, atom=other, written=body.word)
+    return replace(body, options=(*body.options, (AXIS.name, algebra.ONE)))
+
+
+def operand_of(ctx: Context, node: tree.Call, bound: BoundArguments, signature: ConvexWord) -> tuple[Expr, bool] | None:
+    """The argument of a function, several numbers as one vector, and whether the function is of each of its rows; None after an error.
+
+    Several vectors are the columns of a matrix; columns are rows of the transpose.
+    """
     if signature.of_several and len(node.args) > 1:
-        return _of_several(ctx, node)
+        return _of_several(ctx, node, bound)
     x = affine(ctx, node, bound["x"])
-    return x if x is not None and is_of(ctx, node, bound["x"], x, signature) else None
+    if x is None:
+        return None
+    if AXIS.name not in bound:
+        return (x, False) if is_of(ctx, node, bound["x"], x, signature) else None
+    if x.type.is_family or not shapes.has_two_axes(x.type):
+        wrong_kind(
+            ctx,
+            node,
+            bound["x"],
+            x.type,
+            "a matrix, where it has an axis",
+            f"write `{node.func.name}({ctx.text(bound['x'])})`",
+        )
+        return None
+    axis = literal(bound[AXIS.name])
+    if axis not in (0.0, 1.0):
+        ctx.error(
+            "FW2012",
+            f"`axis` of `{node.func.name}` is 0, for a value of each column, or 1, for one of each row, not `{ctx.text(bound['axis'])}`",
+            bound[AXIS.name].span,
+            rule="Options are constant, and within the domain of the function.",
+        )
+        return None
+    return (x if axis == 1.0 else algebra.transposed(x)), True
 
 
-def _of_several(ctx: Context, node: tree.Call) -> Expr | None:
-    """Several numbers as one vector; None after an error."""
-    numbers = []
+def _of_several(ctx: Context, node: tree.Call, bound: BoundArguments) -> tuple[Expr, bool] | None:
+    """Several numbers as one vector, several vectors as the columns of a matrix, each of whose rows the function is of; None after an error."""
+    name = node.func.name
+    if AXIS.name in bound:
+        ctx.error(
+            "FW2010",
+            f"`{name}` of several arguments has no axis",
+            bound[AXIS.name].span,
+            rule="Of several numbers there is one value, of several vectors one for each entry.",
+            hint=f"leave `axis` out, or write `{name}(X, axis=1)` of one matrix",
+        )
+        return None
+    values: list[Expr] = []
     for part in node.args:
         value = affine(ctx, node, part)
         if value is None:
             return None
-        if not value.type.is_scalar:
-            name = node.func.name
-            beside = f"{name}(hstack({', '.join(map(ctx.text, node.args))}))"
-            hint = f"for the entries of all write `{beside}`" if shapes.has_one_axis(value.type) else ""
-            wrong_kind(ctx, node, part, value.type, "a number, where it has several arguments", hint)
+        longest = next((v.type.array_shape for v in values if v.type.array_shape), ())
+        fits = value.type.is_scalar or (shapes.has_one_axis(value.type) and longest in ((), value.type.array_shape))
+        if not fits or value.type.is_family:
+            takes = "numbers, or vectors of one size, where it has several arguments"
+            wrong_kind(ctx, node, part, value.type, takes, f"`{name}(X, axis=1)` is of each row of a matrix")
             return None
-        numbers.append(value)
-    return algebra.stacked(numbers, span=node.span)
+        values.append(value)
+    shape = next((v.type.array_shape for v in values if v.type.array_shape), ())
+    if not shape:
+        return algebra.stacked(values, span=node.span), False
+    columns = [algebra.spread(v, shape[0]) if v.type.is_scalar else v for v in values]
+    return algebra.transposed(algebra.stacked(columns, below=True, span=node.span)), True
 
 
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:

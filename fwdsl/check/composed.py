@@ -10,7 +10,7 @@ from ..model import Expr
 from ..words import CONVEX, ConvexWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
-from .atoms import as_vector, is_of, report_weight
+from .atoms import is_of, of_each_row, operand_of, report_weight
 from .context import Context
 from .operands import affine, constant, wrong_kind
 from .values import AppliedAtom, Combination, Summand
@@ -26,28 +26,31 @@ def _sum(ctx: Context, node: tree.Call, parts: list[AppliedAtom], sign: float = 
     """sign times the sum of functions, which have the text of the call."""
     own = [replace(p, text=ctx.text(node), span=node.span, written=node.func.name, concave=sign < 0.0) for p in parts]
     coefficient = algebra.ONE if sign > 0.0 else algebra.const(-1.0)
-    return Combination(tuple(Summand(coefficient, p, span=node.span) for p in own), None, node.span)
+    rows = own[0].argument.type.array_shape[0] if own[0].per_sample else None
+    return Combination(tuple(Summand(coefficient, p, span=node.span) for p in own), rows, node.span)
 
 
 def _negative_of(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combination | None:
     """-f(-x) for the function f that a record names: the smallest entries are the largest of -x."""
     word = CONVEX[node.func.name]
-    x = as_vector(ctx, node, bound, word)
-    if x is None:
+    found = operand_of(ctx, node, bound, word)
+    if found is None:
         return None
+    x, along = found
     options = []
     for parameter in word.options:
         value = option(ctx, word.name, parameter, bound.get(parameter.name))
         if value is None:
             return None
         options.append((parameter.name, value))
-    return _sum(ctx, node, [AppliedAtom("function", word.negative_of, algebra.negate(x), options=tuple(options))], -1.0)
+    body = AppliedAtom("function", word.negative_of, algebra.negate(x), options=tuple(options))
+    return _sum(ctx, node, [of_each_row(body) if along else body], -1.0)
 
 
 def _of_negative(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combination | None:
     """A concave function, as -1 times the convex one that stands for it."""
-    x = as_vector(ctx, node, bound, CONVEX[node.func.name])
-    return None if x is None else _sum(ctx, node, [AppliedAtom("function", node.func.name, x)], -1.0)
+    found = operand_of(ctx, node, bound, CONVEX[node.func.name])
+    return None if found is None else _sum(ctx, node, [AppliedAtom("function", node.func.name, found[0])], -1.0)
 
 
 # --- total variation -----------------------------------------------------------------------------------------------

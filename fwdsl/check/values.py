@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Term, is_concave
+from ..model import Dim, Expr, Term, is_concave, is_of_rows
 from ..words import CONVEX
 from . import algebra
 
@@ -37,7 +37,7 @@ class AppliedAtom:
     @property
     def per_sample(self) -> bool:
         """True if the term still has one value a sample, or a row."""
-        return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows)
+        return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows or is_of_rows(self.options))
 
     @property
     def word(self) -> str:

@@ -13,7 +13,19 @@ from .dims import (
     split_dim,
 )
 from .expr import Expr, SliceItem, sizes_of, slice_key
-from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, is_concave, once_per_model
+from .program import (
+    ConstraintDecl,
+    DataDecl,
+    Fact,
+    Model,
+    ParamDecl,
+    SetRef,
+    Term,
+    VarDecl,
+    is_concave,
+    is_of_rows,
+    once_per_model,
+)
 from .types import Sign, Type
 
 __all__ = [
@@ -33,10 +45,11 @@ __all__ = [
     "add_dims",
     "evaluate_dim",
     "every",
+    "is_concave",
+    "is_of_rows",
     "monomials",
     "multiply_dims",
     "names_in",
-    "is_concave",
     "once_per_model",
     "shift_dim",
     "sizes_of",

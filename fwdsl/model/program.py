@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
-from ..words import CONVEX, LOSSES, SETS, ConvexWord, SetWord
+from ..words import AXIS, CONVEX, LOSSES, SETS, ConvexWord, SetWord
 from .dims import Dim
 from .expr import Expr
 from .types import Type
@@ -68,6 +68,11 @@ def is_concave(atom: str, options: tuple[tuple[str, Expr], ...]) -> bool:
     return LOSSES[atom].is_concave({n: e.value for n, e in options if isinstance(e.value, float)})
 
 
+def is_of_rows(options: tuple[tuple[str, Expr], ...]) -> bool:
+    """True if a function of vectors is taken of each row of a matrix."""
+    return any(name == AXIS.name for name, _ in options)
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
@@ -94,7 +99,14 @@ class Term:
     @property
     def is_concave(self) -> bool:
         """True if the function of its name is concave: the term is that of its negative."""
+        if self.kind == "function":
+            return CONVEX[self.atom].concave
         return self.kind == "loss" and is_concave(self.atom, self.options)
+
+    @property
+    def of_rows(self) -> bool:
+        """True if it is the sum over the rows of a matrix of a function of vectors."""
+        return self.kind == "function" and is_of_rows(self.options)
 
     @property
     def convex(self) -> ConvexWord | None:

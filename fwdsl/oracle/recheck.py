@@ -173,7 +173,9 @@ class _Lagrangian:
             if isinstance(part, Term) and part.convex is not None and part.convex.as_row_loss:
                 # the multiplier of the loss of class 0, which lacks the first entry of each row
                 y = y.copy()
-                y.reshape(1, -1)[:, 0] += self.sense * translator.number(part.coefficient)
+                c = self.sense * translator.number(part.coefficient)
+                first = y.reshape(e.shape if part.of_rows else (1, -1))[:, 0]
+                first += c if part.weights is None else c * translator.expr(part.weights)
             y = y.reshape(e.shape)
             for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
                 constant -= (
@@ -226,7 +228,10 @@ class _Lagrangian:
         if term.atom == "sum_squares":
             return float(np.square(y).sum()) / (4.0 * c)
         if term.atom in FUNCTION_CONJUGATES:
-            return FUNCTION_CONJUGATES[term.atom](y, c, {n: self.translator.number(e) for n, e in term.options})
+            p = {n: self.translator.number(e) for n, e in term.options}
+            of = FUNCTION_CONJUGATES[term.atom]
+            weights = np.ones(len(y)) if term.weights is None else self.translator.expr(term.weights)
+            return sum(of(row, c * w, p) for row, w in zip(y, weights, strict=True)) if term.of_rows else of(y, c, p)
         if term.atom == "group_norm":
             return self._group_conjugate(term, c, y)
         if term.atom == "sorted_l1":

@@ -149,6 +149,9 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
+            if term.of_rows and term.weights is not None:
+                z, weights = self.expr(term.argument), self.expr(term.weights)
+                return coefficient * sum(w * self._function(term.atom, z[i, :], {}) for i, w in enumerate(weights))
             blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
             return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
         samples = self._samples(term)
@@ -219,6 +222,9 @@ class Translator(ExpressionTranslator):
 
     def _function(self, name: str, x: Any, options: Mapping[str, Expr]) -> Any:
         cp = self.cp
+        if words.AXIS.name in options:
+            own = {n: e for n, e in options.items() if n != words.AXIS.name}
+            return sum(self._function(name, x[i, :], own) for i in range(x.shape[0]))
         if name in _FUNCTIONS:
             return _FUNCTIONS[name](cp, x)
         if name in _WITH_NUMBERS:

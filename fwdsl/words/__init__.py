@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import NUMBERS, Domain, Parameter, Word
+from .base import AXIS, NUMBERS, Domain, Parameter, Word
 from .columns import COLUMN_WORDS, ONEHOT
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
@@ -30,6 +30,7 @@ from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
+    "AXIS",
     "BOX",
     "COLUMN_WORDS",
     "CONVEX",

@@ -128,6 +128,9 @@ def values(*names: str) -> tuple[Parameter, ...]:
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
 
+AXIS = Parameter("axis", "seed", optional=True)
+"""The axis of a matrix along which a function is taken: 1 of each row, 0 of each column."""
+
 MORE = Parameter("more", optional=True, repeated=True)
 """Further arguments like the first one."""
 

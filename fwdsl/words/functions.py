@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import EXPONENT, GROUPS, LAMBDAS, MORE, Parameter, Word, values
+from .base import AXIS, EXPONENT, GROUPS, LAMBDAS, MORE, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -98,7 +98,7 @@ class ConvexWord(Word):
     @property
     def grows_evenly(self) -> bool:
         """True if f(s x) = s f(x) for s >= 0: far out it grows as it does near 0."""
-        return self.is_norm or self.sublinear
+        return self.is_norm or self.sublinear or bool(self.total)
 
     @property
     def adds_sizes(self) -> bool:
@@ -117,7 +117,22 @@ class ConvexWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return tuple(p for p in self.parameters[1:] if not p.repeated)
+        return tuple(p for p in self.parameters[1:] if not p.repeated and p != AXIS)
+
+    @property
+    def along(self) -> bool:
+        """True if it may be taken of each row or each column of a matrix: `max(X, axis=1)`."""
+        return AXIS in self.parameters
+
+    @property
+    def of_each_row(self) -> str:
+        """The function that has its value for each row of a matrix; its own name where that is no other."""
+        return next((w.name for w in CONVEX.values() if w.total and CONVEX[w.total].rows == self.name), self.name)
+
+    @property
+    def sum_over_rows(self) -> str:
+        """The function of a matrix that is the sum of this one over its rows; empty where there is none."""
+        return self.total or next((w.name for w in CONVEX.values() if self.name == w.rows and "matrix" in w.of), "")
 
 
 _ANY: tuple[Shape, ...] = ("scalar", "vector", "matrix")
@@ -170,6 +185,7 @@ CONVEX: dict[str, ConvexWord] = {
             "the sum of sizes",
             transposable=True,
             rows="norm1",
+            options=(AXIS,),
             elsewhere=("l1_norm", "l1norm", "norm_l1", "l1"),
         ),
         _norm(
@@ -179,6 +195,7 @@ CONVEX: dict[str, ConvexWord] = {
             "linf_ball",
             "the largest size",
             transposable=True,
+            options=(AXIS,),
             elsewhere=("linf_norm", "norm_max"),
         ),
         _norm(
@@ -189,6 +206,7 @@ CONVEX: dict[str, ConvexWord] = {
             "the Euclidean norm",
             euclidean=True,
             of_matrices="norm_fro",
+            options=(AXIS,),
             elsewhere=("l2_norm", "l2norm", "norm_l2", "l2"),
         ),
         ConvexWord(
@@ -285,12 +303,12 @@ CONVEX: dict[str, ConvexWord] = {
             "lp_ball",
             "the p-norm",
             elsewhere=("pnorm", "p_norm", "lp_norm", "normp"),
-            options=EXPONENT,
+            options=(*EXPONENT, AXIS),
         ),
         ConvexWord(
             name="max",
             formula="Largest entry, or the largest of several numbers.",
-            parameters=(*_X, MORE),
+            parameters=(*_X, MORE, AXIS),
             elsewhere=("maximum", "vmax", "amax"),
             what="largest entry",
             of=_ANY,
@@ -302,7 +320,7 @@ CONVEX: dict[str, ConvexWord] = {
         ConvexWord(
             name="min",
             formula="Smallest entry, or the smallest of several numbers, concave.",
-            parameters=(*_X, MORE),
+            parameters=(*_X, MORE, AXIS),
             elsewhere=("minimum", "vmin", "amin"),
             what="smallest entry",
             of=_ANY,
@@ -311,7 +329,7 @@ CONVEX: dict[str, ConvexWord] = {
         ConvexWord(
             name="sum_largest",
             formula="Sum of the k largest entries.",
-            parameters=(*_X, Parameter("k", domain="count")),
+            parameters=(*_X, Parameter("k", domain="count"), AXIS),
             elsewhere=("sumlargest", "top_k", "sum_k_largest"),
             what="sum of largest entries",
             of=("vector", "matrix"),
@@ -322,7 +340,7 @@ CONVEX: dict[str, ConvexWord] = {
         ConvexWord(
             name="sum_smallest",
             formula="Sum of the k smallest entries, concave.",
-            parameters=(*_X, Parameter("k", domain="count")),
+            parameters=(*_X, Parameter("k", domain="count"), AXIS),
             elsewhere=("sumsmallest",),
             what="sum of smallest entries",
             of=("vector", "matrix"),
@@ -357,7 +375,7 @@ CONVEX: dict[str, ConvexWord] = {
         ConvexWord(
             name="log_sum_exp",
             formula="log sum exp(x_i), of all entries.",
-            parameters=_X,
+            parameters=(*_X, AXIS),
             elsewhere=("logsumexp", "lse", "softmax_max"),
             what="logarithm of a sum of exponentials",
             of=("vector", "matrix"),
@@ -395,7 +413,6 @@ SIZES, LARGEST_SIZE, GROUPED = "norm1", "norm_inf", "group_norm"
 """The sum and the largest of the sizes of entries; the sum of the lengths of groups."""
 
 _SECOND_SIZE = Parameter("k", optional=True)
-_AXIS = Parameter("axis", "seed", optional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,13 +450,13 @@ FUNCTIONS: dict[str, FunctionWord] = {
         FunctionWord(
             name="sum",
             formula="The sum over all entries, over an axis of a matrix, or of a loss over samples.",
-            parameters=(*_X, _AXIS),
+            parameters=(*_X, AXIS),
             reduces=True,
         ),
         FunctionWord(
             name="mean",
             formula="The mean over all entries, over an axis of a matrix, or of a loss over samples.",
-            parameters=(*_X, _AXIS),
+            parameters=(*_X, AXIS),
             reduces=True,
             averages=True,
         ),
@@ -471,12 +488,12 @@ FUNCTIONS: dict[str, FunctionWord] = {
         FunctionWord(
             name="diff",
             formula="The differences of neighbours, x[1:] - x[:-1], along the first axis; order=2 takes them twice.",
-            parameters=(*_X, Parameter("order", "count", default=1.0), _AXIS),
+            parameters=(*_X, Parameter("order", "count", default=1.0), AXIS),
         ),
         FunctionWord(
             name="cumsum",
             formula="The sums of the entries up to each one, along the first axis.",
-            parameters=(*_X, _AXIS),
+            parameters=(*_X, AXIS),
         ),
         FunctionWord(
             name="conv",
