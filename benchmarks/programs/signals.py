@@ -131,11 +131,11 @@ def deconvolution() -> Written:
         return cp.Minimize(cp.sum_squares(cp.conv(k, x) - y) + 0.1 * cp.sum(x)), []
 
     text = """
-data k: vector[q], y: vector[m]
+data k: vector[q], y: vector[n + q - 1]
 var x: vector[n] in nonnegative
 minimize sum_squares(conv(k, x) - y) + 0.1 * sum(x)
 """
-    return Written(text, {"k": k, "y": y, "n": 200}, state)
+    return Written(text, {"k": k, "y": y}, state)
 
 
 @program("signals")
