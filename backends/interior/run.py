@@ -5,14 +5,16 @@ r"""A primal-dual interior-point method on the homogeneous embedding of the coni
     P v + A'z + tau c = 0,   A v + s - tau b = 0,   kappa + <c, v> + <b, z> + v'P v / tau = 0,   s in K, z in K*, tau, kappa >= 0
 
 A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
-Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
+Mehrotra's predictor and corrector in the scaling of Nesterov and Todd, or Tuncel's where a cone is not symmetric. Both need one factorisation:
 
     S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
-The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares. 10 to 20 steps.
+The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares, or is the middle
+of all cones where some are not symmetric (`nonsymmetric`). 10 to 20 steps.
 
 Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
-4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
+4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones);
+Dahl, Andersen 2022 (exponential cones).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Symmetric
@@ -97,14 +99,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
-        D, E = diags_array(self.d), diags_array(self.e)
-        c, A, b = self.d * program.c, E @ program.A @ D, self.e * program.b
+        c, b = self.d * program.c, self.e * program.b
+        self.A = _scaled(program.A, self.e, self.d)
         problem.look()
-        P = self.d[:, None] * program.P * self.d if isinstance(program.P, np.ndarray) else (D @ program.P @ D).tocsr()
+        P = program.P
+        P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else _scaled(P, self.d, self.d)
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
-        self.A = A.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
@@ -400,3 +402,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v and z themselves, which prove that there is no solution where tau vanishes."""
         v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
+
+
+def _scaled(A: Any, left: Array, right: Array) -> csr_array:
+    """diag(left) A diag(right)."""
+    A = A.tocsr()
+    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)
