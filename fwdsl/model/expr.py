@@ -20,7 +20,7 @@ Op = Literal[
     "literal",  # value: nested tuples of floats
     "dim",  # name: a dimension used as a number
     "data",  # name
-    "param",  # name
+    "param",  # name, value: the bounds of its entries, or None
     "var",  # name
     "add",  # args: n-ary sum (broadcasting: scalar to anything; a vector[k] to the rows of a matrix[n, k])
     "neg",  # args: (a,)
