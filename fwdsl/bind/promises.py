@@ -240,10 +240,10 @@ def check_bounds(decl: ParamDecl, value: Any, origin: str, findings: Findings) -
     if not decl.type.is_scalar and decl.type.domain == "nonnegative" and lo == 0.0:
         lo = -math.inf  # the promise of the type, which is checked as that of data is
     entries = np.asarray(value, dtype=np.float64)
-    wrong = np.argwhere(~((entries >= lo) & (entries <= hi)))
-    if not wrong.size and np.all(np.isfinite(entries)):
+    wrong = ~((entries >= lo) & (entries <= hi) & np.isfinite(entries))
+    if not wrong.any():
         return True
-    at = tuple(int(i) for i in wrong[0]) if wrong.size else ()
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
     what = f"{decl.name}[{', '.join(map(str, at))}]" if at else decl.name
     findings.add(
         "FW4511",

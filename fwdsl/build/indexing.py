@@ -34,18 +34,23 @@ def _item(base: Built, item: object, axis: int, count: int) -> tree.Expr | tree.
         raise misuse(
             "FW0308", f"{item!r} cannot stand in an index", hint="write slices and whole numbers, such as W[:, 2]"
         )
-    if isinstance(item, Built):
-        _check_data(base, item, axis, count)
-        return operand(item, "index").node
-    return _array(base, item, axis, count)
-
-
-def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
-    """Refuse an array as an index into an expression that is no family."""
+    if not isinstance(item, Built):
+        return _array(base, item, axis, count)
     node = item.node
     leaf = node.leaf if isinstance(node, Use) else None
-    if isinstance(leaf, DataLeaf) and leaf.type is None and leaf.value is not None and _axes(leaf.value) == 1:
-        _refuse(base, leaf.value, count)
+    if isinstance(leaf, DataLeaf) and leaf.type is None and _axes(leaf.value) == 1 and not (_has_family(base.node) and count == 1):
+        return _named(base, leaf, axis, count)
+    return operand(item, "index").node
+
+
+def _named(base: Built, leaf: DataLeaf, axis: int, count: int) -> tree.Expr:
+    """The node of `x[J]` with a datum `J` without a type: an index of the variable's dimension where that is known, else the list of its positions."""
+    value: MatrixLike = leaf.value
+    of = base.node.leaf if isinstance(base.node, Use) else None
+    if not isinstance(of, VarLeaf) or axis >= len(of.type.dims) or value.dtype.kind not in "iu" or (value < 0).any():
+        return _array(base, value, axis, count)
+    kind = tree.TypeExpr(tree.Ident("index"), (number(int(value.shape[0])),), of.type.dims[axis])
+    return use(DataLeaf(leaf.name, kind, value), "index")
 
 
 def _array(base: Built, item: object, axis: int, count: int) -> tree.Expr:

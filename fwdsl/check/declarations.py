@@ -72,7 +72,7 @@ def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
         value = Expr("param", type_, name=item.name.name, value=bounds, sign=sign, span=item.name.span)
     entry = Entry(item.name.name, "param", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
     if ctx.declare(entry) and type_ is not None:
-        out.params.append(ParamDecl(item.name.name, type_, default, bounds, item.span))
+        out.params.append(ParamDecl(item.name.name, type_, default, item.span, bounds))
 
 
 def _bounds(ctx: Context, item: tree.Item, member: tree.Expr) -> tuple[float, float] | None:

@@ -40,8 +40,8 @@ class ParamDecl:
     name: str
     type: Type
     default: Expr | None = None
-    bounds: tuple[float, float] | None = None
     span: Span = field(default=NOWHERE, compare=False)
+    bounds: tuple[float, float] | None = None
 
     @property
     def as_data(self) -> DataDecl:
