@@ -38,13 +38,18 @@ def _item(base: Built, item: object, axis: int, count: int) -> tree.Expr | tree.
         return _array(base, item, axis, count)
     node = item.node
     leaf = node.leaf if isinstance(node, Use) else None
-    if isinstance(leaf, DataLeaf) and leaf.type is None and _axes(leaf.value) == 1 and not (_has_family(base.node) and count == 1):
+    if (
+        isinstance(leaf, DataLeaf)
+        and leaf.type is None
+        and _axes(leaf.value) == 1
+        and not (_has_family(base.node) and count == 1)
+    ):
         return _named(base, leaf, axis, count)
     return operand(item, "index").node
 
 
 def _named(base: Built, leaf: DataLeaf, axis: int, count: int) -> tree.Expr:
-    """The node of `x[J]` with a datum `J` without a type: an index of the variable's dimension where that is known, else the list of its positions."""
+    """The node of `x[J]` with a datum `J` without a type: an index of the variable's dimension, else the list of its positions."""
     value: MatrixLike = leaf.value
     of = base.node.leaf if isinstance(base.node, Use) else None
     if not isinstance(of, VarLeaf) or axis >= len(of.type.dims) or value.dtype.kind not in "iu" or (value < 0).any():

@@ -41,7 +41,11 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
             facts.append(fact)
     if len(terms) < len(summands):
         return None
-    if not feasibility and not any(t.argument.variables for t in terms) and any(e.kind == "var" for e in ctx.entries.values()):
+    if (
+        not feasibility
+        and not any(t.argument.variables for t in terms)
+        and any(e.kind == "var" for e in ctx.entries.values())
+    ):
         ctx.error(
             "FW2059",
             f"there is no variable in `{ctx.text(node.value)}`",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from math import inf
 
 from ..model import Expr, Sign
+from ..words import CONSTANTS
 from . import signs
 
 Range = tuple[float, float]
@@ -37,11 +39,28 @@ def range_of(e: Expr) -> Range:
         return (1.0 if e.op == "ones" else 0.0, 1.0)
     if e.op == "param" and isinstance(e.value, tuple):
         return (max(lo, e.value[0]), min(hi, e.value[1]))
-    rule = _RULES.get(e.op)
+    rule = _of_function(e) if e.op == "function" else _RULES.get(e.op)
     if rule is None:
         return (lo, hi)
     low, high = rule(*(range_of(a) for a in e.args))
     return (max(lo, low), min(hi, high))
+
+
+def _of_function(e: Expr) -> Callable[..., Range]:
+    """The range of a function of constants from that of its argument."""
+    word = CONSTANTS[e.name]
+
+    def value(x: float, otherwise: float) -> float:
+        try:
+            return float(word.value(math, x))
+        except (ValueError, OverflowError):
+            return otherwise
+
+    def rule(a: Range, *options: Range) -> Range:
+        lo, hi = (value(a[0], -inf), value(a[1], inf)) if word.rises else (-inf, inf)
+        return (max(lo, 0.0) if word.nonnegative else lo, hi)
+
+    return rule
 
 
 def _sum(*terms: Range) -> Range:

@@ -51,6 +51,7 @@ Op = Literal[
     "mean",
     "dot",  # args: (a, b)
     "sqrt",  # args: (a,): a constant scalar, only in radii (`sum_squares(e) <= r` is the ball of sqrt(r))
+    "function",  # name: exp, log, ...; args: (a, *options): of each entry of a constant
     "features",  # name: rbf, polynomial, linear, fourier, ...; args: (X,), options: keyword -> Expr
     "list",  # literal list of lists of positions (groups): value
     "string",  # value: str

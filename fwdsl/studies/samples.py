@@ -14,7 +14,7 @@ from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
-from ..model import Type, DataDecl, Dim, Model, Term
+from ..model import DataDecl, Dim, Model, Term, Type
 from ..readers.row_blocks import is_on_disk
 from ..results.row_counts import with_row_names
 
