@@ -51,7 +51,7 @@ def shifts(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """How gladly 12 people take each of 21 shifts, the people that each shift needs, and the shifts that each person may take."""
     glad = rng.uniform(0.0, 5.0, (12, 21)).round(2)
     need = np.tile([3.0, 3.0, 2.0], 7)
-    most = rng.integers(4, 7, 12).astype(float)
+    most = rng.integers(5, 8, 12).astype(float)
     return {"glad": glad, "need": need, "most": most}
 
 
