@@ -121,7 +121,7 @@ def _calls(word: Word) -> str:
     """The call without the parameters that may be left out, and the one with them."""
     calls = (
         _call(word.name, (p.name for p in word.parameters if p.required), ()),
-        _call(word.name, (p.name for p in word.parameters), ()),
+        _call(word.name, ("..." if p.repeated else p.name for p in word.parameters), ()),
     )
     return ", ".join(dict.fromkeys(calls))
 
