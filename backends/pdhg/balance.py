@@ -82,9 +82,15 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
         if isinstance(f, LossFunction):
             lo, hi = f.dual_bounds()
             ends = np.maximum(np.abs(lo), np.abs(hi))
-            slopes.append(norm2(np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset))) / s))
-            targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)
-            sizes.append(norm2(s * targets * (f.w > 0.0)))
+            at = offset
+            if f.loss.on_nonnegative:
+                # where nothing else tells, predictions are as large as the scaled rows are meant to be
+                at = np.where(offset > 0.0, offset, 1.0 / s)
+                sizes.append(norm2(s * at * (f.w > 0.0)))
+            else:
+                targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)
+                sizes.append(norm2(s * targets * (f.w > 0.0)))
+            slopes.append(norm2(np.where(np.isfinite(ends), ends, np.abs(f.gradient(at))) / s))
         elif isinstance(f, VectorLossFunction):
             slopes.append(norm2(f.gradient(offset) / s))
             sizes.append(norm2(s))

@@ -13,7 +13,7 @@ from .dims import (
     split_dim,
 )
 from .expr import Expr, SliceItem, sizes_of, slice_key
-from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, once_per_model
+from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, is_concave, once_per_model
 from .types import Sign, Type
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "add_dims",
     "evaluate_dim",
     "every",
+    "is_concave",
     "monomials",
     "multiply_dims",
     "names_in",

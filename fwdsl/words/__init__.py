@@ -22,7 +22,7 @@ from .functions import (
     ConvexWord,
     FunctionWord,
 )
-from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, ENTRYWISE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, EntryWord, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .set_word import NONNEGATIVE, SetWord
 from .sets import BOX, PSD, SETS, SIMPLEX
@@ -35,6 +35,7 @@ __all__ = [
     "COLUMN_WORDS",
     "CONSTANTS",
     "CONVEX",
+    "ENTRYWISE",
     "FEATURE_MAPS",
     "FUNCTIONS",
     "GROUPED",
@@ -60,6 +61,7 @@ __all__ = [
     "ConstantWord",
     "ConvexWord",
     "Domain",
+    "EntryWord",
     "FunctionWord",
     "LossWord",
     "MapWord",
@@ -80,13 +82,20 @@ __all__ = [
 
 
 def function_named(name: str) -> Word | None:
-    """The loss, convex function, function or feature map of a name; None for any other word."""
-    return LOSSES.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name) or CONSTANTS.get(name)
+    """The loss, function of entries, convex function, function or feature map of a name; None for any other word."""
+    return (
+        LOSSES.get(name)
+        or ENTRYWISE.get(name)
+        or CONVEX.get(name)
+        or FUNCTIONS.get(name)
+        or FEATURE_MAPS.get(name)
+        or CONSTANTS.get(name)
+    )
 
 
 def is_of_variables(name: str) -> bool:
     """True if a word that is called like a function may be of variables, and not of constants alone."""
-    return name in {*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS}
+    return name in {*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS}
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:
@@ -96,7 +105,7 @@ def elsewhere(words: Iterable[Word]) -> dict[str, str]:
 
 def function_names() -> tuple[str, ...]:
     """All names that are called like a function: of losses, convex functions, functions, feature maps."""
-    return tuple(dict.fromkeys((*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS, *CONSTANTS)))
+    return tuple(dict.fromkeys((*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS, *CONSTANTS)))
 
 
 def is_reserved(name: str) -> bool:
@@ -106,7 +115,7 @@ def is_reserved(name: str) -> bool:
 
 def kind_of_word(name: str) -> str:
     """The kind of a word of the language, for a sentence: "a loss", "a set", ...; empty for any other word."""
-    if name in LOSSES:
+    if name in LOSSES and not LOSSES[name].entrywise:
         return "a loss"
     if function_named(name) is not None:
         return "a function"

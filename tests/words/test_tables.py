@@ -11,6 +11,7 @@ import fwdsl as fw
 from fwdsl.model.options import Options
 from fwdsl.words import (
     CONVEX,
+    ENTRYWISE,
     FEATURE_MAPS,
     FUNCTIONS,
     LOSSES,
@@ -24,7 +25,10 @@ from fwdsl.words import (
 from fwdsl.words.tables import PAGE, TABLES, written
 
 RECORDS = {
-    "losses": LOSSES,
+    "losses": {name: word for name, word in LOSSES.items() if not word.entrywise},
+    "entrywise": sorted(
+        [*ENTRYWISE, *(name for name, word in LOSSES.items() if word.entrywise or word.alone is not None)]
+    ),
     "convex": CONVEX,
     "sets": SETS,
     "maps": FEATURE_MAPS,
