@@ -8,7 +8,7 @@ from math import inf, sqrt
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..model import Dim, Expr, SetRef, Sign, Type, add_dims, multiply_dims, shift_dim
-from . import shapes, signs
+from . import ranges, shapes, signs
 from .shapes import REAL
 
 
@@ -78,7 +78,10 @@ def add(terms: Sequence[Expr], type_: Type, span: Span = NOWHERE) -> Expr:
     folded = [v for v in values if v is not None]
     if len(folded) == len(terms):
         return const(sum(folded), span)
-    return make("add", type_, terms, sign=signs.total(t.sign for t in terms), span=span)
+    sign = signs.total(t.sign for t in terms)
+    if sign == "unknown" and all(t.is_constant for t in terms):
+        sign = ranges.sign_of_sum(tuple(terms))
+    return make("add", type_, terms, sign=sign, span=span)
 
 
 def multiply(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:

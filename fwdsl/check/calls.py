@@ -9,6 +9,7 @@ from ..grammar.source import Span
 from ..model import Expr
 from ..words import (
     COLUMN_WORDS,
+    CONSTANTS,
     CONVEX,
     ENTRYWISE,
     FEATURE_MAPS,
@@ -21,10 +22,12 @@ from ..words import (
     elsewhere,
     function_named,
     function_names,
+    is_of_variables,
 )
 from .arguments import bind_arguments
 from .atoms import convex, entrywise, loss
 from .composed import composed
+from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
@@ -35,6 +38,13 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     """`f(...)` in an expression."""
     node = cast(tree.Call, node)
     name = node.func.name
+    if name in CONSTANTS:
+        value = first_argument(ctx, node)
+        if isinstance(value, Expr) and is_constant(value):
+            return constant(ctx, node, value)
+        if not is_of_variables(name):
+            _of_constants(ctx, node, value)
+            return None
     if name in LOSSES:
         return loss(ctx, node)
     if name in ENTRYWISE:
@@ -48,6 +58,25 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
         return None
     bound = bind_arguments(ctx, node, FUNCTIONS[name].parameters)
     return None if bound is None else apply(ctx, node, bound)
+
+
+def _of_constants(ctx: Context, node: tree.Call, value: Value | None) -> None:
+    """Report a function of constants that is given something else."""
+    if value is None and (node.args or node.keywords):
+        return
+    if value is None:
+        bind_arguments(ctx, node, CONSTANTS[node.func.name].parameters)
+        return
+    part = node.args[0] if node.args else node.keywords[0].value
+    name = node.func.name
+    ctx.error(
+        "FW2006",
+        f"there is no function `{name}` of variables, and `{ctx.text(part)}` depends on one",
+        node.func.span,
+        labels=ctx.declared(part),
+        rule="The functions are the losses, norms, feature maps and operations of the language.",
+        hint=_INSTEAD.get(name, ""),
+    )
 
 
 #: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ..grammar import tree
 from ..model import Dim, Expr, Type, add_dims, multiply_dims
-from ..words import SCALAR_TYPES, TYPES, TypeWord
+from ..words import TYPES, TypeWord
 from . import shapes
 from .context import Context
 
@@ -109,7 +109,7 @@ def resolve_type(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None
     shape = tuple(d for d in dims if d is not None)
     if not _counts(ctx, node, signature) or len(shape) < len(dims):
         return None
-    if signature.of_parameters:
+    if signature.is_number:
         return Type("real", domain=name)  # type: ignore[arg-type]
     if node.of is None:
         if signature.of_required:
@@ -192,9 +192,8 @@ _ANY_NUMBERS = ("float", "double", "number", "scalar", "array", "ndarray", "vec"
 
 def _allowed(of: Declares) -> tuple[str, ...]:
     """The types that may be declared for data, a parameter or a variable."""
-    if of == "param":
-        return SCALAR_TYPES
-    return tuple(name for name, signature in TYPES.items() if (signature.data if of == "data" else signature.var))
+    allowed = {"data": "data", "param": "of_parameters", "var": "var"}[of]
+    return tuple(name for name, signature in TYPES.items() if getattr(signature, allowed))
 
 
 def _unknown(ctx: Context, node: tree.TypeExpr, of: Declares) -> None:

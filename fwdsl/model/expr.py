@@ -20,7 +20,7 @@ Op = Literal[
     "literal",  # value: nested tuples of floats
     "dim",  # name: a dimension used as a number
     "data",  # name
-    "param",  # name
+    "param",  # name, value: the bounds of its entries, or None
     "var",  # name
     "add",  # args: n-ary sum (broadcasting: scalar to anything; a vector[k] to the rows of a matrix[n, k])
     "neg",  # args: (a,)
@@ -52,6 +52,7 @@ Op = Literal[
     "mean",
     "dot",  # args: (a, b)
     "sqrt",  # args: (a,): a constant scalar, only in radii (`sum_squares(e) <= r` is the ball of sqrt(r))
+    "function",  # name: exp, log, ...; args: (a, *options): of each entry of a constant
     "features",  # name: rbf, polynomial, linear, fourier, ...; args: (X,), options: keyword -> Expr
     "list",  # literal list of lists of positions (groups): value
     "string",  # value: str

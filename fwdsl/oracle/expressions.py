@@ -14,6 +14,7 @@ from ..bind.instance import Instance
 from ..bind.values import Entries
 from ..model import Expr, evaluate_dim, sizes_of, slice_key
 from ..readers.row_blocks import is_on_disk
+from ..words import CONSTANTS
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -262,6 +263,10 @@ class ExpressionTranslator:
         if isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
+
+    def _op_function(self, e: Expr) -> Translated:
+        x, *options = (dense(a) for a in self._args(e))
+        return np.asarray(CONSTANTS[e.name].value(np, x, *options), dtype=np.float64)[()]
 
     def _op_sqrt(self, e: Expr) -> Translated:
         return math.sqrt(self.number(e.args[0]))

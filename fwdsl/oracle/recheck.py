@@ -32,6 +32,9 @@ TOLERANCE = 1e-7
 INACCURATE = 1e-5
 """The same, where the solver says itself that it was not accurate."""
 
+LEAST_SHARE = 1e-6
+"""The share of a variable's largest entry that a row of a comparison counts at least as."""
+
 INFEASIBLE = 1e-6
 """The violation relative to the sizes of a constraint's terms that contradicts a claim of feasibility."""
 
@@ -100,16 +103,21 @@ def _share(violation: float, size: float) -> float:
 
 
 def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
-    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left."""
+    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left.
+
+    A row of a comparison counts at least as `LEAST_SHARE` of |J| times the largest entry of each variable, as in the verifier's measure.
+    """
     total = 0.0
     for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
         value = np.asarray(block.value, dtype=np.float64).reshape(-1, order="F")
-        rest, sizes = value, np.zeros_like(value)
+        rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
         for variable, J in block.grad.items():
             x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
             rest = rest - np.asarray(J.T @ x).reshape(-1)
             sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
-        total += float((sizes + np.abs(rest)).sum())
+            least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)
+        floor = LEAST_SHARE * least if constraint.set is None else 0.0
+        total += float(np.maximum(sizes + np.abs(rest), floor).sum())
     return total
 
 

@@ -142,7 +142,7 @@ def test_no_function_is_offered_that_cannot_take_what_is_given(call: str):
         ("data k: sparse[n, d]", "matrix"),
         ("data k: array[n]", "vector"),
         ("param k: integer", "count"),
-        ("param k: vecto[3]", ""),
+        ("param k: vecto[3]", "vector"),
         ("var k: vectr[d]", "vector"),
         ("var k: vector[d] in l2(1)", "l2_ball"),
         ("var k: matrix[d, d] in l2(1)", ""),
