@@ -7,7 +7,7 @@ from math import inf, sqrt
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, SetRef, Sign, Type
+from ..model import Dim, Expr, SetRef, Sign, Type, shift_dim
 from . import shapes, signs
 from .shapes import REAL
 
@@ -130,6 +130,15 @@ def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
     if e.op == "div" and e.args[1].type.is_scalar and not e.args[0].type.is_scalar:
         return ratio(ONE, e.args[1]), e.args[0]
     return None, e
+
+
+def stack(parts: tuple[Expr, ...], span: Span) -> Expr:
+    """The numbers of all parts, one after the other."""
+    longest = max((p.type.array_shape for p in parts), key=len)
+    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
+    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
+        size = shift_dim(longest[0], 1)
+    return make("stack", Type("vector", (size,)), parts, span=span)
 
 
 def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:

@@ -13,9 +13,9 @@ from . import algebra, shapes, signs
 from .arguments import BoundArguments, signature
 from .arithmetic import report_product
 from .context import Context
+from .epigraphs import with_weights_in_rows
 from .operands import affine, as_affine, wrong_kind
 from .types import resolve_dimension
-from .epigraphs import with_weights_in_rows
 from .values import AppliedAtom, Combination, Summand, Value
 
 

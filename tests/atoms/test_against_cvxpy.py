@@ -20,6 +20,8 @@ PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 def norm_of_vectors(name: str, x: Any) -> Any:
     if name == "entropy":
         return -cp.sum(cp.entr(x))
+    if name == "quad_over_lin":
+        return cp.quad_over_lin(x[1:], x[0])
     if name == "group_norm":
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
     if name == "sorted_l1":
