@@ -148,6 +148,11 @@ def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) ->
     return make("vstack" if below else "hstack", shapes.of_shape(shape), parts, sign=sign, span=span)
 
 
+def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
+    """The numbers of all parts, one after the other."""
+    return stacked([p if len(p.type.array_shape) < 2 else flat(p) for p in parts], span=span)
+
+
 def differences(x: Expr, axis: int) -> Expr:
     """The differences of neighbours along an axis."""
     return make("diff", _shorter(x, axis), (x,), value=(1, axis), span=x.span)
