@@ -223,7 +223,7 @@ def _arrange_block(
         # only one of several with numbers of their own
         kept_sets = kept_sets[:1]
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
-    if norm is not None and (CONVEX[norm].grouped or CONVEX[norm].ranked):
+    if norm is not None and CONVEX[norm].options:
         kept_norms = kept_norms[:1]
     besides = tuple(norms.get(beside, ())) if beside else ()
     in_sum = [model.terms[i].text for ids in norms.values() for i in ids if i not in (*kept_norms, *besides)]

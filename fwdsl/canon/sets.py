@@ -61,7 +61,7 @@ class SetReader:
         word = CONVEX[term.atom]
         if word.grouped:
             return term.atom, c, self.group_args(options)
-        if word.ranked:
+        if word.options:
             return term.atom, c, {name: self._argument(e) for name, e in options.items()}
         return term.atom, c
 

@@ -158,7 +158,7 @@ def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
         return float(z @ (options[word.root_of] @ z))
     if word.as_loss:
         return float(LOSSES[word.as_loss].value_naive(z, np.zeros_like(z), np.zeros(0)).sum())
-    f = build((name, 1.0, options) if word.ranked else (name, 1.0), None, z.shape)
+    f = build((name, 1.0, options) if word.options else (name, 1.0), None, z.shape)
     flat = z.reshape(-1)
     return f.value(flat) if f.violation(flat) == 0.0 else math.inf
 

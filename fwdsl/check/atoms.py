@@ -15,7 +15,8 @@ from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
-from .operands import affine, constant, is_finite, wrong_kind
+from .operands import affine, constant, count, is_finite, wrong_kind
+from .symmetry import factors_at_fault
 from .values import AppliedAtom, Combination, Summand
 
 
@@ -203,6 +204,12 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []
     for parameter in CONVEX[node.func.name].options:
+        if parameter.domain == "count":
+            k = count(ctx, node, parameter.name, bound[parameter.name], x.type.block.array_shape[0])
+            if k is None:
+                return None
+            out.append((parameter.name, k))
+            continue
         value = constant(ctx, node, bound[parameter.name])
         if value is None or not is_falling(ctx, node, bound[parameter.name], value, x.type.block):
             return None
@@ -243,7 +250,7 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
     axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
     if shape in signature.of:
-        return True
+        return not signature.of_eigenvalues or x.type.block.is_symmetric or _report_asymmetric(ctx, node, part, x)
     name, text = node.func.name, ctx.text(part)
     if signature.of_matrices and shape == "matrix":
         ctx.error(
@@ -262,6 +269,27 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
     takes = " or ".join({"scalar": "a number", "vector": "a vector", "matrix": "a matrix"}[s] for s in signature.of)
     wrong_kind(ctx, node, part, x.type, takes, hint)
     return False
+
+
+def _report_asymmetric(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> bool:
+    """Report a matrix that is not known to be symmetric."""
+    wrong_kind(ctx, node, part, x.type, "a symmetric matrix", symmetric_hint(ctx, part, x))
+    return False
+
+
+def symmetric_hint(ctx: Context, part: tree.Node, x: Expr) -> str:
+    """The declarations that make an expression symmetric, or its symmetric part."""
+    rows, columns = x.type.array_shape[-2:]
+    if rows != columns:
+        return ""
+    entry = ctx.entry_of(part)
+    if entry is not None and entry.kind in ("var", "data"):
+        return f"declare `{entry.kind} {entry.name}: symmetric[{rows}]`"
+    alone = factors_at_fault(x)
+    if alone:
+        return "declare " + ", ".join(f"`{m.name}: symmetric[{rows}]`" for m in alone)
+    text = ctx.text(part)
+    return f"an expression is symmetric where it is its own transpose, as `(B + B.T) / 2` is with B = `{text}`"
 
 
 def group_arguments(

@@ -65,6 +65,8 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
+    "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
 }
 
 
@@ -199,6 +201,8 @@ class Translator(ExpressionTranslator):
             lambdas = np.append(dense(self.expr(options["lambdas"])).reshape(-1), 0.0)
             falls = [(k, step) for k, step in enumerate(-np.diff(lambdas), start=1) if step > 0.0]
             return sum(step * cp.sum_largest(cp.abs(x), k) for k, step in falls)
+        if name == "sum_largest_eigs":
+            return cp.lambda_sum_largest((x + x.T) / 2, int(self.number(options["k"])))
         if name == "quad_form":
             return cp.quad_form(x, cp.psd_wrap(dense(self.expr(options["P"]))))
         raise cannot(f"`{name}`")

@@ -31,6 +31,8 @@ class ConvexWord(Word):
     euclidean: bool = False
     #: It is the same for a matrix and its transpose.
     transposable: bool = False
+    #: It is of symmetric matrices, by their eigenvalues.
+    of_eigenvalues: bool = False
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
@@ -54,7 +56,7 @@ class ConvexWord(Word):
     @property
     def certificate(self) -> Literal["exact", "rigorous"]:
         """The kind of certificate, by how its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
-        return "rigorous" if self.spectrum and not self.euclidean else "exact"
+        return "rigorous" if self.of_eigenvalues or (self.spectrum and not self.euclidean) else "exact"
 
     @property
     def additive(self) -> bool:
@@ -121,6 +123,29 @@ def _norm(
         trace_norm=trace_norm,
         of_matrices=of_matrices,
         called=called,
+    )
+
+
+def _of_eigenvalues(
+    name: str,
+    formula: str,
+    what: str,
+    *,
+    domain: str = "",
+    options: tuple[Parameter, ...] = (),
+    elsewhere: tuple[str, ...] = (),
+) -> ConvexWord:
+    return ConvexWord(
+        name=name,
+        formula=formula,
+        parameters=(*_X, *options),
+        elsewhere=elsewhere,
+        what=what,
+        of=("matrix",),
+        transposable=True,
+        of_eigenvalues=True,
+        domain=domain,
+        called=f"the {what}",
     )
 
 
@@ -252,6 +277,26 @@ CONVEX: dict[str, ConvexWord] = {
             degree=2,
             as_loss="squared",
             root_of="P",
+        ),
+        _of_eigenvalues(
+            "lambda_max",
+            "Largest eigenvalue.",
+            "largest eigenvalue",
+            elsewhere=("eigmax", "max_eigenvalue", "largest_eigenvalue", "lambdamax"),
+        ),
+        _of_eigenvalues(
+            "sum_largest_eigs",
+            "Sum of the k largest eigenvalues.",
+            "sum of largest eigenvalues",
+            options=(Parameter("k", domain="count"),),
+            elsewhere=("lambda_sum_largest", "sumlargesteigs", "sum_largest_eigenvalues", "eigsumlargest"),
+        ),
+        _of_eigenvalues(
+            "tr_inv",
+            "Trace of the inverse, on positive definite matrices.",
+            "trace of an inverse",
+            domain="psd",
+            elsewhere=("trace_inv", "trinv"),
         ),
     )
 }

@@ -20,6 +20,7 @@ from fwdsl.testing.functions import FunctionCase, Tolerances
 #: The norms and sets of matrices, and the sets of symmetric ones.
 MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
 MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
+OF_EIGENVALUES = [name for name, word in words.CONVEX.items() if word.of_eigenvalues]
 SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
@@ -130,24 +131,26 @@ class Case:
         """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
         if not self.matrix:
             return (SIZE,)
+        if self.norm in OF_EIGENVALUES:
+            return (3, 3)
         return (3, 3) if self.on in (*SYMMETRIC, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
 
     @property
     def symmetric(self) -> bool:
         """True if it is a function of symmetric matrices."""
-        return self.matrix and self.on in SYMMETRIC
+        return self.matrix and (self.on in SYMMETRIC or self.norm in OF_EIGENVALUES)
 
     def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:
         """c times the norm on the set with these arguments; None where there is no joint prox."""
         on = (self.on, arguments) if self.on else None
         if self.matrix:
-            return build_matrix((self.norm, c) if self.norm else None, on, self.shape)
+            return build_matrix(norm_of(self.norm, c), on, self.shape)
         return build(norm_of(self.norm, c), on, SIZE)
 
 
 def norm_of(name: str | None, c: float) -> Any:
-    """The norm of vectors as `build` takes it."""
-    more = {"group_norm": GROUPS, "sorted_l1": LAMBDAS}
+    """The norm as `build` takes it."""
+    more = {"group_norm": GROUPS, "sorted_l1": LAMBDAS, "sum_largest_eigs": {"k": 2}}
     return None if name is None else ((name, c, more[name]) if name in more else (name, c))
 
 

@@ -93,6 +93,9 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "entropy": lambda: -cp.sum(cp.entr(x)),
         "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
+        "lambda_max": lambda: cp.lambda_max(x),
+        "sum_largest_eigs": lambda: cp.lambda_sum_largest(x, 2),
+        "tr_inv": lambda: cp.tr_inv(x),
     }[name]()
 
 

@@ -27,7 +27,8 @@ def test_no_entries(case: Case) -> None:
     if case.matrix:
         # rows of no entries could not sum to 1
         shape = (0, 3) if case.on == "simplex_product" else (0, 0)
-        g = build_matrix((case.norm, 1.0) if case.norm else None, on, shape)
+        more = ({"k": 1},) if case.norm == "sum_largest_eigs" else ()
+        g = build_matrix((case.norm, 1.0, *more) if case.norm else None, on, shape)  # type: ignore[arg-type]
     else:
         arguments = {"group_norm": {"groups": []}, "sorted_l1": {"lambdas": []}}
         more = (arguments[case.norm],) if case.norm in arguments else ()

@@ -61,10 +61,13 @@ def test_every_convex_function_is_a_term():
         "group_norm": ", [[0, 1], [2]]",
         "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]",
         "sorted_l1": ", [3, 2, 1]",
+        "sum_largest_eigs": ", 2",
     }
     for name, function in CONVEX.items():
-        argument = "x" if "vector" in function.of else "V"
-        program = f"var x: vector[3], V: matrix[3, 3]\nminimize {name}({argument}{further.get(name, '')})\n"
+        argument = "S" if function.of_eigenvalues else "x" if "vector" in function.of else "V"
+        program = (
+            f"var x: vector[3], V: matrix[3, 3], S: symmetric[3]\nminimize {name}({argument}{further.get(name, '')})\n"
+        )
         (term,) = accepted(program).terms
         assert (term.kind, term.atom) == ("function", name)
 
