@@ -190,8 +190,11 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
+    if signature.mirrors:
+        name, x = signature.mirrors, algebra.negate(x)
     body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    coefficient = algebra.const(-1.0) if signature.concave else algebra.ONE
+    return Combination((Summand(coefficient, body, span=node.span),), None, node.span)
 
 
 def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:

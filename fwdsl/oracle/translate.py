@@ -66,6 +66,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
     "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
 }
 

@@ -300,6 +300,8 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
         return over.give_up(report.failure)
     if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return over.give_up("no further progress: the numbers have reached the limits of rounding")
-    if not math.isfinite(report.objective) and over.iteration > 0:
+    # outside of a domain, as of a logarithm, the objective is infinite until a point in it is found
+    before = journal.best.primal is None or math.isinf(journal.best.primal.primal)
+    if not math.isfinite(report.objective) and over.iteration > 0 and not (before and report.objective == math.inf):
         return over.give_up("the objective is no longer finite")
     return None

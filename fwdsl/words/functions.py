@@ -33,6 +33,10 @@ class ConvexWord(Word):
     transposable: bool = False
     #: It is of symmetric matrices, by their eigenvalues.
     of_eigenvalues: bool = False
+    #: The word is of a concave function, of which the atom is the negative.
+    concave: bool = False
+    #: The word whose negative it is, at the negative of the argument.
+    mirrors: str = ""
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
@@ -131,6 +135,8 @@ def _of_eigenvalues(
     formula: str,
     what: str,
     *,
+    concave: bool = False,
+    mirrors: str = "",
     domain: str = "",
     options: tuple[Parameter, ...] = (),
     elsewhere: tuple[str, ...] = (),
@@ -144,6 +150,8 @@ def _of_eigenvalues(
         of=("matrix",),
         transposable=True,
         of_eigenvalues=True,
+        concave=concave,
+        mirrors=mirrors,
         domain=domain,
         called=f"the {what}",
     )
@@ -290,6 +298,22 @@ CONVEX: dict[str, ConvexWord] = {
             "sum of largest eigenvalues",
             options=(Parameter("k", domain="count"),),
             elsewhere=("lambda_sum_largest", "sumlargesteigs", "sum_largest_eigenvalues", "eigsumlargest"),
+        ),
+        _of_eigenvalues(
+            "lambda_min",
+            "Smallest eigenvalue; concave.",
+            "smallest eigenvalue",
+            concave=True,
+            mirrors="lambda_max",
+            elsewhere=("eigmin", "min_eigenvalue", "smallest_eigenvalue", "lambdamin"),
+        ),
+        _of_eigenvalues(
+            "log_det",
+            "Logarithm of the determinant, on positive definite matrices; concave.",
+            "logarithm of a determinant",
+            concave=True,
+            domain="psd",
+            elsewhere=("logdet", "slogdet", "log_determinant"),
         ),
         _of_eigenvalues(
             "tr_inv",

@@ -18,9 +18,11 @@ from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
 from fwdsl.testing.functions import FunctionCase, Tolerances
 
 #: The norms and sets of matrices, and the sets of symmetric ones.
-MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
+MATRIX_NORMS = [
+    name for name, word in words.CONVEX.items() if "matrix" in word.of and not word.mirrors and name != "sum_squares"
+]
 MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
-OF_EIGENVALUES = [name for name, word in words.CONVEX.items() if word.of_eigenvalues]
+OF_EIGENVALUES = [name for name, word in words.CONVEX.items() if word.of_eigenvalues and not word.mirrors]
 SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}

@@ -95,6 +95,7 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
         "lambda_max": lambda: cp.lambda_max(x),
         "sum_largest_eigs": lambda: cp.lambda_sum_largest(x, 2),
+        "log_det": lambda: -cp.log_det(x),
         "tr_inv": lambda: cp.tr_inv(x),
     }[name]()
 

@@ -86,7 +86,8 @@ def build_matrix(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> Ve
 def maker(norm: str | None, set: str | None, within: str | None = None) -> Maker | None:
     """The constructor of c * norm on a set, from names; `within` is the set that this set is made of. None where no joint prox is known."""
     if norm in MAKERS:
-        return MAKERS[norm] if set is None else None
+        # a function of positive definite matrices is in psd as it is
+        return MAKERS[norm] if set is None or CONVEX[norm].domain == set else None
     return _own(norm, set) or _of_entries(norm, set, within) or _of_lines(norm, set, within) or _of_spectrum(norm, set)
 
 

@@ -3,11 +3,12 @@
 | word | h(l) | prox with tau = t c, entry by entry | conjugate of c h |
 | --- | --- | --- | --- |
 | lambda_max, sum_largest_eigs | the sum of the k largest | v - tau P(v / tau), P on {0 <= w <= 1, sum w = k} | 0 on {0 <= y <= c, sum y = k c} |
+| log_det | -sum log l_i, l > 0 | (v + r) / 2 with r = (v^2 + 4 tau)^(1/2) | c sum (log c - 1 - log(-y_i)), y < 0 |
 | tr_inv | sum 1 / l_i, l > 0 | the root x > v of x^2 (x - v) = tau | -2 sum sqrt(-c y_i), y <= 0 |
 
 All lift to matrices by their eigenvectors (Lewis 1995; `spectral`). The domain of the conjugate of a sum of largest eigenvalues is
 {V : 0 <= V <= c I, tr V = k c} (Overton, Womersley 1993). It is judged by eigenvalues with their backward error, and the trace by its rounding, 8 eps
-times the sum of its terms. Conic forms are those of semidefinite programs (Ben-Tal, Nemirovski 2001, 4.2): Schur's complement gives that of the inverse.
+times the sum of its terms. Conic forms are those of semidefinite programs (Ben-Tal, Nemirovski 2001, 4.2): Schur gives the inverse.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ...words import CONVEX
 from ..base import Array, VectorFunction
 from ..conic import Cone, Conic, MatrixEntries, entries, joined, semidefinite_form
 from ..vectors.common import checked_coefficient, largest, negative_part
@@ -246,14 +248,60 @@ class SumInverse(OfValues):
         )
 
 
+TINY = 1e-290
+"""The distance from the end of an open domain where all numbers are 0."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NegativeLog(OfValues):
+    """-c sum log x_i on x > 0."""
+
+    positive = True
+
+    def value(self, x: Array) -> float:
+        if x.size and not x.min() > 0.0:
+            return math.inf
+        return -self.c * float(np.log(x).sum())
+
+    def set_beneath(self) -> VectorFunction:
+        return Nonnegative(self.size)
+
+    def prox(self, v: Array, t: float) -> Array:
+        """The positive root of x^2 - v x = tau, without cancellation."""
+        tau = t * self.c
+        if tau == 0.0:
+            return np.maximum(v, 0.0)
+        r = np.hypot(v, 2.0 * math.sqrt(tau))
+        root: Array = np.where(v >= 0.0, 0.5 * (v + r), 2.0 * tau / (r - np.minimum(v, 0.0)))
+        return root
+
+    def conjugate(self, v: Array) -> float:
+        """c sum (log c - 1 - log(-v_i)) where v < 0."""
+        if v.size and not v.max() < 0.0:
+            return math.inf
+        return self.c * float((math.log(self.c) - 1.0 - np.log(-v)).sum())
+
+    def dual_scale(self, v: Array) -> float:
+        return 1.0 if not v.size or v.max() < 0.0 else 0.0
+
+    def dual_project(self, v: Array) -> Array:
+        """The entries below 0; the domain has no end that is in it."""
+        return np.minimum(v, -TINY)
+
+    def inside(self, v: Array, room: float) -> Array:
+        return np.minimum(v, -max(room, TINY))
+
+
 class OfEigenvalues(Eigen):
     """c h(lambda(X)) with an h of `OfValues`."""
 
     inner: OfValues
 
     def describe(self) -> str:
-        """`0.5 * lambda_max`."""
-        return f"{self.inner.c:g} * {self.pair[0]}"
+        """`0.5 * lambda_max`, `-2 * log_det on psd`."""
+        word, on = CONVEX[str(self.pair[0])], self.pair[1]
+        sign = "-" if word.concave else ""
+        return f"{sign}{self.inner.c:g} * {word.name}" + (f" on {on}" if on else "")
 
     def set_beneath(self) -> VectorFunction | None:
         """The semidefinite matrices, where h is of positive numbers."""
@@ -291,7 +339,8 @@ class OfEigenvalues(Eigen):
         return self.inner.infimum()
 
     def normal_part(self, x: Array, rest: Array) -> Array:
-        return rest
+        """0: a positive definite matrix is inside the cone."""
+        return np.zeros_like(rest)
 
     def conic(self) -> Conic | None:
         return self.inner.conic_of_matrix()
@@ -300,11 +349,11 @@ class OfEigenvalues(Eigen):
 def of_eigenvalues(word: str, h: Callable[[int, float, Mapping[str, Any]], OfValues]) -> Callable[..., VectorFunction]:
     """The constructor of c h(lambda(X)) by its word, of (word, c, options) and a shape."""
 
-    def make(spec: Any, _: None, shape: Shape) -> VectorFunction:
+    def make(spec: Any, on: Any, shape: Shape) -> VectorFunction:
         if shape[0] != shape[1]:
             raise ValueError(f"{word} is of symmetric matrices, not of {shape[0]} x {shape[1]}")
         options = spec[2] if len(spec) > 2 else {}
-        return OfEigenvalues(shape, (word, None), h(shape[0], spec[1], options))
+        return OfEigenvalues(shape, (word, None if on is None else on[0]), h(shape[0], spec[1], options))
 
     return make
 
@@ -314,6 +363,7 @@ MAKERS: dict[str, Callable[..., VectorFunction]] = {
     for word, h in (
         ("lambda_max", lambda n, c, options: SumLargest(n, c)),
         ("sum_largest_eigs", lambda n, c, options: SumLargest(n, c, int(options["k"]))),
+        ("log_det", lambda n, c, options: NegativeLog(n, c)),
         ("tr_inv", lambda n, c, options: SumInverse(n, c)),
     )
 }
