@@ -33,6 +33,8 @@ class ConvexWord(Word):
     transposable: bool = False
     #: It is of symmetric matrices, by their eigenvalues.
     of_eigenvalues: bool = False
+    #: It is the logarithm of a determinant.
+    of_determinant: bool = False
     #: The word is of a concave function, of which the atom is the negative.
     concave: bool = False
     #: The word whose negative it is, at the negative of the argument.
@@ -136,6 +138,7 @@ def _of_eigenvalues(
     what: str,
     *,
     concave: bool = False,
+    of_determinant: bool = False,
     mirrors: str = "",
     domain: str = "",
     options: tuple[Parameter, ...] = (),
@@ -151,6 +154,7 @@ def _of_eigenvalues(
         transposable=True,
         of_eigenvalues=True,
         concave=concave,
+        of_determinant=of_determinant,
         mirrors=mirrors,
         domain=domain,
         called=f"the {what}",
@@ -312,6 +316,7 @@ CONVEX: dict[str, ConvexWord] = {
             "Logarithm of the determinant, on positive definite matrices; concave.",
             "logarithm of a determinant",
             concave=True,
+            of_determinant=True,
             domain="psd",
             elsewhere=("logdet", "slogdet", "log_determinant"),
         ),
