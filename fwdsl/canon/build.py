@@ -38,6 +38,7 @@ from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
 from .terms import bare_factor, labels_of_signs, loss_function
 from .too_large import refused, too_large
+from .units import measure_in_own_size
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
@@ -187,6 +188,7 @@ class _Builder:
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
         constant += complete_squares(self.model, terms, q)
+        constant += measure_in_own_size(terms, start)
         return Canonical(
             self.instance,
             tuple(blocks),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,10 @@ class OfValues(VectorFunction):
     @abstractmethod
     def inside(self, v: Array, room: float) -> Array:
         """A point of the domain of the conjugate near v, whose entries may all move by `room` and stay inside."""
+
+    def of_scaled(self, s: float) -> tuple[OfValues, float] | None:
+        """(f, e) with f(x) + e = c h(s x), where h is of positive numbers; None elsewhere."""
+        return None
 
     def conic_of_matrix(self) -> Conic | None:
         """The conic form of c h of the eigenvalues of a matrix of as many rows."""
@@ -222,6 +226,9 @@ class SumInverse(OfValues):
     def dual_project(self, v: Array) -> Array:
         return np.minimum(v, 0.0)
 
+    def of_scaled(self, s: float) -> tuple[OfValues, float]:
+        return replace(self, c=self.c / s), 0.0
+
     def inside(self, v: Array, room: float) -> Array:
         return np.minimum(v, -room)
 
@@ -288,6 +295,9 @@ class NegativeLog(OfValues):
         """The entries below 0; the domain has no end that is in it."""
         return np.minimum(v, -TINY)
 
+    def of_scaled(self, s: float) -> tuple[OfValues, float]:
+        return self, -self.c * self.size * math.log(s)
+
     def inside(self, v: Array, room: float) -> Array:
         return np.minimum(v, -max(room, TINY))
 
@@ -337,6 +347,10 @@ class OfEigenvalues(Eigen):
 
     def infimum(self) -> float:
         return self.inner.infimum()
+
+    def in_units(self, s: float) -> tuple[VectorFunction, float] | None:
+        found = self.inner.of_scaled(s)
+        return None if found is None else (replace(self, inner=found[0]), found[1])
 
     def normal_part(self, x: Array, rest: Array) -> Array:
         """0: a positive definite matrix is inside the cone."""
