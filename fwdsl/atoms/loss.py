@@ -14,9 +14,12 @@ import numpy as np
 from ..sums import Rows, leaves_of_vectors, pieces, sum_of_pieces
 from ..words import LOSSES, LossWord
 from .arrays import Array
-from .base import record_of, require
+from .base import VectorFunction, record_of, require
 from .conic import Conic
-from .loss_loops import LOOPS, loops_of
+from .loss_loops import LOOPS, loop, loops_of, value_gradient_on_set
+
+INSIDE = 1e-12
+"""How far from an open end of its domain a conjugate is taken, as a share of the largest multiplier."""
 
 FORMULAS = ("tangent", "prox", "conjugate")
 """The formulas of a loss for one sample, beside `curvature` of a smooth one."""
@@ -49,6 +52,12 @@ class Loss(ABC):
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0
 
+    #: It is finite for z >= 0 only, or for z > 0 only; else everywhere. Then `value_naive` is inf outside, and slopes are infinite at 0 or not.
+    on_nonnegative: ClassVar[bool] = False
+
+    #: The domain of the conjugate is open at a finite end, where the conjugate is infinite: below, above.
+    open_ends: ClassVar[tuple[bool, bool]] = (False, False)
+
     #: It has formulas that can be compiled. A loss from outside may have references only, which its loops then call.
     compiled: ClassVar[bool] = True
 
@@ -62,8 +71,10 @@ class Loss(ABC):
         needed = "curvature" if cls.compiled else "curvature_naive"
         if cls.smoothness is not None and getattr(cls, needed) is None:
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks {needed}: give `{needed}(z, b, p)`, l''")
-        for name, loop in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
-            setattr(cls, f"{name}_loop", staticmethod(loop))
+        for name, made in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
+            setattr(cls, f"{name}_loop", staticmethod(made))
+        if cls.compiled and cls.on_nonnegative and "tangent" in cls.__dict__:
+            cls.value_gradient_loop = staticmethod(loop(value_gradient_on_set, cls.tangent))
 
     # --- formulas: numbers of one sample, p the parameters; compiled, so written with `math` ------------------------
     #: tangent(z, b, p) -> l(z; b), l'(z; b) (a subgradient where not differentiable)
@@ -201,7 +212,27 @@ class LossFunction:
 
     def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
         """The weighted sum, by the reference, over these leaves of the samples (`fwdsl.sums`)."""
-        return self._sum(lambda at: float(self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p)), leaves)
+        return self._sum(lambda at: self._value(z[at], self.b[at], self.w[at]), leaves)
+
+    def _value(self, z: Array, b: Array, w: Array) -> float:
+        values = self.loss.value_naive(z, b, self.p)
+        # what has no weight is 0 even where its value is infinite
+        return float(w @ (values if self._weighs_all else np.where(w > 0.0, values, 0.0)))
+
+    def domain(self) -> VectorFunction | None:
+        """The set that predictions must be in for a finite value; None where that is every vector. What has no weight may be anywhere."""
+        if not self.loss.on_nonnegative:
+            return None
+        from .vectors.box import Box  # which loads what losses do without
+        from .vectors.nonnegative import Nonnegative
+
+        if self._weighs_all:
+            return Nonnegative(self.size)
+        return Box(self.size, np.where(self.w > 0.0, 0.0, -np.inf), np.full(self.size, np.inf))
+
+    def into_set(self, z: Array) -> Array:
+        """z with each entry at the nearest point of the closure of the domain."""
+        return np.where(self.w > 0.0, np.maximum(z, 0.0), z) if self.loss.on_nonnegative else z
 
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves
@@ -261,8 +292,12 @@ class LossFunction:
         if self._is_dual_free:
             return y.copy()
         out = np.empty(self.size)
+        inner = INSIDE * float(np.abs(y).max(initial=0.0))
+        below, above = (inner * is_open for is_open in self.loss.open_ends)
         for at in _blocks(self.size):
-            np.clip(y[at], *self._ends(self.w[at], self.b[at]), out=out[at])
+            lo, hi = self._ends(self.w[at], self.b[at])
+            live = self.w[at] > 0.0 if inner and (below or above) else True
+            np.clip(y[at], lo + below * live, hi - above * live, out=out[at])
         return out
 
     def infimum(self, leaves: tuple[Rows, ...] | None = None) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..grammar import tree
-from ..words import SETS, ConvexWord, FunctionWord, LossWord, SetWord, Word, function_named
+from ..words import SETS, ConvexWord, EntryWord, FunctionWord, LossWord, SetWord, Word, function_named
 from .built import Built
 from .convert import literal, operand
 from .expression import Expression, SetExpression
@@ -27,7 +27,7 @@ def word(name: str) -> Made:
 
 
 def _function(word: Word) -> Callable[..., Expression]:
-    per_sample = isinstance(word, LossWord)
+    per_sample = isinstance(word, LossWord | EntryWord)
     reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:

@@ -101,19 +101,26 @@ def value_at(reader: AffineReader, term: Term, z: Any) -> float:
 
 def _loss(reader: AffineReader, term: Term, z: Array) -> float:
     """The mean or sum over samples; where predictions have several columns, an elementwise loss is added up over them."""
-    assert term.target is not None
-    samples = z.shape[0] if z.ndim else 1
+    samples = z.shape[0] if np.ndim(z) else 1
     if term.atom in VECTOR_LOSSES:
+        assert term.target is not None
         codes = np.asarray(reader.constant(term.target), dtype=np.int64)
         values = VECTOR_LOSSES[term.atom].value_naive(z, codes)
     else:
         loss = LOSSES[term.atom]
         p = _parameters(reader, term, loss)
-        each = loss.value_naive(z.reshape(-1), reader.vector(term.target, z.size), p)
+        z = np.asarray(z, dtype=np.float64)
+        target = np.zeros(z.size) if term.target is None else reader.vector(term.target, z.size)
+        each = loss.value_naive(z.reshape(-1), target, p)
         values = each.reshape(samples, -1).sum(axis=1)
     if term.weights is not None:
-        values = values * reader.vector(term.weights, samples)
+        values = weighted(reader.vector(term.weights, samples), values)
     return float(values.mean() if term.reduce == "mean" else values.sum())
+
+
+def weighted(w: Array, values: Array) -> Array:
+    """Values times their weights. What has no weight is 0 even where its value is infinite."""
+    return np.where(w == 0.0, 0.0, w * np.where(w == 0.0, 0.0, values))
 
 
 def _function(reader: AffineReader, term: Term, z: Any) -> float:

@@ -137,6 +137,11 @@ def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)
 
 
+def length(dim: Dim, span: Span = NOWHERE) -> Expr:
+    """A dimension as a number."""
+    return const(dim, span) if isinstance(dim, int) else Expr("dim", REAL, name=dim, sign="positive", span=span)
+
+
 def spread(scalar: Expr, samples: Dim) -> Expr:
     """A scalar repeated to a vector with an entry for each sample."""
     vector = ones((samples,), scalar.span)

@@ -8,7 +8,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from ..words import CONVEX, LOSSES, ConvexWord, LossWord
+from ..words import CONVEX, ENTRYWISE, LOSSES, ConvexWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
 from .context import Context, Entry
@@ -21,23 +21,112 @@ from .values import AppliedAtom, Combination, Summand
 
 
 def loss(ctx: Context, node: tree.Call) -> Combination | None:
-    """A loss: one value for each sample. `mean` or `sum` must stand around it."""
+    """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array."""
     name = node.func.name
     signature = LOSSES[name]
     bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
-    prediction = affine(ctx, node, bound["prediction"])
-    target = _target(ctx, node, bound["target"], signature, prediction)
+    part = bound[signature.parameters[0].name]
+    prediction = affine(ctx, node, part)
+    target = _target(ctx, node, bound["target"], signature, prediction) if "target" in bound else None
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
     known_options = tuple((n, v) for n, v in options if v is not None)
-    if prediction is None or target is None or len(known_options) < len(options):
+    if prediction is None or (target is None and "target" in bound) or len(known_options) < len(options):
         return None
+    if target is None:
+        return _of_entries(ctx, node, part, prediction, signature, known_options)
     prediction = _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
     body = AppliedAtom("loss", name, prediction, target, options=known_options, text=ctx.text(node), span=node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
+
+
+# --- functions of one number ---------------------------------------------------------------------------------------
+
+
+def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
+    """A function of one number that is a loss at a constant target: `abs`, `square`, `exp`, ..."""
+    word = ENTRYWISE[node.func.name]
+    bound = bind_arguments(ctx, node, word.parameters)
+    if bound is None:
+        return None
+    part = bound[word.parameters[0].name]
+    z = affine(ctx, node, part)
+    if z is None:
+        return None
+    if word.factor != 1.0:
+        z = algebra.multiply(algebra.const(word.factor), z, shapes.plain(z.type), z.span)
+    if word.shift:
+        z = algebra.add((z, algebra.const(word.shift)), shapes.plain(z.type), z.span)
+    fixed = tuple((name, algebra.const(value)) for name, value in word.fixed)
+    return _of_entries(ctx, node, part, z, LOSSES[word.loss], fixed, word.target)
+
+
+def _of_entries(
+    ctx: Context,
+    node: tree.Call,
+    part: tree.Expr,
+    z: Expr,
+    signature: LossWord,
+    options: tuple[tuple[str, Expr], ...],
+    target: float | None = None,
+) -> Combination | None:
+    """A loss of each entry of z, at one target or without one: a number where z is one, else one value for each entry or row."""
+    shape = z.type.array_shape
+    if z.type.is_family or len(shape) > 2:
+        wrong_kind(ctx, node, part, z.type, "a number, a vector or a matrix")
+        return None
+    target = signature.alone if target is None else target
+    numbers = {name: algebra.number(value) for name, value in options}
+    known = {name: value for name, value in numbers.items() if value is not None}
+    if signature.by_option and len(known) < len(numbers):
+        _unknown_option(ctx, node, signature, next(name for name in numbers if name not in known))
+        return None
+    if signature.instead is not None and (other := signature.instead(known[signature.options[0].name])):
+        kept = tuple((n, v) for n, v in options if n in [p.name for p in LOSSES[other].options])
+        return _of_entries(ctx, node, part, z, LOSSES[other], kept, None if LOSSES[other].entrywise else 0.0)
+    at = None if target is None else _constant_target(target, signature, shape)
+    body = AppliedAtom(
+        "loss",
+        signature.name,
+        z,
+        at,
+        options=options,
+        text=ctx.text(node),
+        span=node.span,
+        of_entries=True,
+        written=node.func.name,
+    )
+    coefficient = algebra.const(-1.0) if signature.is_concave(known) else algebra.ONE
+    if not shape:
+        body = replace(body, reduce="sum")
+    return Combination((Summand(coefficient, body, span=node.span),), shape[0] if shape else None, node.span)
+
+
+def _constant_target(value: float, signature: LossWord, shape: tuple[Dim, ...]) -> Expr:
+    """The same target for every entry, in an expression that the target of such a loss may be."""
+    if not value:
+        return algebra.make("zeros", shapes.of_shape(shape)) if shape else algebra.const(0.0)
+    ones = algebra.ones(shape) if shape else algebra.ONE
+    return ones if value == 1.0 else algebra.multiply(algebra.const(value), ones, ones.type)
+
+
+def _unknown_option(ctx: Context, node: tree.Call, signature: LossWord, name: str) -> None:
+    """Report an option that decides whether a function is convex or concave and is no number of the program."""
+    part = next((k.value for k in node.keywords if k.name.name == name), None) or node.args[-1]
+    ctx.error(
+        "FW2012",
+        f"`{name}` of `{node.func.name}` is a number that is written in the program, and `{ctx.text(part)}` is not",
+        part.span,
+        labels=ctx.declared(part),
+        rule=f"`{name}` decides whether `{signature.name}` is convex or concave, which is proved before any value is bound.",
+        hint=f"write the number in place of `{ctx.text(part)}`",
+    )
+
+
+# --- losses with a target ------------------------------------------------------------------------------------------
 
 
 def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:

@@ -10,6 +10,7 @@ from ..model import Expr
 from ..words import (
     COLUMN_WORDS,
     CONVEX,
+    ENTRYWISE,
     FEATURE_MAPS,
     FUNCTIONS,
     LOSSES,
@@ -22,7 +23,7 @@ from ..words import (
     function_names,
 )
 from .arguments import bind_arguments
-from .atoms import convex, loss
+from .atoms import convex, entrywise, loss
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
@@ -35,6 +36,8 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     name = node.func.name
     if name in LOSSES:
         return loss(ctx, node)
+    if name in ENTRYWISE:
+        return entrywise(ctx, node)
     if name in CONVEX:
         return convex(ctx, node)
     if name in FEATURE_MAPS:
@@ -48,12 +51,10 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
 
 #: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
 _INSTEAD = {
-    "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
     "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
     "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
     "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
-    "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
-    "exp": "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`",
+    "logsumexp": "`sum(logistic(z))` is the sum of `log(1 + exp(z))`, and the loss `softmax(Z, y)` has the `log sum exp` of each row",
     "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
     "median": "the sum of the losses `absolute(z, b)` is least at the median of `b`",
     "transpose": "the transpose of a matrix is written `A.T`",
@@ -61,15 +62,9 @@ _INSTEAD = {
     **dict.fromkeys(("load", "read", "read_csv", "loadtxt"), 'data come from a source: `data X: matrix[n, p] from csv("X.csv")`'),
 }  # fmt: skip
 _INSTEAD |= {
-    **dict.fromkeys(
-        ("pos", "relu"),
-        "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
-    ),
-    "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
+    "neg": "`pos(-x)` is the negative part of each entry: `sum(pos(-x))` is the sum of them",
     "maximum": _INSTEAD["max"],
     "minimum": _INSTEAD["min"],
-    "log1p": _INSTEAD["log"],
-    "logsumexp": _INSTEAD["log"],
 }
 _INSTEAD |= {"power": _INSTEAD["pow"]}
 _BARE_NORM = (

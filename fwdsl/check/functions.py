@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..grammar import tree
-from ..model import Dim, Expr, Sign, Type
+from ..model import Expr, Sign, Type
 from ..words import FUNCTIONS
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, signature
-from .arithmetic import report_product
+from .arithmetic import report_product, times
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
+from .reductions import reduced, summed
 from .types import resolve_dimension
-from .values import Combination, Summand, Value
+from .values import Combination, Value
 
 
 def apply(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
@@ -43,27 +43,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
         )
         return None
-    alone = len(value.summands) == 1
-    return Combination(tuple(_reduced(ctx, s, how, value.samples, node, alone) for s in value.summands), span=node.span)
-
-
-def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
-    """One summand under `mean` or `sum`. A summand that is one number counts once for each sample."""
-    if isinstance(s.body, Expr):
-        vector = algebra.spread(s.body, samples) if s.body.type.is_scalar else s.body
-        return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
-    if s.body.per_sample:
-        text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.body.text})", s.span)
-        body = replace(s.body, reduce="mean" if how == "mean" else "sum", text=text, span=span)
-        return replace(s, body=body, span=span)
-    if s.weight is not None:
-        factor = algebra.make(how, shapes.REAL, (s.weight,), sign=s.weight.sign, span=s.weight.span)
-    elif how == "mean":
-        return s
-    else:
-        ones = algebra.ones((samples,))
-        factor = algebra.make("sum", shapes.REAL, (ones,), sign="positive", span=s.span)
-    return replace(s, coefficient=algebra.times(s.coefficient, factor), weight=None)
+    return reduced(ctx, value, how, value.samples, node.span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------
@@ -98,6 +78,11 @@ def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 
 
 def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    values = [ctx.infer(ctx, bound["a"]), ctx.infer(ctx, bound["b"])]
+    if any(isinstance(v, Combination) and v.samples is not None for v in values):
+        a, b = values
+        weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
+        return None if weighted is None else summed(ctx, weighted, node.span)
     pair = _pair(ctx, node, bound["a"], bound["b"])
     if pair is None:
         return None
@@ -203,11 +188,7 @@ def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, take
 
 def _dim(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     dim = resolve_dimension(ctx, node)
-    if dim is None:
-        return None
-    if isinstance(dim, int):
-        return algebra.const(dim, node.span)
-    return Expr("dim", shapes.REAL, name=dim, sign="positive", span=node.span)
+    return None if dim is None else algebra.length(dim, node.span)
 
 
 _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model import ConstraintDecl, DataDecl, Expr, Model, ParamDecl, SetRef, Term
+from . import algebra
 from .shapes import format_type
 
 _SUM, _PRODUCT, _UNARY, _ATOM = range(4)
@@ -105,10 +106,11 @@ def format_term(term: Term) -> str:
             body = f"{_wrapped(term.weights, _PRODUCT)} * {body}"
         if term.reduce:
             body = f"{term.reduce}({body})"
-    coefficient = format_typed(term.coefficient)
+    of_name = algebra.times(term.coefficient, algebra.const(-1.0)) if term.is_concave else term.coefficient
+    coefficient = format_typed(of_name)
     if coefficient == "1":
         return body
-    return f"-{body}" if coefficient == "-1" else f"{_wrapped(term.coefficient, _PRODUCT)} * {body}"
+    return f"-{body}" if coefficient == "-1" else f"{_wrapped(of_name, _PRODUCT)} * {body}"
 
 
 def format_constraint(c: ConstraintDecl) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Term
+from ..model import Dim, Expr, Term, is_concave
 from . import algebra
 
 Nested = float | str | tuple["Nested", ...]
@@ -27,11 +27,29 @@ class AppliedAtom:
     options: tuple[tuple[str, Expr], ...] = ()
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+    #: It is written as a function of entries, so that the mean is that over all entries of a matrix.
+    of_entries: bool = field(default=False, compare=False)
+    #: The word that the program has for it, where that is another than the loss.
+    written: str = field(default="", compare=False)
 
     @property
     def per_sample(self) -> bool:
         """True if the term still has one value a sample."""
         return self.kind == "loss" and not self.reduce
+
+    @property
+    def word(self) -> str:
+        """The word that the program has for it."""
+        return self.written or self.atom
+
+    @property
+    def is_concave(self) -> bool:
+        """True if the function of its name is concave, and the loss its negative."""
+        return self.kind == "loss" and is_concave(self.atom, self.options)
+
+    def as_written(self, coefficient: Expr) -> Expr:
+        """The coefficient of the function of its name, from that of the loss."""
+        return algebra.times(coefficient, algebra.const(-1.0)) if self.is_concave else coefficient
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
-from ..words import CONVEX, SETS, ConvexWord, SetWord
+from ..words import CONVEX, LOSSES, SETS, ConvexWord, SetWord
 from .expr import Expr
 from .types import Dim, Type
 
@@ -62,6 +62,11 @@ class SetRef:
         return SETS[self.name]
 
 
+def is_concave(atom: str, options: tuple[tuple[str, Expr], ...]) -> bool:
+    """True if the function of a loss's name is concave for these options, and the loss its negative."""
+    return LOSSES[atom].is_concave({n: e.value for n, e in options if isinstance(e.value, float)})
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
@@ -69,7 +74,8 @@ class Term:
     `kind` is "loss" (`reduce` is "mean" or "sum"; there is a `target`, and there may be `weights`), "function" (a
     regulariser or another convex function: `norm1`, `sum_squares`, ...), or "affine" (`argument` is a scalar affine
     expression, `atom` is empty). `coefficient` is a constant scalar: +1 or -1 times the user's. The checker has proved that
-    its sign fits the sense of the objective. `name` is the name of its `let`, or "".
+    its sign fits the sense of the objective. A loss may have no target, and be a function of each entry; where the function of its name is
+    concave the loss is its negative, and the coefficient that of the loss. `name` is the name of its `let`, or "".
     """
 
     kind: Literal["loss", "function", "affine"]
@@ -83,6 +89,11 @@ class Term:
     name: str = ""
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_concave(self) -> bool:
+        """True if the function of its name is concave: the term is that of its negative."""
+        return self.kind == "loss" and is_concave(self.atom, self.options)
 
     @property
     def convex(self) -> ConvexWord | None:

@@ -85,6 +85,11 @@ def _poisson(u: Array, b: Array, p: Parameters) -> Array:
     return _within(u + b, 0.0, math.inf, lambda t: _entropy(t) - t)
 
 
+def _log(u: Array, b: Array, p: Parameters) -> Array:
+    # -log z: -1 - log(-u) for u < 0
+    return np.where(u < 0.0, -1.0 - np.log(np.where(u < 0.0, -u, 1.0)), math.inf)
+
+
 def _everywhere(p: Parameters) -> tuple[float, float]:
     return -math.inf, math.inf
 
@@ -101,4 +106,5 @@ CONJUGATES: dict[str, Conjugate] = {
     "squared_hinge": _margin(lambda t: t * t / 4.0 - t, math.inf),
     "smooth_hinge": _margin(lambda t: t * t / 2.0 - t, 1.0),
     "poisson": _poisson,
+    "log": _log,
 }

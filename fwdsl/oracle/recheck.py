@@ -235,8 +235,7 @@ class _Lagrangian:
         w = np.full(samples, c / samples if term.reduce == "mean" else c)
         if term.weights is not None:
             w = w * np.asarray(self.translator.expr(term.weights), dtype=np.float64)
-        assert term.target is not None
-        target = np.asarray(self.translator.expr(term.target))
+        target = np.asarray(self.translator.expr(term.target) if term.target is not None else 0.0)
         # a row a sample, of one column where it has one prediction
         y = y.reshape(samples, -1)
         live = w > 0.0

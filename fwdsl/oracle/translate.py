@@ -54,6 +54,10 @@ _OF_RESIDUAL: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "squared_epsilon_insensitive": lambda cp, r, p: cp.square(cp.pos(cp.abs(r) - p.get("eps", 0.1))),
 }
 
+_OF_ENTRIES: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "log": lambda cp, z, p: -cp.log(z),
+}
+
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1": lambda cp, x: cp.sum(cp.abs(x)),
     "norm_inf": lambda cp, x: cp.max(cp.abs(x)),
@@ -162,7 +166,8 @@ class Translator(ExpressionTranslator):
         """One value per sample."""
         cp = self.cp
         if target is None:
-            raise cannot(f"`{name}` without a target")
+            values = self._of_entries(name, z, p)
+            return cp.sum(values, axis=1) if values.ndim == 2 else values
         b = self.expr(target)
         if name in ("softmax", "multiclass_hinge", "weston_watkins"):
             hot = np.zeros(z.shape)
@@ -176,6 +181,10 @@ class Translator(ExpressionTranslator):
             return cp.sum(cp.pos(margins), axis=1) - 1.0
         values = self._scalar_loss(name, z, b, p)
         return cp.sum(values, axis=1) if values.ndim == 2 else values
+
+    def _of_entries(self, name: str, z: Any, p: Mapping[str, float]) -> Any:
+        """The values of a function without a target."""
+        return _OF_ENTRIES[name](self.cp, z, p) if name in _OF_ENTRIES else loss_of_atom(name, z, 0.0, p)
 
     def _scalar_loss(self, name: str, z: Any, b: Any, p: Mapping[str, float]) -> Any:
         cp = self.cp

@@ -55,21 +55,37 @@ def loss_case(
         b = rng.choice([-1.0, 1.0], SAMPLES)
     else:
         b = rng.normal(0.0, 2.0, SAMPLES) if loss.word.residual else rng.poisson(2.0, SAMPLES).astype(float)
+    if loss.word.entrywise:
+        b = np.zeros(SAMPLES)
     w = rng.exponential(1.0, SAMPLES) * (rng.random(SAMPLES) > 0.1)
     z = rng.normal(0.0, 3.0, SAMPLES)
     z[::7] = b[::7]
     z[1::7] = np.round(z[1::7])
+    if loss.on_nonnegative:
+        z = within(loss, z)
     given = tuple(float(o.default or 0.0) for o in loss.word.options) if parameters is None else parameters
     return LossCase(LossFunction(loss, b, w, np.array(given)), z, slack)
 
 
+def within(loss: type[Loss], z: Array) -> Array:
+    """Points at which a loss is finite and has a slope, one for each number: away from 0 where it is finite on one side of 0 only."""
+    return np.maximum(np.abs(z), 0.01) if loss.on_nonnegative else z
+
+
 def _inside(f: LossFunction, rng: np.random.Generator) -> Array:
     """A point in the domain of the conjugate, on its boundary in places."""
-    lo, hi = f.dual_bounds()
+    lo, hi = _ends(f)
     y = np.clip(rng.normal(0.0, 2.0, f.size) * f.w, lo, hi)
     for i, end in ((0, lo), (1, hi)):
-        y[i::5] = np.where(np.isfinite(end[i::5]), end[i::5], 0.0)
+        y[i::5] = np.where(np.isfinite(end), end, np.clip(0.0, lo, hi))[i::5]
     return y
+
+
+def _ends(f: LossFunction) -> tuple[Array, Array]:
+    """The ends of the domain of the conjugate, moved inside where it is open there."""
+    lo, hi = f.dual_bounds()
+    below, above = f.loss.open_ends
+    return lo + 1e-3 * below * f.w, hi - 1e-3 * above * f.w
 
 
 def formulas_give_numbers(case: LossCase) -> None:
@@ -148,15 +164,19 @@ def ends_of_the_domain(case: LossCase) -> None:
     rng = np.random.default_rng(7)
     b = rng.choice(case.f.b, 2000)
     f = LossFunction(case.f.loss, b, rng.random(2000), case.f.p)
-    for bound in f.dual_bounds():
-        y = np.where(np.isfinite(bound), bound, 0.0)
+    for bound, is_open in zip(f.dual_bounds(), f.loss.open_ends, strict=True):
+        if is_open:
+            continue
+        y = np.where(np.isfinite(bound), bound, _inside(f, rng))
         for conjugate in (f.conjugate(y), kernel(f.loss.conjugate_loop)(y, f.b, f.w, f.p)):
             require(math.isfinite(conjugate), "the conjugate is finite at the ends of its domain times weights")
 
 
 def prox_is_optimal(case: LossCase) -> None:
     """u = (v - z) / t is a subgradient at z = prox(v): l(z) + l*(u) = u z, the equality of Fenchel."""
-    f, v, loss = case.f, case.z, case.f.loss
+    f, loss = case.f, case.f.loss
+    # from both sides of the domain, where it has an end
+    v = case.z * np.where(np.arange(f.size) % 3 == 0, -1.0, 1.0) if loss.on_nonnegative else case.z
     for t in (0.01, 1.0, 20.0):
         z = loss.prox_naive(v, np.full(f.size, t), f.b, f.p)
         slope = (v - z) / t
@@ -207,6 +227,8 @@ def infimum_is_lowest(case: LossCase) -> None:
         values = loss.value_naive(np.full(f.size, z), f.b, f.p)
         above = values >= infimum - 1e-13 * case.slack * (1 + np.abs(infimum))
         require(above, "no value is below `infimum_naive`", few.at("z", np.full(f.size, z)))
+    if not np.isfinite(infimum).all():
+        return
     lowest = loss.prox_naive(np.zeros(f.size), np.full(f.size, 1e9), f.b, f.p)
     values = loss.value_naive(lowest, f.b, f.p)
     close(values, infimum, "the value at the prox of a long step is `infimum_naive`", few.at("b", f.b), atol=1e-6)
@@ -225,7 +247,7 @@ def facts_hold(case: LossCase) -> None:
     require(same == loss.word.residual, told)
     if loss.word.square:
         close(loss.value_naive(z, f.b, f.p), np.square(z - f.b), "`square`: the loss is (z - b)^2", rtol=1e-12)
-    other = z + np.random.default_rng(4).normal(0.0, 1.0, f.size)
+    other = within(loss, z + np.random.default_rng(4).normal(0.0, 1.0, f.size))
     change = (loss.gradient_naive(other, f.b, f.p) - loss.gradient_naive(z, f.b, f.p)) / (other - z)
     where = case.at("z", z)
     least = loss.strong_convexity - 1e-12 * case.slack
@@ -244,7 +266,7 @@ def curvature_is_the_slope_of_the_gradient(case: LossCase) -> None:
     f, loss = case.f, case.f.loss
     if loss.curvature_loop is None:
         return
-    z = np.random.default_rng(6).normal(0.0, 3.0, f.size)
+    z = within(loss, np.random.default_rng(6).normal(0.0, 3.0, f.size))
     out, h = np.empty(f.size), 1e-5
     kernel(loss.curvature_loop)(z, f.b, f.w, f.p, out)
     slope = (f.gradient(z + h) - f.gradient(z - h)) / (2.0 * h)

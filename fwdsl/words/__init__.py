@@ -21,7 +21,7 @@ from .functions import (
     ConvexWord,
     FunctionWord,
 )
-from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, ENTRYWISE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, EntryWord, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .set_word import NONNEGATIVE, SetWord
 from .sets import BOX, PSD, SETS, SIMPLEX
@@ -33,6 +33,7 @@ __all__ = [
     "BOX",
     "COLUMN_WORDS",
     "CONVEX",
+    "ENTRYWISE",
     "FEATURE_MAPS",
     "FUNCTIONS",
     "GROUPED",
@@ -56,6 +57,7 @@ __all__ = [
     "TYPES",
     "ConvexWord",
     "Domain",
+    "EntryWord",
     "FunctionWord",
     "LossWord",
     "MapWord",
@@ -75,8 +77,8 @@ __all__ = [
 
 
 def function_named(name: str) -> Word | None:
-    """The loss, convex function, function or feature map of a name; None for any other word."""
-    return LOSSES.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
+    """The loss, function of entries, convex function, function or feature map of a name; None for any other word."""
+    return LOSSES.get(name) or ENTRYWISE.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:
@@ -86,7 +88,7 @@ def elsewhere(words: Iterable[Word]) -> dict[str, str]:
 
 def function_names() -> tuple[str, ...]:
     """All names that are called like a function: of losses, convex functions, functions, feature maps."""
-    return (*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS)
+    return (*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS)
 
 
 def is_reserved(name: str) -> bool:
@@ -96,7 +98,7 @@ def is_reserved(name: str) -> bool:
 
 def kind_of_word(name: str) -> str:
     """The kind of a word of the language, for a sentence: "a loss", "a set", ...; empty for any other word."""
-    if name in LOSSES:
+    if name in LOSSES and not LOSSES[name].entrywise:
         return "a loss"
     if function_named(name) is not None:
         return "a function"

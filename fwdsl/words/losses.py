@@ -1,22 +1,34 @@
-"""The losses. Each has its mathematics in `fwdsl.atoms.losses`, in a file of its name."""
+"""The losses, and the functions of one number at a time. Each has its mathematics in `fwdsl.atoms.losses`, in a file of its name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from .base import Parameter, Word, Words
 
+Target = Literal["real", "signs", "labels", "none"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossWord(Word):
-    """A loss of a prediction z and a target b, summed or averaged over samples.
+    """A loss of a prediction z and a target b, summed or averaged over samples; or, without a target, a function of one number.
 
-    `target` says what b is: numbers, signs (labels of two values) or labels (classes). `scores`: z is a row of scores for each sample.
+    `target` says what b is: numbers, signs (labels of two values), labels (classes), or none. `scores`: z is a row of scores for each sample.
     A prediction is read as a class by its sign where the target is `signs`, by its largest score where it is `labels`.
     """
 
-    target: Literal["real", "signs", "labels"]
+    target: Target
+    #: The target that stands for one which is left out; None where it must be given.
+    alone: float | None = None
+    #: The function of this name is concave, and the loss is its negative: where its option lies between these two numbers.
+    concave: tuple[float, float] | None = None
+    #: The loss without a target that it is for some values of its option; empty for the others.
+    instead: Callable[[float], str] | None = None
+    #: It is called with the constant first and the prediction second, as this loss.
+    turned_round: str = ""
     scores: bool = False
     #: It depends on z - b alone, so that a shift of the targets is one of the predictions.
     residual: bool = False
@@ -28,17 +40,50 @@ class LossWord(Word):
     @property
     def classifies(self) -> bool:
         """True if a prediction is read as a class."""
-        return self.target != "real"
+        return self.target in ("signs", "labels")
+
+    @property
+    def entrywise(self) -> bool:
+        """True if it is a function of one number, without a target."""
+        return self.target == "none"
+
+    @property
+    def by_option(self) -> bool:
+        """True if its option decides whether it is convex or concave: a number that is written in the program."""
+        return self.concave is not None and bool(self.options)
+
+    def is_concave(self, options: Mapping[str, float]) -> bool:
+        """True if the function of this name is concave for these options, and the loss its negative."""
+        if self.concave is None or not self.options:
+            return self.concave is not None
+        lo, hi = self.concave
+        return lo < options[self.options[0].name] < hi
 
     @property
     def summary(self) -> str:
         """The formula, with what its target is."""
         kind = f"; y are {self.target}" if self.classifies else ""
-        return f"{self.formula.removesuffix('.')} per sample{kind}."
+        return f"{self.formula.removesuffix('.')} per {'entry' if self.entrywise else 'sample'}{kind}."
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return self.parameters[2:]
+        return self.parameters[1 if self.entrywise else 2 :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryWord(Word):
+    """A function of one number that is a loss of ours: f(z) = l(factor z + shift; target), with these options."""
+
+    loss: str
+    target: float | None = None
+    factor: float = 1.0
+    shift: float = 0.0
+    fixed: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The formula."""
+        return f"{self.formula.removesuffix('.')} per entry."
 
 
 def loss_word(
@@ -49,6 +94,8 @@ def loss_word(
     residual: bool = False,
     square: bool = False,
     likelihood: bool = False,
+    alone: float | None = None,
+    turned_round: str = "",
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -56,16 +103,39 @@ def loss_word(
     return LossWord(
         name=name,
         formula=formula,
-        parameters=(Parameter("prediction"), Parameter("target", kind=kind), *options),
+        parameters=(Parameter("prediction"), Parameter("target", kind=kind, optional=alone is not None), *options),
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
         residual=residual or square,
         square=square,
         likelihood=likelihood,
+        alone=alone,
+        turned_round=turned_round,
     )
 
 
+def _function(
+    name: str,
+    formula: str,
+    *options: Parameter,
+    concave: tuple[float, float] | None = None,
+    instead: Callable[[float], str] | None = None,
+    elsewhere: tuple[str, ...] = (),
+) -> LossWord:
+    """The record of a function of one number with mathematics of its own."""
+    return LossWord(
+        name=name,
+        formula=formula,
+        parameters=(Parameter("z"), *options),
+        elsewhere=elsewhere,
+        target="none",
+        concave=concave,
+        instead=instead,
+    )
+
+
+_Z = (Parameter("z"),)
 _EPS = Parameter("eps", "nonnegative", 0.1)
 
 LOSSES: dict[str, LossWord] = Words(
@@ -83,10 +153,11 @@ LOSSES: dict[str, LossWord] = Words(
             "r^2/2 where |r| <= delta, else delta (|r| - delta/2), with r = z - b.",
             Parameter("delta", "positive", 1.0),
             residual=True,
+            alone=0.0,
         ),
         loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
         loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
-        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True),
+        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True, alone=-1.0),
         loss_word("hinge", "max(0, 1 - y z).", target="signs"),
         loss_word("squared_hinge", "max(0, 1 - y z)^2.", target="signs"),
         loss_word(
@@ -108,8 +179,30 @@ LOSSES: dict[str, LossWord] = Words(
             target="labels",
         ),
         loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
+        _function("log", "log(z), concave, z > 0.", concave=(-inf, inf), elsewhere=("ln",)),
     )
 )
+
+ENTRYWISE: dict[str, EntryWord] = {
+    word.name: word
+    for word in (
+        EntryWord(name="abs", formula="|z|.", parameters=_Z, loss="absolute", target=0.0, elsewhere=("fabs",)),
+        EntryWord(name="square", formula="z^2.", parameters=_Z, loss="squared", target=0.0),
+        EntryWord(
+            name="pos",
+            formula="max(0, z).",
+            parameters=_Z,
+            loss="hinge",
+            target=1.0,
+            factor=-1.0,
+            shift=1.0,
+            elsewhere=("relu", "positive_part"),
+        ),
+        EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0),
+        EntryWord(name="log1p", formula="log(1 + z), concave, z > -1.", parameters=_Z, loss="log", shift=1.0),
+    )
+}
+"""The functions of one number that are spelled otherwise: as losses at a constant target."""
 
 ABSOLUTE, QUANTILE, HUBER = "absolute", "quantile", "huber"
 HINGE, SQUARED_HINGE = "hinge", "squared_hinge"

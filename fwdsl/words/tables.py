@@ -10,7 +10,7 @@ from .base import Parameter, Word
 from .columns import COLUMN_WORDS
 from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
-from .losses import LOSSES, LossWord
+from .losses import ENTRYWISE, LOSSES, LossWord
 from .options import SOLVE_OPTIONS
 from .set_word import SetWord
 from .sets import SETS
@@ -55,8 +55,20 @@ def _clause(sentence: str) -> str:
 def _losses() -> str:
     return _table(
         ("loss", "of one sample", "target"),
-        *((_of_loss(w), _clause(w.formula), target_of(w)) for w in LOSSES.values()),
+        *((_of_loss(w), _clause(w.formula), target_of(w)) for w in LOSSES.values() if not w.entrywise),
     )
+
+
+def _entrywise() -> str:
+    """The functions of entries: first those that are losses at a constant target."""
+    alone = (_alone(w) for w in LOSSES.values() if w.alone is not None)
+    own = (w for w in LOSSES.values() if w.entrywise)
+    calls = ((f"`{w.call}`", _clause(w.formula)) for w in (*ENTRYWISE.values(), *own))
+    return _table(("function", "of one entry"), *sorted((*calls, *alone)))
+
+
+def _alone(word: LossWord) -> tuple[str, str]:
+    return _call(word.name, ("z",), word.options), f"`{word.name}({word.parameters[0].name}, {word.alone:g})`"
 
 
 def _of_loss(word: LossWord) -> str:
@@ -173,6 +185,7 @@ def _options() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "losses": _losses,
+    "entrywise": _entrywise,
     "convex": _convex,
     "sets": _sets,
     "maps": _maps,
