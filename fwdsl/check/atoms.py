@@ -279,9 +279,10 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
+    written = name
     if signature.mirrors:
         name, x = signature.mirrors, algebra.negate(x)
-    body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
+    body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span, written=written)
     coefficient = algebra.const(-1.0) if signature.concave else algebra.ONE
     return Combination((Summand(coefficient, body, span=node.span),), None, node.span)
 

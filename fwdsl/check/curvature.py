@@ -84,7 +84,7 @@ def _what(body: AppliedAtom) -> str:
         return f"`{body.word}` is {what} in each entry of its argument"
     if body.kind == "loss":
         return f"`{body.atom}` is a loss, convex in its prediction"
-    return f"`{body.atom}` is a {CONVEX[body.atom].what}, convex in its argument"
+    return f"`{body.word}` is a {CONVEX[body.word].what}, {'concave' if body.is_concave else 'convex'} in its argument"
 
 
 def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:

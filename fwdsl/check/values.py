@@ -8,6 +8,7 @@ from typing import Literal
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..model import Dim, Expr, Term, is_concave
+from ..words import CONVEX
 from . import algebra
 
 Nested = float | str | tuple["Nested", ...]
@@ -44,8 +45,10 @@ class AppliedAtom:
 
     @property
     def is_concave(self) -> bool:
-        """True if the function of its name is concave, and the loss its negative."""
-        return self.kind == "loss" and is_concave(self.atom, self.options)
+        """True if the function of its name is concave, and the atom its negative."""
+        if self.kind == "function":
+            return CONVEX[self.word].concave
+        return is_concave(self.atom, self.options)
 
     def as_written(self, coefficient: Expr) -> Expr:
         """The coefficient of the function of its name, from that of the loss."""

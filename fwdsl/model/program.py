@@ -93,6 +93,8 @@ class Term:
     @property
     def is_concave(self) -> bool:
         """True if the function of its name is concave: the term is that of its negative."""
+        if self.kind == "function":
+            return CONVEX[self.atom].concave
         return self.kind == "loss" and is_concave(self.atom, self.options)
 
     @property
