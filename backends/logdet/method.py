@@ -88,7 +88,9 @@ class ProximalNewton(Method):
     """A proximal Newton method; no options."""
 
     name = "proximal_newton"
-    title = "proximal Newton on a log determinant with sizes of entries: coordinate descent on the entries that are free"
+    title = (
+        "proximal Newton on a log determinant with sizes of entries: coordinate descent on the entries that are free"
+    )
     source = "Hsieh, Sustik, Dhillon, Ravikumar 2014"
     most_iterations = 500
     runs_in = "fwdsl.backends.logdet.run"

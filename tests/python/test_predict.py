@@ -22,7 +22,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 #: Programs whose objective has no loss, or whose data have no rows of their own: nothing is predicted there.
 NO_ROWS = {
     "basis_pursuit", "chebyshev_fit", "cur", "enclosing_ball", "entropic_transport", "fused_lasso", "markowitz", "max_cut",
-    "maximum_entropy", "nearest_correlation", "optimal_transport", "robust_pca", "svm_dual",
+    "maximum_entropy", "nearest_correlation", "optimal_transport", "robust_pca", "svm_dual", "covering_ellipse",
+    "fastest_mixing", "lyapunov", "optimal_design", "robust_design", "sparse_covariance",
 }  # fmt: skip
 FILES = [f for f in sorted(EXAMPLES.glob("*.fw")) if f.stem not in {*NO_ROWS, "completion", "sparse_logistic"}]
 RNG = np.random.default_rng(3)
