@@ -45,25 +45,27 @@ class LogDetState(State):
 
 @light_dataclass
 class Weighed:
-    """The weights |w_ij| c of each term's entries, (terms, d, d), with their signs, and L, the sum of their symmetric parts."""
+    """The weights c w_ij of each term's entries, with their signs, the prices c, and L, the sum of the symmetric parts of the sizes of weights."""
 
     signed: tuple[Array, ...]
+    prices: tuple[float, ...]
     most: Array
 
 
 def weights_of(form: Canonical) -> Weighed | str:
     """The weights of the sums of sizes of weighed entries of the one variable; why a term is none of these."""
     d = form.blocks[0].shape[0]
-    signed = []
+    signed, prices = [], []
     for term in form.terms:
         w = _weights(term, d)
         if w is None:
             return f"`{term.text}` is no sum of sizes of weighed entries of {form.blocks[0].name}"
         signed.append(w)
+        prices.append(term.f.slope if isinstance(term.f, VectorFunction) else 0.0)
     most = np.zeros((d, d))
     for w in signed:
         most += 0.5 * (np.abs(w) + np.abs(w).T)
-    return Weighed(tuple(signed), most)
+    return Weighed(tuple(signed), tuple(prices), most)
 
 
 def _weights(term: SumTerm, d: int) -> Array | None:

@@ -1,9 +1,9 @@
 """Runs of `proximal_newton`: min of F(X) = -log det X + <Q, X> + sum_ij L_ij |X_ij| over positive definite X.
 
-A step minimises the quadratic model of the smooth part at X with the sizes, over the entries that are not 0 or whose slope exceeds its weight, by sweeps
-of coordinate descent, and searches the way to its minimiser by Armijo's rule with Cholesky factors. The dual point of the step is the slope's: with
-W = X^-1, Z = W - Q cut to [-L, L] has the bound log det(Q + Z) + d, where Q + Z is positive definite. All of it is divided by the coefficient of
-the log determinant.
+A step minimises the quadratic model of the smooth part at X with the sizes, over the entries that are not 0 or whose slope exceeds its weight, by
+sweeps of coordinate descent, and searches the way to its minimiser by Armijo's rule with Cholesky factors. The dual point of the step is the slope's:
+with W = X^-1, Z = W - Q cut to [-L, L] has the bound log det(Q + Z) + d, where Q + Z is positive definite. All of it is divided by the coefficient
+of the log determinant.
 """
 
 from __future__ import annotations
@@ -159,5 +159,5 @@ class LogDetRun(Run[PreparedProblem, LogDetState], of=ProximalNewton):
         """X, and of the multipliers of each entry every term's share."""
         s = self.state
         share = np.divide(s.Z * self.c, self.weights.most, out=np.zeros_like(s.Z), where=self.weights.most > 0.0)
-        f = [np.sign(w) * t.f.slope for w, t in zip(self.weights.signed, self.problem.terms, strict=True)]
-        return s.X.reshape(-1).copy(), [(share * c).reshape(-1) for c in f]
+        pairs = zip(self.weights.signed, self.weights.prices, strict=True)
+        return s.X.reshape(-1).copy(), [(share * np.sign(w) * c).reshape(-1) for w, c in pairs]

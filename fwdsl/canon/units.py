@@ -1,7 +1,7 @@
 """Units of functions that are not homogeneous: the argument of a logarithm of a determinant or of an inverse is measured in its own size.
 
--log det(s Z) = -log det Z - n log s and tr (s Z)^-1 = tr(Z^-1) / s, so the term of K x + b is one of (K x + b) / s. Methods then see numbers of about 1,
-whatever the units of the data: their steps have no other way to know where such a function bends.
+-log det(s Z) = -log det Z - n log s and tr (s Z)^-1 = tr(Z^-1) / s, so the term of K x + b is one of (K x + b) / s. Methods then see numbers of
+about 1, whatever the units of the data: their steps have no other way to know where such a function bends.
 """
 
 from __future__ import annotations
