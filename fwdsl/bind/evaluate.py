@@ -18,6 +18,7 @@ from .values import (
     Value,
     as_csr,
     as_float64,
+    combine,
     divide,
     dot,
     inner,
@@ -224,6 +225,7 @@ _OF_VALUES: Mapping[str, Callable[..., Value]] = {
     "mean": _mean,
     "dot": dot,
     "inner": inner,
+    "combine": combine,
     "quad": quad,
     "sqrt": _root,
 }

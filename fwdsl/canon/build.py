@@ -19,7 +19,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
-from .affine import AffineReader, NotFinite, Unsupported
+from .affine import AffineReader, Asymmetric, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
@@ -86,7 +86,7 @@ def as_written(
             return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except (Unsupported, NotFinite, BadArguments) as error:
+    except (Asymmetric, Unsupported, NotFinite, BadArguments) as error:
         return None, (refused(instance, error),)
 
 

@@ -16,7 +16,7 @@ from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, count, is_finite, wrong_kind
-from .symmetry import factors_at_fault
+from .symmetry import assumed, factors_at_fault
 from .values import AppliedAtom, Combination, Summand
 
 
@@ -274,6 +274,8 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     if bound is None:
         return None
     x = affine(ctx, node, bound["x"])
+    if x is not None and signature.of_eigenvalues:
+        x = assumed(x)
     if x is None or not _is_of(ctx, node, bound["x"], x, signature):
         return None
     options = _arguments(ctx, node, bound, x)

@@ -18,6 +18,12 @@ from .scalars import scalar_sign, tidied
 _RADIUS_RULE = "A radius is a positive scalar."
 
 
+def needs_symmetry(node: tree.Expr) -> bool:
+    """True if what is written is a set of symmetric matrices."""
+    name = node.id if isinstance(node, tree.Name) else node.func.name if isinstance(node, tree.Call) else ""
+    return name in SETS and SETS[name].of == "symmetric"
+
+
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
     """The set that a program writes for an expression; None after an error. For a family it holds for each block."""
     type_ = value.type.block

@@ -37,6 +37,39 @@ def derived(e: Expr) -> Expr:
     return replace(e, type=Type("symmetric", shape[:1])) if _is_symmetric(e) else e
 
 
+def assumed(e: Expr) -> Expr:
+    """The expression where a symmetric one is asked for: each `combine` in it is taken as symmetric, which is checked with the numbers."""
+    if e.type.is_symmetric or not any(part.op == "combine" for part in e.walk()):
+        return e
+    found = _with_symmetric_parts(e)
+    return found if found.type.is_symmetric else e
+
+
+def _with_symmetric_parts(e: Expr) -> Expr:
+    """The expression with types that follow where each square `combine` is symmetric."""
+    shape = e.type.array_shape
+    if e.op == "combine" and shape[0] == shape[1]:
+        return replace(e, type=Type("symmetric", shape[:1]), value="symmetric")
+    if e.is_constant or not shapes.has_two_axes(e.type) or e.op not in _FOLLOWING:
+        return e
+    args = tuple(_with_symmetric_parts(a) for a in e.args)
+    type_ = e.type
+    if e.op == "transpose":
+        type_ = shapes.transposed(args[0].type) or type_
+    elif e.op == "neg":
+        type_ = shapes.plain(args[0].type)
+    elif e.op in ("mul", "div"):
+        type_ = shapes.multiplied(args[0].type, args[1].type) or type_
+    elif e.op == "add":
+        for k, a in enumerate(args):
+            type_ = shapes.plain(a.type) if k == 0 else shapes.added(type_, a.type) or type_
+    return derived(replace(e, args=args, type=type_))
+
+
+_FOLLOWING = ("transpose", "neg", "mul", "div", "add", "matmul")
+"""Operations whose type follows from those of their arguments."""
+
+
 def factors_at_fault(e: Expr) -> tuple[Expr, ...]:
     """The data matrices that are a term of their own, times scalars: each has to be symmetric for the sum to be."""
     found = _multiplied_out(e)

@@ -30,6 +30,7 @@ Op = Literal[
     "slice",  # args: (a,), value: tuple of per-axis (start, stop) pairs or ints, with None for open ends
     "inner",  # args: (D, X)
     "quad",  # args: (U, X)
+    "combine",  # args: (x, M): sum_i x_i M_i; value "symmetric" where each M_i has to be symmetric
     "gather",  # args: (F, task): F[task]
     "observe",  # args: (B, M): B[M]
     "eye",

@@ -352,6 +352,12 @@ FUNCTIONS: dict[str, FunctionWord] = {
         FunctionWord(
             name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")
         ),
+        FunctionWord(
+            name="combine",
+            formula="The sum of x_i M_i over the matrices M_i of a tensor M.",
+            parameters=values("x", "M"),
+            elsewhere=("tensordot", "einsum", "linear_combination"),
+        ),
         FunctionWord(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
         FunctionWord(
             name="eye",

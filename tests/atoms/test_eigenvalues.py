@@ -136,3 +136,33 @@ def test_an_inequality_of_matrices_is_refused_with_the_set_to_write() -> None:
     _, found = fw.check.compile_text(SQUARE + "minimize trace(P)\nsubject to A.T @ P + P @ A + eye(n) <= 0\n")
     (told,) = (d for d in found if d.severity == "error")
     assert told.code == "FW2070" and "`-(A.T @ P + P @ A + eye(n)) in psd`" in told.hint
+
+
+COMBINED = "data M: tensor[m, n, n], C: symmetric[n]\nvar y: vector[m]\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "minimize lambda_max(C - 2 * combine(y, M)) + 0.1 * sum_squares(y)\n",
+        "minimize sum_squares(y)\nsubject to combine(y, M) - C in psd\n",
+        "minimize norm_fro(combine(y, M) - C) + sum_squares(y)\n",
+    ],
+)
+def test_combinations_of_the_matrices_of_a_tensor_agree_with_cvxpy(rest: str) -> None:
+    M = np.stack([symmetric(4, k) for k in range(3)] + [np.eye(4)])
+    problem = fw.parse(COMBINED + rest).bind(M=M, C=symmetric(4, 9))
+    solution = problem.solve()
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-5, abs=1e-5)
+
+
+def test_the_matrices_of_a_tensor_are_symmetric_where_that_is_asked_for() -> None:
+    M = np.random.default_rng(8).normal(size=(2, 3, 3))
+    with pytest.raises(fw.FwError, match=r"`M\[[01]\]` is not symmetric"):
+        fw.parse(COMBINED + "minimize lambda_max(C - combine(y, M))\n").bind(M=M, C=np.eye(3)).solve()
+    # of no other function
+    assert (
+        fw.parse(COMBINED + "minimize norm_spec(C - combine(y, M))\n").bind(M=M, C=np.eye(3)).solve().status
+        == "optimal"
+    )
