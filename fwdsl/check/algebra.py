@@ -149,8 +149,12 @@ def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) ->
 
 
 def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
-    """The numbers of all parts, one after the other."""
-    return stacked([p if len(p.type.array_shape) < 2 else flat(p) for p in parts], span=span)
+    """The numbers of all parts, one after the other; the parts keep their shapes, unlike those of `stacked`."""
+    longest = max((p.type.array_shape for p in parts), key=len)
+    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
+    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
+        size = shift_dim(longest[0], 1)
+    return make("stack", Type("vector", (size,)), parts, span=span)
 
 
 def differences(x: Expr, axis: int) -> Expr:

@@ -109,7 +109,10 @@ def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
     axes = len(first.type.array_shape) if isinstance(first, Expr) and not first.type.is_family else 3
-    return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
+    if not isinstance(word, ConvexWord) or axes > 2:
+        return True
+    symmetric = isinstance(first, Expr) and first.type.is_symmetric
+    return ("scalar", "vector", "matrix")[axes] in word.of and (symmetric or not word.of_eigenvalues)
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:

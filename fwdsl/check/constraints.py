@@ -16,7 +16,8 @@ from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .sets import report_empty_box, set_ref
+from .sets import needs_symmetry, report_empty_box, set_ref
+from .symmetry import assumed
 from .values import Combination, Value
 
 Made = list[ConstraintDecl]
@@ -37,6 +38,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
         value = None
     if value is None or not _has_variable(ctx, value, node.value):
         return None
+    value = assumed(value) if needs_symmetry(node.set) else value
     ref = set_ref(ctx, node.set, value, node.value)
     return None if ref is None else [ConstraintDecl("in", value, ref, text=ctx.text(node), span=node.span)]
 

@@ -208,6 +208,11 @@ class ExpressionTranslator:
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
 
+    def _op_combine(self, e: Expr) -> Translated:
+        tensor = np.asarray(self.expr(e.args[1]))
+        x = self.expr(e.args[0])
+        return sum(x[i] * tensor[i] for i in range(tensor.shape[0]))
+
     def _op_quad(self, e: Expr) -> Translated:
         rows = dense(self.expr(e.args[0]))
         if _per_sample(e.args[1]):

@@ -83,11 +83,15 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "max": lambda cp, x: cp.max(x),
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
     "geo_mean": lambda cp, x: -cp.geo_mean(x),
+    "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
+    "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
 }
 
 _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "norm_p": lambda cp, x, p: cp.pnorm(x, p["p"]),
     "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
+    "sum_largest_eigs": lambda cp, x, p: cp.lambda_sum_largest((x + x.T) / 2, int(p["k"])),
 }
 
 
