@@ -117,9 +117,19 @@ def __getattr__(name: str) -> Any:
 
         value = word(name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_elsewhere(name)}")
     globals()[name] = value
     return value
+
+
+def _elsewhere(name: str) -> str:
+    """The words behind an error that say what is written for a name of another package; empty for a name that is nobody's."""
+    if name.startswith("_"):
+        return ""
+    from .words.foreign import foreign
+
+    record = foreign(name, "call", "value")
+    return f": {record.why}" if record else ""
 
 
 def __dir__() -> list[str]:
