@@ -454,5 +454,5 @@ def crammer_singer():
 def functions_in_functions():
     x = x_of()
     return cp.Problem(
-        cp.Minimize(cp.sum_squares(cp.pos(A @ x - B)) + cp.sum(cp.huber(cp.pos(x))) + cp.norm(cp.abs(x - 1)))
+        cp.Minimize(cp.sum_squares(cp.pos(A @ x - B)) + cp.sum(cp.huber(cp.pos(x))) + cp.norm(cp.pos(2 - x)))
     )
