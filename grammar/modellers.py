@@ -46,7 +46,7 @@ def statement_of_a_modeller(source: Source, tokens: Sequence[Token]) -> Diagnost
 
 
 Mended = tuple[str | None, str]
-"""What a statement is here, None where that is not plain; and a hint, where the text itself is none."""
+"""The statement of the language, None where that is not plain; and a hint, where the text itself is none."""
 
 
 def _statement(name: str | None, word: str, inside: str) -> Mended | None:

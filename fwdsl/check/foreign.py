@@ -77,7 +77,7 @@ def foreign_call(ctx: Context, node: tree.Call) -> bool:
 
 
 def written(way: Way, arguments: Mapping[str, tree.Expr]) -> tree.Expr:
-    """What a way writes for the arguments of a call."""
+    """The expression that a way writes for the arguments of a call."""
     return cast(tree.Expr, _replaced(_template(way.text), arguments))
 
 

@@ -14,10 +14,12 @@ from fwdsl.words.foreign import WHY, foreign, is_said, is_word, records
 
 RECORDS = tuple(records())
 CONVEX_JL = (
-    "norm sumsquares square sqrt geomean quadform quadoverlin huber abs abs2 maximum minimum max min pos neg exp log "
-    "entropy logsumexp relative_entropy logisticloss logdet eigmax eigmin nuclearnorm opnorm sumlargest sumsmallest sumlargesteigs dotsort invpos matrixfrac tr diag diagm dot kron "
-    "vcat hcat reshape vec transpose conj real imag partialtrace partialtranspose conv inner_product "
-    "Variable Semidefinite ComplexVariable HermitianSemidefinite Constant Problem minimize maximize satisfy solve! evaluate fix! free! isposdef Positive Negative rootdet trace_logm"
+    "norm sumsquares square sqrt geomean quadform quadoverlin huber abs abs2 maximum minimum max min pos neg "
+    "exp log entropy logsumexp relative_entropy logisticloss logdet eigmax eigmin nuclearnorm opnorm "
+    "sumlargest sumsmallest sumlargesteigs dotsort invpos matrixfrac tr diag diagm dot kron vcat hcat reshape "
+    "vec transpose conj real imag partialtrace partialtranspose conv inner_product Variable Semidefinite "
+    "ComplexVariable HermitianSemidefinite Constant Problem minimize maximize satisfy solve! evaluate fix! "
+    "free! isposdef Positive Negative rootdet trace_logm"
 ).split()
 JUMP = (
     "@variable @variables @constraint @constraints @objective @expression Model optimize! value dual objective_value termination_status "

@@ -243,7 +243,7 @@ def _sum_of(a: Affine, e: Any) -> Any:
 
 
 def _unspread(e: Any, shape: tuple[int, ...]) -> Any:
-    """What a scalar or a row was spread from, where the language spreads it itself."""
+    """The scalar or the row that an expression was spread from, where the language spreads it itself."""
     if kind(e) == "Promote":
         return e.args[0]
     if kind(e) == "MulExpression" and len(shape) == 2 and e.shape == shape and _is_ones(e.args[0], (shape[0], 1)):

@@ -1,4 +1,4 @@
-"""What all of a reading shares: the classes of cvxpy by name, and the refusal of what has no word."""
+"""Helpers of all of a reading: the classes of cvxpy by name, and the refusal of what has no word."""
 
 from __future__ import annotations
 

@@ -462,7 +462,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def _of(e: Any, shape: tuple[int, ...]) -> Any:
-    """What a number was spread from, beside an array: the language spreads it itself."""
+    """The number that an expression was spread from, beside an array: the language spreads it itself."""
     del shape
     return e.args[0] if kind(e) == "Promote" else e
 

@@ -42,7 +42,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What a call is written as: `arguments` as in `x: vector, 1`, and the text of the language, in which their names stand for what was given."""
+    """The text that is written for a call: `arguments` as in `x: vector, 1`, and `text`, in which their names stand for what was given."""
 
     arguments: str
     text: str

@@ -9,7 +9,7 @@ from .record import WHY
 
 
 def told(name: str, width: int = 100) -> str | None:
-    """Whose a name is, what its calls are written as, and what else there is to say; None for a name that is nobody's."""
+    """The systems of a name, the text of its calls and what else there is to say; None for a name that is nobody's."""
     record = foreign(name, "call", "value", "option")
     if record is None:
         return None
