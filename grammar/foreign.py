@@ -91,6 +91,9 @@ def broadcast(f: Failure) -> Slip | None:
     )
 
 
+_PRODUCTS, _TURNED, _REDUCED = ("dot", "matmul"), ("transpose",), ("sum", "mean", "trace")
+
+
 def method(f: Failure) -> Slip | None:
     """`A.dot(x)`, `x.sum()`, `x.value`"""
     if f.found.text != "." or f.after.type != "NAME" or f.before.type not in ("NAME", "RPAR", "RSQB", "TRANSPOSE"):
@@ -104,15 +107,13 @@ def method(f: Failure) -> Slip | None:
     operand = f.source.text[first.start : f.before.end]
     arguments = f.source.text[f.tokens[opened].end : f.tokens[closing].start].strip()
     span = first.span.to(f.tokens[closing].span)
-    if name in ("dot", "matmul") and arguments:
+    if name in _PRODUCTS and arguments:
         right = f"({operand} @ ({arguments}))"
-    elif name == "transpose" and not arguments:
+    elif name in _TURNED and not arguments:
         right = f"{operand}.T"
     else:
         right = f"{name}({operand}{', ' if arguments else ''}{arguments})"
-    plain = name in ("dot", "matmul", "transpose", "sum", "mean", "trace") and bool(arguments) == (
-        name in ("dot", "matmul")
-    )
+    plain = name in _PRODUCTS if arguments else name in (*_TURNED, *_REDUCED)
     return f.slip(
         "FW1059",
         f"`.{name}(...)` is called behind a point",

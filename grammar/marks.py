@@ -39,6 +39,7 @@ def wrong_quotes(f: Failure) -> Slip | None:
 
 #: The norms whose squares are sums of squares, whatever is in them.
 _SQUARED = frozenset(("norm2", "norm_fro", "norm"))
+_SQUARES = "sum_squares"
 
 
 def power(f: Failure) -> Slip | None:
@@ -78,7 +79,7 @@ def _squared(f: Failure, message: str, rule: str, start: int, stop: int, inner: 
     span = f.tokens[start].span.to(f.tokens[stop - 1].span)
     right = f"sum_squares({f.source.text[inner[0].start : inner[-1].end]})"
     call = (
-        Token("NAME", "sum_squares", span.start, span.start),
+        Token("NAME", _SQUARES, span.start, span.start),
         Token("LPAR", "(", span.start, span.start),
         *inner,
         Token("RPAR", ")", span.end, span.end),
@@ -156,6 +157,7 @@ def prime(f: Failure) -> Slip | None:
 
 # What mathematics writes as marks is a word here: these are the grammar's own, which knows no records.
 _NORMS = {"_1": "norm1", "_2": "norm2", "_inf": "norm_inf", "_∞": "norm_inf", "": "norm2"}
+_EUCLIDEAN = ("_2", "")
 
 
 def bars(f: Failure) -> Slip | None:
@@ -176,7 +178,8 @@ def bars(f: Failure) -> Slip | None:
     inner = f.source.text[f.found.end : f.tokens[closing].start].strip()
     suffix = f.at(closing + 1)
     end = closing
-    norm = _NORMS.get(suffix.text if suffix.type == "NAME" and suffix.start == span.end else "")
+    which = suffix.text if suffix.type == "NAME" and suffix.start == span.end else ""
+    norm = _NORMS.get(which)
     if single or norm is None or "|" in inner:
         return f.slip("FW1047", f"{whole} does not write {what} here", rule, hint, span=span)
     if suffix.type == "NAME" and suffix.start == span.end:
@@ -185,10 +188,10 @@ def bars(f: Failure) -> Slip | None:
     if f.at(closing + 1).type == "POWER":
         written = f.at(closing + 1).text
         last = closing + (1 if written == "²" else 2)
-        if norm != "norm2" or (written != "²" and f.at(last).text != "2"):
+        if which not in _EUCLIDEAN or (written != "²" and f.at(last).text != "2"):
             hint = f"write {quoted(f'sum_squares({inner})')} for the square of a Euclidean norm"
             return f.slip("FW1047", f"{whole} does not write a norm here", rule, hint, span=span)
-        norm, span, closing = "sum_squares", Span(span.start, f.at(last).end), last
+        norm, span, closing = _SQUARES, Span(span.start, f.at(last).end), last
     right = f"{norm}({inner})"
     call = (
         Token("NAME", norm, f.found.start, f.found.end),
