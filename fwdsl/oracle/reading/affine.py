@@ -15,7 +15,7 @@ from ...build.declare import data, matrix, param, psd_var, scalar, symmetric_var
 from ...build.expression import Constraint, Expression, SetExpression
 from ...build.words import word
 from ...words import is_reserved
-from .common import call, kind, refuse
+from .common import call, has_word, kind, refuse
 
 _KEPT = ("reshape", "transpose", "Promote")
 """Operations that leave the entries as they are, in another arrangement."""
@@ -327,6 +327,11 @@ def _reshaped(a: Affine, e: Any) -> Any:
         return a.scalar(inner)
     if e.shape == (1,) and not inner.shape:
         return call("ones", 1) * a.shaped(inner)
+    if has_word("reshape") and len(e.shape) == 2 and len(inner.shape) == 1:
+        # ours goes row by row
+        rows, columns = e.shape
+        x = a.shaped(inner)
+        return call("reshape", x, rows, columns) if e.order == "C" else call("reshape", x, columns, rows).T
     return None
 
 

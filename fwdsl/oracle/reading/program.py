@@ -448,7 +448,9 @@ class Reader:
         if name in _WORDS and e.shape and has_word(_WORDS[name]):
             self._state(bound, call(_WORDS[name], self.lowered(e.args[0])), "<=")
             return
-        found = _NUMBERS[name](self, e) if name in _NUMBERS and e.size == 1 else None
+        found = (
+            _NUMBERS[name](self, e) if name in _NUMBERS and e.size == 1 else self.value(e) if name == "Sum" else None
+        )
         if found is None and (opened := self._opened(e)) is not None:
             self.above(opened, bound)
             return
@@ -630,7 +632,7 @@ def _absolute(r: Reader, e: Any) -> Loss:
 def _powers(r: Reader, e: Any) -> Loss | None:
     p, inner = plain_number_of(e.p), e.args[0]
     if p != 2.0:
-        return None
+        return _other_power(p, inner)
     if inner.is_affine() or kind(inner) == "abs":
         z = inner if inner.is_affine() else inner.args[0]
         return (
@@ -645,6 +647,18 @@ def _powers(r: Reader, e: Any) -> Loss | None:
     if eps is None:
         return lambda x, z: call("squared_hinge", 1 - x, _ones(z)), z, None
     return lambda x, z: call("squared_epsilon_insensitive", x, 0.0, eps=eps), z, None
+
+
+def _other_power(p: float | None, inner: Any) -> Loss | None:
+    """A power other than 2 of an affine expression, by the word that it has."""
+    name = _POWERS.get(p, "power") if p is not None else ""
+    if not has_word(name) or not inner.is_affine():
+        return None
+    exponent = () if p in _POWERS else (p,)
+    return lambda x, z: call(name, x, *exponent), inner, None
+
+
+_POWERS: Mapping[float | None, str] = {0.5: "sqrt", -1.0: "inv_pos"}
 
 
 def _positive_part(e: Any) -> tuple[Any, float | None] | None:
@@ -727,8 +741,9 @@ _ENTRYWISE: Mapping[str, Callable[[Reader, Any], Loss | None]] = {
     "exp": _exponential,
     "entr": _entropy,
     "log": _by_word("log"),
+    "log1p": _by_word("log1p"),
 }
-_WORDS: Mapping[str, str] = {"exp": "exp", "log": "log"}
+_WORDS: Mapping[str, str] = {"exp": "exp", "log": "log", "log1p": "log1p"}
 """Functions of entries that are words of the same name."""
 
 # --- functions of rows ----------------------------------------------------------------------------------------------------
