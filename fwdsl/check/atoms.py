@@ -592,7 +592,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 def _promised(entry: Entry | None) -> Fix | None:
     """The declaration of a datum with the promise that it is nonnegative."""
     at = entry.type_span if entry is not None else None
-    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative")
+    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative", guess=True)
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
@@ -626,7 +626,7 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
         if entry is not None and values is None
         else _gram_hint(ctx, p, x),
-        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]")
+        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]", guess=True)
         if entry is not None and values is None and entry.type_span is not None
         else None,
     )

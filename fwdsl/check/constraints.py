@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import inf
 
 from ..grammar import tree
-from ..grammar.diagnostic import Label
+from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
@@ -88,12 +88,15 @@ def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
     values = [infer_whole(ctx, operand) for operand in node.operands]
     directions = {op for op in node.ops if op != "=="}
     if len(directions) > 1 or (len(node.ops) > 1 and "==" in node.ops):
+        texts = [ctx.source.slice(operand.span) for operand in node.operands]
+        apart = ", ".join(f"{a} {op} {b}" for a, op, b in zip(texts, node.ops, texts[1:], strict=False))
         ctx.error(
             "FW2055",
             f"`{ctx.text(node)}` mixes {' and '.join(f'`{op}`' for op in dict.fromkeys(node.ops))}",
             node.span,
             rule="The comparisons of a chain point in one direction, as in `0 <= x <= 1`.",
-            hint="write them as separate constraints",
+            hint=f"write `{apart}`",
+            fix=Fix("write them as separate constraints", node.span, apart),
         )
         return None
     sides = [Side(v, o) for v, o in zip(values, node.operands, strict=True) if v is not None]

@@ -22,7 +22,8 @@ from .require import cannot, require_cvxpy
 def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
     """The instance as a `cvxpy.Problem`, and its variables by name. `RunError` FW0312 for what cvxpy cannot express."""
     translator = Translator(instance)
-    return translator.problem(), dict(translator.variables)
+    variables = {n: v.blocks if isinstance(v, FamilyExpression) else v for n, v in translator.variables.items()}
+    return translator.problem(), variables
 
 
 _NORM_OF = {

@@ -76,7 +76,6 @@ __all__ = [
     "elsewhere",
     "function_named",
     "function_names",
-    "is_of_variables",
     "is_reserved",
     "kind_of_word",
 ]
@@ -92,11 +91,6 @@ def function_named(name: str) -> Word | None:
         or FEATURE_MAPS.get(name)
         or CONSTANTS.get(name)
     )
-
-
-def is_of_variables(name: str) -> bool:
-    """True if a word that is called like a function may be of variables, and not of constants alone."""
-    return name in {*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS}
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:
