@@ -1,0 +1,348 @@
+"""The side of the driver: connecting to workers, sharing rows out, asking, and replacing workers that are lost.
+
+A worker holds a range of the leaves of each matrix, its *share*. Each question is one round trip to every share at once. Whoever does not answer and
+is no longer known to the scheduler is lost: its share is taken by another worker, which reads the same rows by path, range and fingerprint (or is sent
+them, where they are in this process's memory) and is asked again. Where the scheduler is lost too, or a share is lost again and again, `lost` says
+so: nobody is asked any more, and the run ends with the best certified point.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bind.checks import check_uses
+from ..bind.findings import Findings
+from ..bind.instance import Instance
+from ..canon.data_maps import held, leaves_of, stored
+from ..errors import DataError, RunError
+from ..grammar.diagnostic import Diagnostic
+from ..readers.held_rows import HeldRows, held_rows, is_held
+from ..readers.row_blocks import Array, ChangedFile, DenseRows, SparseRows, is_on_disk
+from ..sums import Node, Rows, cut_evenly
+from .holder import ROOM, Failed, Holder, versions
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE = 0.5
+"""Seconds between two looks at whether a worker that has not answered is still there."""
+
+WAIT = 20.0
+"""Seconds to wait for a worker that takes the share of a lost one."""
+
+MOST_LOSSES = 3
+"""Losses of one share in a row, without an answer in between, after which nobody is asked any more."""
+
+
+class Lost(Exception):
+    """The cluster cannot answer any more, and says why."""
+
+
+@dataclass
+class Share:
+    """The ranges of leaves that one worker holds, by matrix."""
+
+    number: int
+    address: str = ""
+    actor: Any = None
+    losses: int = 0
+    busy: float = 0.0
+    waited: float = 0.0
+    holds: dict[str, _Range] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Range:
+    source: Any
+    rows: Rows
+    first: int
+    leaves: tuple[Rows, ...]
+    count: int
+
+
+Ask = tuple[Share, str, tuple[Any, ...]]
+
+
+class Cluster:
+    """Workers that hold rows. Close it, or use it in a `with`."""
+
+    def __init__(self, client: Client, own: Sequence[Any] = ()) -> None:
+        self._client, self._own = client, own
+        self.lost = ""
+        #: Asked while workers are waited for: true where the run is to end.
+        self.told: list[str] = []
+        self.round_trips = 0
+        self._keys: list[str] = []
+        self._looked, self._there = 0.0, dict[str, int]()
+        self._check_versions()
+        self.shares = [Share(i) for i in range(len(self.workers()))]
+        for share in self.shares:
+            self._engage(share)
+
+    # --- workers ------------------------------------------------------------------------------------------------------
+
+    def workers(self, within: float = 0.0) -> Mapping[str, int]:
+        """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
+        if not self._there or time.monotonic() - self._looked > within:
+            try:
+                self._there = dict(self._sync(self._client.scheduler.ncores, 5.0))
+            except Exception as error:
+                raise Lost(f"the scheduler does not answer any more ({type(error).__name__})") from None
+            self._looked = time.monotonic()
+        return self._there
+
+    def _sync(self, fn: Callable[..., Any], timeout: float, **keywords: Any) -> Any:
+        if self._client.status != "running":
+            raise OSError("the connection is closed")
+
+        async def bounded() -> Any:
+            return await asyncio.wait_for(fn(**keywords), timeout)
+
+        return self._client.sync(bounded, callback_timeout=timeout + 1.0)
+
+    def _check_versions(self) -> None:
+        try:
+            found = self._client.run(versions)
+        except Exception as error:
+            raise _refused("FW0241", f"a worker cannot run fwdsl: {error}", "install the same fwdsl on every worker")
+        if not found:
+            raise _refused("FW0241", "the scheduler has no workers", "start some: `dask worker ADDRESS`")
+        own = versions()
+        for address, theirs in found.items():
+            differ = [f"{name} {theirs.get(name)} there and {own[name]} here" for name in own if theirs.get(name) != own[name]]
+            if differ:
+                what = f"the worker at {address} has other versions: {', '.join(differ)}"
+                raise _refused("FW0242", what, "install the same versions everywhere: answers are to have the same bits")
+
+    def _engage(self, share: Share) -> None:
+        """Give a share to a worker, an idle one where there is one."""
+        deadline = time.monotonic() + WAIT
+        while True:
+            there = self.workers()
+            taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
+            free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
+            if free:
+                address = free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
+                threads = there[address]
+                try:
+                    room = ROOM * self._memory_of(address)
+                    future = self._client.submit(
+                        Holder, threads, room, actor=True, pure=False, workers=[address], allow_other_workers=False
+                    )
+                    future.result(timeout=WAIT)
+                    share.actor, share.address = future, address
+                    for key, range_ in share.holds.items():
+                        self._give(share, key, range_)
+                    return
+                except (DataError, RunError):
+                    raise
+                except Exception:
+                    pass  # that worker was lost too
+            if time.monotonic() > deadline:
+                raise Lost(f"no worker took the rows of the one that was lost within {WAIT:.0f} s")
+            time.sleep(0.1)
+
+    def _memory_of(self, address: str) -> float:
+        info = self._sync(self._client.scheduler.identity, 5.0, n_workers=-1)
+        return float(info["workers"][address]["memory_limit"] or np.inf)
+
+    def _give(self, share: Share, key: str, range_: _Range) -> None:
+        data = held(range_.source, *range_.rows)
+        if isinstance(data, np.ndarray):
+            data = np.asarray(data)  # a map is sent by its numbers
+        call = self._call(share, "take", key, data, range_.rows[0], range_.first, range_.leaves, range_.count)
+        found = self._answer(share, call)
+        if isinstance(found, Failed):
+            _raise(found, share)
+
+    def _call(self, share: Share, what: str, *args: Any) -> Future[Any]:
+        """A call of a method of a share's holder: what `distributed.Actor` does, without a client that the whole process has."""
+        from distributed.protocol import to_serialize
+
+        client, address, key = self._client, share.address, share.actor.key
+
+        async def call() -> Any:
+            found = await client.rpc(address).actor_execute(
+                function=what, actor=key, args=[to_serialize(a) for a in args], kwargs={}
+            )
+            if found["status"] != "OK":
+                raise found["exception"]
+            return found["result"]
+
+        return asyncio.run_coroutine_threadsafe(call(), client.loop.asyncio_loop)
+
+    def _answer(self, share: Share, future: Future[Any]) -> Any:
+        """The result of a call. Raises `OSError` where its worker is lost, and `Lost` where the scheduler is."""
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:
+                if future.done():
+                    raise OSError("the worker does not answer") from None
+                if share.address not in self.workers(within=PATIENCE):
+                    raise OSError("the worker is gone") from None
+
+    # --- sharing out --------------------------------------------------------------------------------------------------
+
+    def share(self, instance: Instance) -> Instance:
+        """The instance with its matrices of several leaves in the hands of the workers; what needs all entries of one stays here."""
+        values = dict(instance.values)
+        found: dict[str, HeldRows] = {}
+        for name, value in values.items():
+            stats = instance.stats.get(name)
+            if is_held(value) or stats is None or stats.storage not in ("dense", "csr") or len(stats.shape) != 2:
+                continue
+            leaves = leaves_of(value)
+            if leaves is not None and len(leaves) > 1:
+                found[name] = held_rows(value, leaves)
+        whole = check_uses(instance.model, found, Findings(instance.model.source))
+        for name, value in found.items():
+            if name not in whole:
+                value.hands = self._hand_out(value)
+                values[name] = value
+        return replace(instance, values=values)
+
+    def _hand_out(self, A: HeldRows) -> HeldBy:
+        key, leaves = f"{uuid.uuid4().hex}", A.leaves
+        self._keys.append(key)
+        ranges = cut_evenly(len(leaves), min(len(self.shares), len(leaves)))
+        by: list[tuple[Share, Rows, Rows]] = []
+        for share, (first, last) in zip(self.shares, ranges, strict=False):
+            row, end = leaves[first][0], leaves[last - 1][1]
+            own = tuple((a - row, b - row) for a, b in leaves[first:last])
+            share.holds[key] = _Range(A.source, (row, end), first, own, len(leaves))
+            by.append((share, (first, last), (row, end)))
+            try:
+                self._give(share, key, share.holds[key])
+            except OSError:
+                self._replace(share)
+        return HeldBy(self, key, by, len(leaves))
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    def ask(self, asks: Sequence[Ask]) -> list[Any]:
+        """The answers to one question of each share. Raises `Lost`."""
+        self.round_trips += 1
+        began = time.perf_counter()
+        futures = [self._call(share, "ask", key, *args) for share, key, args in asks]
+        found = []
+        for (share, key, args), future in zip(asks, futures, strict=True):
+            while True:
+                try:
+                    seconds, answer = self._answer(share, future)
+                    break
+                except (OSError, KeyError):
+                    self._replace(share)
+                    future = self._call(share, "ask", key, *args)
+            if isinstance(answer, Failed):
+                _raise(answer, share)
+            share.losses = 0
+            share.busy += seconds
+            found.append(answer)
+        took = time.perf_counter() - began
+        for share, _, _ in asks:
+            share.waited += took
+        return found
+
+    def _replace(self, share: Share) -> None:
+        """Give the share of a lost worker to another one."""
+        share.losses += 1
+        self.told.append(f"worker {share.address} was lost, and its rows were read again elsewhere")
+        if share.losses > MOST_LOSSES:
+            raise Lost(f"the rows of one worker were lost {share.losses} times in a row (its memory limit?)")
+        self._engage(share)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the rows, and end what was started for this cluster alone."""
+        if not self.lost and self._client.status == "running":
+            for share in self.shares:
+                try:
+                    self._call(share, "drop", tuple(share.holds)).result(timeout=2.0)
+                except Exception:
+                    break
+        for thing in (self._client, *self._own):
+            try:
+                thing.close(timeout=2.0)
+            except Exception:
+                continue
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass
+class HeldBy:
+    """The hands of one matrix (`fwdsl.readers.held_rows.Hands`)."""
+
+    cluster: Cluster
+    key: str
+    by: list[tuple[Share, Rows, Rows]]
+    count: int
+
+    @property
+    def lost(self) -> str:
+        return self.cluster.lost
+
+    def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
+        """The numbers of each range of rows."""
+        found = self._ask([(share, self.key, (what, (), tuple(common))) for share, _, _ in self.by])
+        return None if found is None else [rows for answer in found for _, rows in answer]
+
+    def nodes(
+        self, what: str, of_rows: Sequence[Array], common: Sequence[Any] = (), level: int = 0
+    ) -> list[tuple[Node, Any]] | None:
+        """The values of nodes; None also where a node of this level has several holders."""
+        if any(first % (1 << level) for _, (first, _), _ in self.by):
+            return None
+        asks = [
+            (share, self.key, (what, tuple(v[start:stop] for v in of_rows), tuple(common)))
+            for share, _, (start, stop) in self.by
+        ]
+        found = self._ask(asks)
+        return None if found is None else [(node, _own(value)) for answer in found for node, value in answer]
+
+    def _ask(self, asks: list[Ask]) -> list[Any] | None:
+        if self.cluster.lost:
+            return None
+        try:
+            return self.cluster.ask(asks)
+        except Lost as lost:
+            self.cluster.lost = str(lost)
+            return None
+
+
+def _own(value: Any) -> Any:
+    """A value that sums may be written into: what comes from the network may be read-only."""
+    return value.copy() if isinstance(value, np.ndarray) and not value.flags.writeable else value
+
+
+def _raise(failed: Failed, share: Share) -> None:
+    if failed.kind == "changed":
+        raise ChangedFile(*failed.told)
+    if failed.kind == "file":
+        what = f"the worker at {share.address} cannot read its rows: {failed.told[0]}"
+        raise _refused("FW0243", what, "files lie where every worker has them under the same path")
+    what = f"the rows of the worker at {share.address} do not fit into its memory"
+    raise _refused("FW0244", what, "start more workers, or workers with more memory")
+
+
+def _refused(code: str, what: str, hint: str) -> RunError:
+    return RunError([Diagnostic(code, what, hint=hint)])
+
+
+def numbers_of(value: Any) -> int:
+    """Stored numbers of a matrix."""
+    return int(value.size) if isinstance(value, DenseRows | SparseRows) or is_on_disk(value) else stored(value)
