@@ -148,8 +148,10 @@ class LeftMultiply(LinearMap):
         if turned:
             return row_chunks.turned_times(self.A, X, leaves=self._leaves)
         # a worker looks for zeros by itself
-        if not isinstance(self.A, np.ndarray | DenseRows) or is_held(self.A) or not (
-            _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)
+        if (
+            not isinstance(self.A, np.ndarray | DenseRows)
+            or is_held(self.A)
+            or not (_is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X))
         ):
             return row_chunks.times(self.A, X, leaves=self._leaves)
         few = np.flatnonzero(X.any(axis=1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -103,6 +103,30 @@ def opened_to_solve(
     for url in _urls(session):
         output.note(f"{without_secrets(url)} is pulled")  # which may take a while
     return session
+
+
+@contextmanager
+def held_by_workers(session: Session, workers: int | str | None, output: Output) -> Iterator[Session]:
+    """The session with its rows in the hands of `--workers`, until the context ends; as it is without."""
+    if workers is None:
+        yield session
+        return
+    from ..cluster.connect import connect
+    from ..errors import RunError
+
+    session.bind()
+    try:
+        cluster = connect(workers)
+    except RunError as error:
+        raise CommandStop(error.diagnostics, USAGE) from None
+    with cluster:
+        try:
+            held = session.held_by(cluster)
+        except RunError as error:
+            raise CommandStop(error.diagnostics, USAGE) from None
+        for line in cluster.told_at_start():
+            output.note(line)
+        yield held
 
 
 def _urls(session: Session) -> list[str]:

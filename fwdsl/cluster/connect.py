@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import weakref
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
+from ..solve.forms import default_threads
 
 if TYPE_CHECKING:
     from .driver import Cluster
@@ -18,14 +21,14 @@ def require_distributed() -> Any:
         import distributed
     except ImportError:
         rule, hint = "Workers are those of Dask, which the extra `cluster` has.", "pip install 'fwdsl[cluster]'"
-        raise RunError(
-            [Diagnostic("FW0240", "Dask's `distributed` is not installed", rule=rule, hint=hint)]
-        ) from None
+        raise RunError([Diagnostic("FW0240", "Dask's `distributed` is not installed", rule=rule, hint=hint)]) from None
     return distributed
 
 
-def connect(workers: Any, cores: int = 0) -> Cluster:
+def connect(workers: Any, *, closing: bool = False) -> Cluster:
     """The cluster of `workers`: how many to start here, "tcp://host:port", the path of a scheduler's file, or a `distributed.Client`.
+
+    With `closing` it is closed once nobody has it any more.
 
     Raises `RunError`: FW0240 without Dask, FW0241 where there is nobody, FW0242 where versions differ.
     """
@@ -35,7 +38,7 @@ def connect(workers: Any, cores: int = 0) -> Cluster:
     own: list[Any] = []
     keywords: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False, "timeout": 10}
     if isinstance(workers, int):
-        threads = max(1, (cores or os.cpu_count() or 1) // workers)
+        threads = max(1, default_threads() // workers)
         local = distributed.LocalCluster(
             n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=None, silence_logs=50
         )
@@ -57,11 +60,21 @@ def connect(workers: Any, cores: int = 0) -> Cluster:
             hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
             raise RunError([Diagnostic("FW0241", what, hint=hint)]) from None
     try:
-        return Cluster(client, own)
+        made = Cluster(client, own)
+        if closing:
+            weakref.finalize(made, close, client, *own)
+        return made
     except BaseException:
         for thing in (client, *own):
             thing.close()
         raise
+
+
+def close(*things: Any) -> None:
+    """Close a client, and what was started for it."""
+    for thing in things:
+        with suppress(Exception):
+            thing.close(timeout=2.0)
 
 
 async def _ignore_interrupts() -> None:

@@ -1,9 +1,9 @@
 """The side of the driver: connecting to workers, sharing rows out, asking, and replacing workers that are lost.
 
-A worker holds a range of the leaves of each matrix, its *share*. Each question is one round trip to every share at once. Whoever does not answer and
-is no longer known to the scheduler is lost: its share is taken by another worker, which reads the same rows by path, range and fingerprint (or is sent
-them, where they are in this process's memory) and is asked again. Where the scheduler is lost too, or a share is lost again and again, `lost` says
-so: nobody is asked any more, and the run ends with the best certified point.
+A worker holds a range of the leaves of each matrix, its *share*. Each question is one round trip to every share at once. Whoever does not answer
+and is no longer known to the scheduler is lost: its share is taken by another worker, which reads the same rows by path, range and fingerprint (or is
+sent them, where they are in this process's memory) and is asked again. Where the scheduler is lost too, or a share is lost again and again, `lost`
+says so: nobody is asked any more, and the run ends with the best certified point.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from ..bind.checks import check_uses
 from ..bind.findings import Findings
 from ..bind.instance import Instance
-from ..canon.data_maps import held, leaves_of, stored
+from ..canon.data_maps import held, leaves_of
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.held_rows import HeldRows, held_rows, is_held
-from ..readers.row_blocks import Array, ChangedFile, DenseRows, SparseRows, is_on_disk
+from ..readers.row_blocks import Array, ChangedFile, DenseRows, stored_at
 from ..sums import Node, Rows, cut_evenly
 from .holder import ROOM, Failed, Holder, versions
 
@@ -72,9 +72,9 @@ Ask = tuple[Share, str, tuple[Any, ...]]
 
 
 class Cluster:
-    """Workers that hold rows. Close it, or use it in a `with`."""
+    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise. Close it, or use it in a `with`."""
 
-    def __init__(self, client: Client, own: Sequence[Any] = ()) -> None:
+    def __init__(self, client: Client, own: Sequence[Any] = (), shares: int | None = None) -> None:
         self._client, self._own = client, own
         self.lost = ""
         #: Asked while workers are waited for: true where the run is to end.
@@ -83,7 +83,7 @@ class Cluster:
         self._keys: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
         self._check_versions()
-        self.shares = [Share(i) for i in range(len(self.workers()))]
+        self.shares = [Share(i) for i in range(shares or len(self.workers()))]
         for share in self.shares:
             self._engage(share)
 
@@ -112,15 +112,20 @@ class Cluster:
         try:
             found = self._client.run(versions)
         except Exception as error:
-            raise _refused("FW0241", f"a worker cannot run fwdsl: {error}", "install the same fwdsl on every worker")
+            what = f"a worker cannot run fwdsl: {error}"
+            raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
         if not found:
             raise _refused("FW0241", "the scheduler has no workers", "start some: `dask worker ADDRESS`")
         own = versions()
         for address, theirs in found.items():
-            differ = [f"{name} {theirs.get(name)} there and {own[name]} here" for name in own if theirs.get(name) != own[name]]
+            differ = [
+                f"{name} {theirs.get(name)} there and {own[name]} here" for name in own if theirs.get(name) != own[name]
+            ]
             if differ:
                 what = f"the worker at {address} has other versions: {', '.join(differ)}"
-                raise _refused("FW0242", what, "install the same versions everywhere: answers are to have the same bits")
+                raise _refused(
+                    "FW0242", what, "install the same versions everywhere: answers are to have the same bits"
+                )
 
     def _engage(self, share: Share) -> None:
         """Give a share to a worker, an idle one where there is one."""
@@ -130,7 +135,9 @@ class Cluster:
             taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
             free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
             if free:
-                address = free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
+                address = (
+                    free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
+                )
                 threads = there[address]
                 try:
                     room = ROOM * self._memory_of(address)
@@ -202,7 +209,7 @@ class Cluster:
                 continue
             leaves = leaves_of(value)
             if leaves is not None and len(leaves) > 1:
-                found[name] = held_rows(value, leaves)
+                found[name] = held_rows(in_file(value), leaves)
         whole = check_uses(instance.model, found, Findings(instance.model.source))
         for name, value in found.items():
             if name not in whole:
@@ -259,6 +266,29 @@ class Cluster:
         if share.losses > MOST_LOSSES:
             raise Lost(f"the rows of one worker were lost {share.losses} times in a row (its memory limit?)")
         self._engage(share)
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    def told_at_start(self) -> list[str]:
+        """Lines on who holds what."""
+        holding = [s for s in self.shares if s.holds]
+        if not holding:
+            return ["the workers have nothing to do: no matrix has rows of more than 131,072 numbers to share out"]
+        rows = sum(range_.rows[1] - range_.rows[0] for s in holding for range_ in s.holds.values())
+        return [f"{len(holding)} worker{'s hold' if len(holding) > 1 else ' holds'} {rows:,} rows"]
+
+    def lines(self) -> list[str]:
+        """Lines on what the workers did: round trips, the share of time that was not theirs, stragglers, losses."""
+        holding = [s for s in self.shares if s.holds and s.waited]
+        if not holding:
+            return []
+        waited, busiest = holding[0].waited, max(s.busy for s in holding)
+        transport = max(0.0, 1.0 - busiest / waited) if waited else 0.0
+        found = [
+            f"workers: {self.round_trips:,} round trips in {waited:.2f} s, {transport:.0%} of it transport; "
+            f"{', '.join(f'{s.busy:.2f} s' for s in holding)} of work"
+        ]
+        return [*found, *self.told, *([self.lost] if self.lost else [])]
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -325,8 +355,8 @@ class HeldBy:
 
 
 def _own(value: Any) -> Any:
-    """A value that sums may be written into: what comes from the network may be read-only."""
-    return value.copy() if isinstance(value, np.ndarray) and not value.flags.writeable else value
+    """A value that sums may be written into: what comes from the network may be read-only, and begin anywhere."""
+    return value.copy() if isinstance(value, np.ndarray) and not value.flags.carray else value
 
 
 def _raise(failed: Failed, share: Share) -> None:
@@ -343,6 +373,14 @@ def _refused(code: str, what: str, hint: str) -> RunError:
     return RunError([Diagnostic(code, what, hint=hint)])
 
 
-def numbers_of(value: Any) -> int:
-    """Stored numbers of a matrix."""
-    return int(value.size) if isinstance(value, DenseRows | SparseRows) or is_on_disk(value) else stored(value)
+def in_file(A: Any) -> Any:
+    """A matrix by rows that is mapped from a file as rows of that file, which workers read by themselves; any other one as it is."""
+    base = A
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
+        base = base.base
+    if not isinstance(base, np.memmap) or not A.flags.c_contiguous or not base.filename:
+        return A
+    offset = base.offset + A.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return DenseRows([stored_at(str(base.filename), offset, A.dtype, A.size)], A.shape[1])

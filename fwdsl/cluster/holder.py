@@ -12,7 +12,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.kernels.cache import kernel_sources, stamp
 from ..backends.kernels.operators import Operator
-from ..backends.kernels.pool import Pool
+from ..backends.kernels.pool import Pool, serial_blas
 from ..backends.kernels.storage import Dense, GramPlan, Sparse, Support, readonly
 from ..bind import row_chunks
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
@@ -57,8 +57,7 @@ class Holder:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
         there is room."""
         try:
-            if is_on_disk(data):
-                data = self._read(data)
+            data = self._read(data) if is_on_disk(data) else aligned(data)
             parts = []
             for level, at in subtrees(first, first + len(leaves), count):
                 low = (at << level) - first
@@ -92,11 +91,13 @@ class Holder:
         """The answer of one of the methods below: of rows one after the other, of nodes in pairs with the node."""
         began = time.perf_counter()
         answer: Callable[..., Any] = getattr(self, f"_{what}")
+        of_rows, common = [aligned(v) for v in of_rows], [aligned(v) for v in common]
         try:
-            found: Any = [
-                (part.node, answer(part, *(readonly(np.asarray(v[part.rows])) for v in of_rows), *common))
-                for part in self._parts[key]
-            ]
+            with serial_blas():
+                found: Any = [
+                    (part.node, answer(part, *(readonly(v[part.rows]) for v in of_rows), *common))
+                    for part in self._parts[key]
+                ]
         except ChangedFile as error:
             found = Failed("changed", error.told)
         except MemoryError:
@@ -166,6 +167,15 @@ class Holder:
         else:
             return (row_chunks.turned_times if turned else row_chunks.times)(A, X, change, leaves)
         return np.asarray((map_.adjoint if turned else map_.apply)(X))
+
+
+def aligned(value: Any) -> Any:
+    """A value as it would be had it not come from the network, whose buffers begin anywhere: BLAS takes other ways through what is not aligned."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.aligned else value.copy(order="K")
+    if hasattr(value, "indptr"):
+        value.data, value.indices, value.indptr = aligned(value.data), aligned(value.indices), aligned(value.indptr)
+    return value
 
 
 def versions() -> dict[str, str]:

@@ -7,8 +7,8 @@ import sys
 
 from ..backends.method import Estimate, Method
 from ..canon.forms import Form
-from ..readers.memory import resident
 from ..readers.held_rows import where
+from ..readers.memory import resident
 from ..readers.row_blocks import PIECE, is_on_disk
 
 KERNELS = 120e6

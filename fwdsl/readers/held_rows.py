@@ -7,7 +7,7 @@ as fast as the workers are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -138,6 +138,11 @@ def held_rows(source: Any, leaves: tuple[Rows, ...]) -> HeldRows:
 def is_held(A: object) -> bool:
     """True if workers hold the rows of a matrix."""
     return isinstance(A, Held)
+
+
+def hands_of(values: Mapping[str, object]) -> tuple[Hands, ...]:
+    """The hands of all matrices that workers hold."""
+    return tuple(value.hands for value in values.values() if isinstance(value, Held))
 
 
 def where(A: RowBlocks) -> str:
