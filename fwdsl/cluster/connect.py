@@ -36,7 +36,7 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
     from .driver import Cluster
 
     own: list[Any] = []
-    keywords: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False, "timeout": 10}
+    keywords: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False, "timeout": 5}
     if isinstance(workers, int):
         threads = max(1, default_threads() // workers)
         local = distributed.LocalCluster(

@@ -25,15 +25,19 @@ from ..canon.data_maps import held, leaves_of
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.held_rows import HeldRows, held_rows, is_held
-from ..readers.row_blocks import Array, ChangedFile, DenseRows, stored_at
+from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stored_at
 from ..sums import Node, Rows, cut_evenly
 from .holder import ROOM, Failed, Holder, versions
+from .holder import versions as own_versions
 
 if TYPE_CHECKING:
     from distributed import Client
 
 PATIENCE = 0.5
 """Seconds between two looks at whether a worker that has not answered is still there."""
+
+FITS = 0.8
+"""The share of a worker's memory that rows may take which have no file to stay in."""
 
 WAIT = 20.0
 """Seconds to wait for a worker that takes the share of a lost one."""
@@ -83,9 +87,12 @@ class Cluster:
         self._keys: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
         self._check_versions()
-        self.shares = [Share(i) for i in range(shares or len(self.workers()))]
-        for share in self.shares:
-            self._engage(share)
+        try:
+            self.shares = [Share(i) for i in range(shares or len(self.workers()))]
+            for share in self.shares:
+                self._engage(share)
+        except Lost as lost:
+            raise _gone(lost) from None
 
     # --- workers ------------------------------------------------------------------------------------------------------
 
@@ -116,7 +123,7 @@ class Cluster:
             raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
         if not found:
             raise _refused("FW0241", "the scheduler has no workers", "start some: `dask worker ADDRESS`")
-        own = versions()
+        own = own_versions()
         for address, theirs in found.items():
             differ = [
                 f"{name} {theirs.get(name)} there and {own[name]} here" for name in own if theirs.get(name) != own[name]
@@ -144,12 +151,12 @@ class Cluster:
                     future = self._client.submit(
                         Holder, threads, room, actor=True, pure=False, workers=[address], allow_other_workers=False
                     )
-                    future.result(timeout=WAIT)
+                    self._wait(future, address)
                     share.actor, share.address = future, address
                     for key, range_ in share.holds.items():
                         self._give(share, key, range_)
                     return
-                except (DataError, RunError):
+                except (DataError, RunError, Lost):
                     raise
                 except Exception:
                     pass  # that worker was lost too
@@ -165,6 +172,9 @@ class Cluster:
         data = held(range_.source, *range_.rows)
         if isinstance(data, np.ndarray):
             data = np.asarray(data)  # a map is sent by its numbers
+        room = 0.0 if is_on_disk(data) else FITS * self._memory_of(share.address)
+        if 0.0 < room < bytes_of(data):
+            _raise(Failed("memory", ()), share)
         call = self._call(share, "take", key, data, range_.rows[0], range_.first, range_.leaves, range_.count)
         found = self._answer(share, call)
         if isinstance(found, Failed):
@@ -188,13 +198,16 @@ class Cluster:
 
     def _answer(self, share: Share, future: Future[Any]) -> Any:
         """The result of a call. Raises `OSError` where its worker is lost, and `Lost` where the scheduler is."""
+        return self._wait(future, share.address)
+
+    def _wait(self, future: Any, address: str) -> Any:
         while True:
             try:
                 return future.result(timeout=PATIENCE)
             except TimeoutError:
                 if future.done():
                     raise OSError("the worker does not answer") from None
-                if share.address not in self.workers(within=PATIENCE):
+                if address not in self.workers(within=PATIENCE):
                     raise OSError("the worker is gone") from None
 
     # --- sharing out --------------------------------------------------------------------------------------------------
@@ -213,7 +226,10 @@ class Cluster:
         whole = check_uses(instance.model, found, Findings(instance.model.source))
         for name, value in found.items():
             if name not in whole:
-                value.hands = self._hand_out(value)
+                try:
+                    value.hands = self._hand_out(value)
+                except Lost as lost:
+                    raise _gone(lost) from None
                 values[name] = value
         return replace(instance, values=values)
 
@@ -246,7 +262,7 @@ class Cluster:
                 try:
                     seconds, answer = self._answer(share, future)
                     break
-                except (OSError, KeyError):
+                except (OSError, KeyError, RuntimeError):
                     self._replace(share)
                     future = self._call(share, "ask", key, *args)
             if isinstance(answer, Failed):
@@ -371,6 +387,15 @@ def _raise(failed: Failed, share: Share) -> None:
 
 def _refused(code: str, what: str, hint: str) -> RunError:
     return RunError([Diagnostic(code, what, hint=hint)])
+
+
+def _gone(lost: Lost) -> RunError:
+    return _refused("FW0241", str(lost), "look at the workers' own messages, and start them again")
+
+
+def bytes_of(A: Any) -> int:
+    """The bytes of a matrix in memory."""
+    return int(A.nbytes) if isinstance(A, np.ndarray) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
 
 
 def in_file(A: Any) -> Any:
