@@ -102,10 +102,9 @@ def held(A: HeldRows, leaves: tuple[Block, ...] | None = None) -> Dense | Sparse
     on_disk = is_on_disk(A.source)
     leaves = A.leaves if leaves is None else leaves
     own: Any = streamed(A.source, leaves) if on_disk else stored(A.source, leaves)
-    kind = HeldDense if isinstance(own, Dense) else HeldSparse
+    kind: type[Any] = HeldDense if isinstance(own, Dense) else HeldSparse
     if on_disk:
         kind = HeldDenseOnDisk if isinstance(own, Dense) else HeldSparseOnDisk
-    found = object.__new__(kind)
-    vars(found).update(vars(own))
-    found.held = A
+    found: Dense | Sparse = object.__new__(kind)
+    vars(found).update(vars(own), held=A)
     return found

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stor
 from ..sums import Node, Rows, cut_evenly
 from .holder import ROOM, Failed, Holder, versions
 from .holder import versions as own_versions
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 PATIENCE = 0.5
 """Seconds between two looks at whether a worker that has not answered is still there."""
@@ -78,8 +75,9 @@ Ask = tuple[Share, str, tuple[Any, ...]]
 class Cluster:
     """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise. Close it, or use it in a `with`."""
 
-    def __init__(self, client: Client, own: Sequence[Any] = (), shares: int | None = None) -> None:
-        self._client, self._own = client, own
+    def __init__(self, client: Any, own: Sequence[Any] = (), shares: int | None = None) -> None:
+        self._client: Any = client
+        self._own = own
         self.lost = ""
         #: Asked while workers are waited for: true where the run is to end.
         self.told: list[str] = []
@@ -182,7 +180,7 @@ class Cluster:
 
     def _call(self, share: Share, what: str, *args: Any) -> Future[Any]:
         """A call of a method of a share's holder: what `distributed.Actor` does, without a client that the whole process has."""
-        from distributed.protocol import to_serialize
+        from distributed.protocol.serialize import to_serialize
 
         client, address, key = self._client, share.address, share.actor.key
 

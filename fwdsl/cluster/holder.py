@@ -18,6 +18,7 @@ from ..bind import row_chunks
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
+from ..results.versions import versions as installed
 from ..sums import Node, Rows, subtrees
 
 ROOM = 0.5
@@ -141,7 +142,7 @@ class Holder:
             return part.storage.gram(support, readonly(d), self.pool, plan, single)
         return part.storage.gram(support, readonly(d), self.pool, plan)
 
-    def _in_columns(self, part: Part) -> Array:
+    def _in_columns(self, part: Part) -> Any:
         if isinstance(part.data, SparseRows):
             return part.data.in_columns().copy()
         return np.bincount(part.data.indices, minlength=part.data.shape[1])
@@ -180,10 +181,8 @@ def aligned(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     """The versions that decide about bits, and about what can be sent."""
-    from .. import __version__
-
     return {
-        "fwdsl": __version__,
+        "fwdsl": installed()["fwdsl"],
         "its kernels": stamp(kernel_sources())[:12],
         "numpy": np.__version__,
         "python": ".".join(platform.python_version_tuple()[:2]),

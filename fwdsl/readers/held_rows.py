@@ -22,8 +22,9 @@ Array = NDArray[Any]
 class Hands(Protocol):
     """The workers that hold one matrix."""
 
-    #: Why nobody can be asked any more; "" while they can.
-    lost: str
+    @property
+    def lost(self) -> str:
+        """Why nobody can be asked any more; "" while they can."""
 
     def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
         """The numbers of each range of rows, in their order, that `what` of `Holder` gives; None where nobody can be asked any more."""

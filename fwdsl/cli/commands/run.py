@@ -91,7 +91,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def told_of_workers(session: Session) -> Iterator[str]:
     """Lines on what the workers did; none without `--workers`."""
-    return iter(()) if session.cluster is None else session.cluster.lines()
+    return iter(()) if session.cluster is None else iter(session.cluster.lines())
 
 
 def told_of_memory(solution: Solution) -> Iterator[str]:
