@@ -11,13 +11,15 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..backends.row_vectors import Definition, Want
 from ..bind.checks import check_uses
 from ..bind.findings import Findings
 from ..bind.instance import Instance
@@ -58,6 +60,9 @@ class Share:
     busy: float = 0.0
     waited: float = 0.0
     holds: dict[str, _Range] = field(default_factory=dict)
+    terms: dict[str, tuple[str, Any, int]] = field(default_factory=dict)
+    #: The expressions of each term that the worker has worked out.
+    known: dict[str, set[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,8 @@ class _Range:
     count: int
 
 
-Ask = tuple[Share, str, tuple[Any, ...]]
+Ask = tuple[Share, str, Callable[[], tuple[Any, ...]]]
+"""A share, the method of its holder, and what makes the arguments: anew, where another worker has taken the share."""
 
 
 class Cluster:
@@ -151,8 +157,11 @@ class Cluster:
                     )
                     self._wait(future, address)
                     share.actor, share.address = future, address
+                    share.known.clear()
                     for key, range_ in share.holds.items():
                         self._give(share, key, range_)
+                    for name, (key, term, each) in share.terms.items():
+                        self._answer(share, self._call(share, "take_term", name, key, term, each))
                     return
                 except (DataError, RunError, Lost):
                     raise
@@ -253,16 +262,16 @@ class Cluster:
         """The answers to one question of each share. Raises `Lost`."""
         self.round_trips += 1
         began = time.perf_counter()
-        futures = [self._call(share, "ask", key, *args) for share, key, args in asks]
+        futures = [self._call(share, what, *args()) for share, what, args in asks]
         found = []
-        for (share, key, args), future in zip(asks, futures, strict=True):
+        for (share, what, args), future in zip(asks, futures, strict=True):
             while True:
                 try:
                     seconds, answer = self._answer(share, future)
                     break
                 except (OSError, KeyError, RuntimeError):
                     self._replace(share)
-                    future = self._call(share, "ask", key, *args)
+                    future = self._call(share, what, *args())
             if isinstance(answer, Failed):
                 _raise(answer, share)
             share.losses = 0
@@ -311,7 +320,7 @@ class Cluster:
         if not self.lost and self._client.status == "running":
             for share in self.shares:
                 try:
-                    self._call(share, "drop", tuple(share.holds)).result(timeout=2.0)
+                    self._call(share, "drop", (*share.holds, *share.terms)).result(timeout=2.0)
                 except Exception:
                     break
         for thing in (self._client, *self._own):
@@ -342,7 +351,9 @@ class HeldBy:
 
     def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
         """The numbers of each range of rows."""
-        found = self._ask([(share, self.key, (what, (), tuple(common))) for share, _, _ in self.by])
+        found = self._ask(
+            [(share, "ask", partial(_these, self.key, what, (), tuple(common))) for share, _, _ in self.by]
+        )
         return None if found is None else [rows for answer in found for _, rows in answer]
 
     def nodes(
@@ -352,13 +363,28 @@ class HeldBy:
         if any(first % (1 << level) for _, (first, _), _ in self.by):
             return None
         asks = [
-            (share, self.key, (what, tuple(v[start:stop] for v in of_rows), tuple(common)))
+            (share, "ask", partial(_these, self.key, what, tuple(v[start:stop] for v in of_rows), tuple(common)))
             for share, _, (start, stop) in self.by
         ]
         found = self._ask(asks)
         return None if found is None else [(node, _own(value)) for answer in found for node, value in answer]
 
-    def _ask(self, asks: list[Ask]) -> list[Any] | None:
+    def term(self, term: Any, each: int) -> TermHeldBy | None:
+        """The holders of the rows of a term, which are sent their targets and weights."""
+        name = uuid.uuid4().hex
+        parts = [term.part(first, last) for _, (first, last), _ in self.by]
+        asks: list[Ask] = []
+        for (share, _, _), part in zip(self.by, parts, strict=True):
+            share.terms[name] = self.key, part, each
+            asks.append((share, "take_term", partial(_these, name, self.key, part, each)))
+        try:
+            return None if self._ask(asks) is None else TermHeldBy(self, name, each)
+        except TypeError:  # a word from outside that cannot be sent
+            for share, _, _ in self.by:
+                del share.terms[name]
+            raise
+
+    def _ask(self, asks: Sequence[Ask]) -> list[Any] | None:
         if self.cluster.lost:
             return None
         try:
@@ -368,8 +394,48 @@ class HeldBy:
             return None
 
 
+@dataclass
+class TermHeldBy:
+    """The holders of the rows of one term (`fwdsl.backends.row_vectors.Holders`)."""
+
+    hands: HeldBy
+    name: str
+    each: int
+
+    def run(
+        self, question: Callable[[Collection[int]], tuple[Sequence[Definition], Sequence[Want], Sequence[int]]]
+    ) -> list[tuple[Node, list[Any]]] | None:
+        """The wanted values of all nodes."""
+        asks: list[Ask] = [
+            (share, "run", partial(self._arguments, share, rows, question)) for share, _, rows in self.hands.by
+        ]
+        found = self.hands._ask(asks)
+        return None if found is None else [(node, _own(values)) for answer in found for node, values in answer]
+
+    def _arguments(self, share: Share, rows: Rows, question: Any) -> tuple[Any, ...]:
+        known = share.known.setdefault(self.name, set())
+        defined, wants, forgotten = question(known)
+        here = slice(rows[0] * self.each, rows[1] * self.each)
+        defined = [(n, what, (args[0][here],) if what == "given" else args) for n, what, args in defined]
+        known.update(n for n, _, _ in defined)
+        known.update(want[2] for want in wants if want[0] == "slope")
+        known.difference_update(forgotten)
+        return self.name, defined, wants, forgotten
+
+    def aligned(self, level: int) -> bool:
+        """True if each node of this level has one holder."""
+        return all(first % (1 << level) == 0 for _, (first, _), _ in self.hands.by)
+
+
+def _these(*args: Any) -> tuple[Any, ...]:
+    """The arguments of a question that are the same whoever is asked."""
+    return args
+
+
 def _own(value: Any) -> Any:
     """A value that sums may be written into: what comes from the network may be read-only, and begin anywhere."""
+    if isinstance(value, list | tuple):
+        return type(value)(_own(v) for v in value)
     return value.copy() if isinstance(value, np.ndarray) and not value.flags.carray else value
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..atoms.base import Array
+from ..backends.held_terms import here
 from ..backends.kernels.cache import kernel_sources, stamp
-from ..backends.kernels.operators import Operator
+from ..backends.kernels.operators import Counter, Operator
 from ..backends.kernels.pool import Pool, serial_blas
 from ..backends.kernels.storage import Dense, GramPlan, Sparse, Support, readonly
+from ..backends.problem import PreparedProblem
+from ..backends.row_vectors import Definition, Evaluator, Want
 from ..bind import row_chunks
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
+from ..canon.parts import SumTerm
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
 from ..results.versions import versions as installed
 from ..sums import Node, Rows, subtrees
@@ -39,6 +44,7 @@ class Part(NamedTuple):
 
     node: Node
     rows: slice  # of the holder's
+    at: Rows  # its leaves among the holder's
     start: int  # the first of them among the rows of the whole
     storage: Dense | Sparse
     data: Any
@@ -53,6 +59,7 @@ class Holder:
         self.room = room
         self._used = 0.0
         self._parts: dict[str, list[Part]] = {}
+        self._terms: dict[str, list[tuple[Part, slice, Evaluator]]] = {}
 
     def take(self, key: str, data: Any, row: int, first: int, leaves: tuple[Rows, ...], count: int) -> Any:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
@@ -67,7 +74,9 @@ class Holder:
                 within = tuple((a - start, b - start) for a, b in own)
                 rows = held(data, start, stop)
                 storage = Operator(rows, self.pool, within).storage
-                parts.append(Part((level, at), slice(start, stop), row + start, storage, rows, within))
+                parts.append(
+                    Part((level, at), slice(start, stop), (low, low + len(own)), row + start, storage, rows, within)
+                )
             self._parts[key] = parts
         except ChangedFile as error:
             return Failed("changed", error.told)
@@ -83,10 +92,46 @@ class Holder:
         self._used += data.nbytes
         return data.rows(0, data.shape[0])
 
+    def take_term(self, name: str, key: str, term: SumTerm, each: int) -> tuple[float, Any]:
+        """Hold a loss of the rows of a matrix, with its targets and weights; it has `each` predictions a row."""
+        found = []
+        for part in self._parts[key]:
+            own = term.part(*part.at)
+            own = replace(own, map=here(own.map, part.data, part.leaves))
+            operator = object.__new__(Operator)
+            operator._take(part.storage, self.pool, Counter())
+            rows = slice(part.rows.start * each, part.rows.stop * each)
+            found.append((part, rows, PreparedProblem.of_rows(own, {id(part.data): operator}, self.pool)))
+        self._terms[name] = found
+        return 0.0, ()
+
+    def run(
+        self, name: str, defined: Sequence[Definition], wants: Sequence[Want], forgotten: Sequence[int]
+    ) -> tuple[float, Any]:
+        """Work out expressions of the predictions of a loss, and give the values that are wanted of each node."""
+        began = time.perf_counter()
+        defined = [(number, what, tuple(map(aligned, args))) for number, what, args in defined]
+        wants = [tuple(map(aligned, want)) for want in wants]
+        found: Any = []
+        try:
+            with serial_blas():
+                for part, rows, evaluator in self._terms[name]:
+                    for number, what, args in defined:
+                        evaluator.define(number, what, args, rows)
+                    found.append((part.node, [evaluator.want(want[0], want[1:]) for want in wants]))
+                    for number in forgotten:
+                        evaluator.known.pop(number, None)
+        except ChangedFile as error:
+            found = Failed("changed", error.told)
+        except MemoryError:
+            found = Failed("memory", ())
+        return time.perf_counter() - began, found
+
     def drop(self, keys: Sequence[str]) -> None:
         """Let go of matrices."""
         for key in keys:
             self._parts.pop(key, None)
+            self._terms.pop(key, None)
 
     def ask(self, key: str, what: str, of_rows: Sequence[Array], common: Sequence[Any]) -> tuple[float, Any]:
         """The answer of one of the methods below: of rows one after the other, of nodes in pairs with the node."""

@@ -22,6 +22,9 @@ Array = NDArray[Any]
 class Hands(Protocol):
     """The workers that hold one matrix."""
 
+    #: The name of the matrix among its holders.
+    key: str
+
     @property
     def lost(self) -> str:
         """Why nobody can be asked any more; "" while they can."""
@@ -33,6 +36,27 @@ class Hands(Protocol):
         self, what: str, of_rows: Sequence[Array], common: Sequence[Any] = (), level: int = 0
     ) -> list[tuple[Node, Any]] | None:
         """The values of the nodes that `what` of `Holder` gives from vectors of rows; None also where a node of this level has several holders."""
+
+    def term(self, term: Any, each: int) -> Any:
+        """The holders of the rows of a term (`fwdsl.backends.row_vectors.Holders`), which has `each` predictions a row of the matrix; None where
+        nobody can be asked. Raises `TypeError` where the term has no parts."""
+
+
+class Elsewhere(RowBlocks):
+    """Rows of a matrix that their holder knows by its key: what stands in a map that is sent to the holder."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, key: str, start: int, n: int, d: int) -> None:
+        super().__init__()
+        self.key, self.start, self.shape = key, start, (n, d)
+
+    @property
+    def size(self) -> int:
+        return 0
+
+    def between(self, start: int, stop: int) -> Elsewhere:
+        return Elsewhere(self.key, self.start + start, stop - start, self.shape[1])
 
 
 class Held:
