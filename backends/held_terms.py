@@ -31,14 +31,16 @@ class HeldMap(Stacked):
 
     def image(self, x: Array) -> RowVector:
         """K x, to be worked out where it is needed."""
-        self._count()
+        for block, m in self.parts:
+            _count(m, x[block.slice])
         return self.link.vector("image", x.copy())
 
     def adjoint(self, y: Any, out: Array) -> None:
         if not isinstance(y, RowVector):
             super().adjoint(y, out)
             return
-        self._count()
+        for _, m in self.parts:
+            _count(m, None)
         self.finished(self.link.adjoint(y), out)
 
     def dot(self, y: Any, z: Any) -> float:
@@ -59,20 +61,35 @@ class HeldMap(Stacked):
                 local = free[(free >= block.start) & (free < block.stop)] - block.start
                 every = np.array_equal(local, np.arange(inner.operator.shape[1]))
                 plan = inner.operator.gram_plan(None if every else local)
-                inner.operator.counter.touched += inner.operator.nnz
+                operator = inner.operator
+                operator.counter.touched += operator.nnz if every else operator.storage.cost_of_columns(local)
             elif inner.nnz:
                 return None
         if plan is None or not self.link.holders.aligned(plan.level):
             return None
         return np.asarray(finish(self.link.ask(("gram", free, w.expression, single, plan))[0]))
 
-    def _count(self) -> None:
-        for _, m in self.parts:
-            inner = unscaled(m)[1]
-            if isinstance(inner, KernelMatrix):
-                inner.operator.counter.touched += inner.operator.nnz
-            elif isinstance(inner, CountedMap):
-                inner.touched += inner.nnz
+
+def _count(m: LinearMap, x: Array | None) -> None:
+    """Count the work of a product with x, or with the transpose, as who takes it alone does."""
+    if isinstance(m, CountedMap):
+        m.touched += m.inner.nnz
+    elif isinstance(m, KernelMatrix):
+        storage, touched = m.operator.storage, m.operator.nnz
+        if x is not None:
+            support = np.flatnonzero(x)
+            if 2 * support.size < x.size and storage.prefers_columns(support):
+                touched = storage.cost_of_columns(support)
+        m.operator.counter.touched += touched
+    elif isinstance(m, Scaled):
+        _count(m.inner, x)
+    elif isinstance(m, Compose):
+        # what the inner map is applied to makes a dense vector, as a rule
+        _count(m.outer, None)
+        _count(m.inner, x)
+    elif isinstance(m, Add):
+        _count(m.left, x)
+        _count(m.right, x)
 
 
 class _HeldSum:

@@ -72,4 +72,5 @@ def same(one, other):
         all(np.array_equal(one[name], other[name]) for name in names)
         and (one.objective, one.dual_bound, one.gap) == (other.objective, other.dual_bound, other.gap)
         and one.status == other.status == "optimal"
+        and one.iterations == other.iterations
     )
