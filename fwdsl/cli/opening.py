@@ -124,7 +124,7 @@ def held_by_workers(session: Session, workers: int | str | None, output: Output)
             held = session.held_by(cluster)
         except RunError as error:
             raise CommandStop(error.diagnostics, USAGE) from None
-        for line in cluster.told_at_start():
+        for line in (*cluster.told_at_start(), *cluster.predicted(held.bind())):
             output.note(line)
         yield held
 
@@ -210,5 +210,6 @@ def solve(
     # so that what they find is told before the first line of progress
     session.plan()
     on_progress: Callable[[Progress], bool | None]
-    with reporting(output, session.options) as on_progress:
+    more = None if session.cluster is None else session.cluster.state
+    with reporting(output, session.options, more) as on_progress:
         return session.solve(on_progress, start, control, resume, on_state)

@@ -40,7 +40,7 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
     if isinstance(workers, int):
         threads = max(1, default_threads() // workers)
         local = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=":0", silence_logs=50
         )
         own.append(local)
         client = distributed.Client(local, **keywords)

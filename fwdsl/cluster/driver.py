@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,9 @@ from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.held_rows import HeldRows, held_rows, is_held
 from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stored_at
+from ..solve.forms import default_threads
 from ..sums import Node, Rows, cut_evenly
+from . import costs
 from .holder import ROOM, Failed, Holder, versions
 from .holder import versions as own_versions
 
@@ -40,6 +42,9 @@ FITS = 0.8
 
 WAIT = 20.0
 """Seconds to wait for a worker that takes the share of a lost one."""
+
+STRAGGLES = 1.5
+"""The work of a worker beside that of the middle one from which on it is told."""
 
 MOST_LOSSES = 3
 """Losses of one share in a row, without an answer in between, after which nobody is asked any more."""
@@ -88,6 +93,7 @@ class Cluster:
         #: Asked while workers are waited for: true where the run is to end.
         self.told: list[str] = []
         self.round_trips = 0
+        self._waited = self._busiest = 0.0
         self._keys: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
         self._check_versions()
@@ -263,7 +269,7 @@ class Cluster:
         self.round_trips += 1
         began = time.perf_counter()
         futures = [self._call(share, what, *args()) for share, what, args in asks]
-        found = []
+        found, spent = [], []
         for (share, what, args), future in zip(asks, futures, strict=True):
             while True:
                 try:
@@ -276,8 +282,11 @@ class Cluster:
                 _raise(answer, share)
             share.losses = 0
             share.busy += seconds
+            spent.append(seconds)
             found.append(answer)
         took = time.perf_counter() - began
+        self._waited += took
+        self._busiest += max(spent, default=0.0)
         for share, _, _ in asks:
             share.waited += took
         return found
@@ -289,6 +298,35 @@ class Cluster:
         if share.losses > MOST_LOSSES:
             raise Lost(f"the rows of one worker were lost {share.losses} times in a row (its memory limit?)")
         self._engage(share)
+
+    # --- costs --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def transport(self) -> costs.Transport:
+        """The transport to a worker, measured when it is first asked for."""
+        share = self.shares[0]
+        return costs.measured(lambda payload: self._answer(share, self._call(share, "echo", payload)))
+
+    def predicted(self, instance: Instance) -> list[str]:
+        """Lines on what products with shared matrices take, and on how many workers pay."""
+        found: list[str] = []
+        there = self.workers(within=60.0)
+        threads = max(1, min(there.values(), default=1))
+        for name, value in instance.values.items():
+            if is_held(value):
+                found += costs.told(name, instance.stats[name], self.transport, len(there), threads, default_threads())
+        return found
+
+    def state(self) -> str:
+        """The seconds of work of each worker so far and the share of time that was transport, in a few words."""
+        holding = [s for s in self.shares if s.waited]
+        if not holding:
+            return ""
+        return f"workers {', '.join(f'{s.busy:.1f}' for s in holding)} s, {self._transported():.0%} transport"
+
+    def _transported(self) -> float:
+        """The share of the time of all questions in which not even the slowest worker worked."""
+        return max(0.0, 1.0 - self._busiest / self._waited) if self._waited else 0.0
 
     # --- telling ------------------------------------------------------------------------------------------------------
 
@@ -305,12 +343,16 @@ class Cluster:
         holding = [s for s in self.shares if s.holds and s.waited]
         if not holding:
             return []
-        waited, busiest = holding[0].waited, max(s.busy for s in holding)
-        transport = max(0.0, 1.0 - busiest / waited) if waited else 0.0
         found = [
-            f"workers: {self.round_trips:,} round trips in {waited:.2f} s, {transport:.0%} of it transport; "
+            f"workers: {self.round_trips:,} round trips in {self._waited:.2f} s, {self._transported():.0%} of it transport; "
             f"{', '.join(f'{s.busy:.2f} s' for s in holding)} of work"
         ]
+        busy = sorted(s.busy for s in holding)
+        if len(busy) > 1 and busy[-1] > STRAGGLES * busy[len(busy) // 2] and busy[-1] > 1.0:
+            slow = max(holding, key=lambda s: s.busy)
+            found.append(
+                f"the worker at {slow.address} took {busy[-1] / busy[len(busy) // 2]:.1f} times as long as the middle one"
+            )
         return [*found, *self.told, *([self.lost] if self.lost else [])]
 
     # --- the end ------------------------------------------------------------------------------------------------------

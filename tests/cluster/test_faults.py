@@ -69,7 +69,7 @@ def test_twenty_deaths_at_random_moments():
     survived = 0
     for _ in range(20):
         with (
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as local,
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as local,
             connected(local) as cluster,
         ):
             session = held(made, cluster)
