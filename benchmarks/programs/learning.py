@@ -291,7 +291,7 @@ def gamma_regression() -> Written:
     text = """
 data X: matrix[n, p], y: vector[n]
 var w: vector[p], b: real
-minimize sum(gamma(X @ w + b, y)) + 0.1 * sum_squares(w)
+minimize sum(gamma_loss(X @ w + b, y)) + 0.1 * sum_squares(w)
 """
     return Written(text, {"X": X, "y": y}, state)
 

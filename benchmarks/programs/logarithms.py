@@ -345,7 +345,7 @@ def least_powers() -> Written:
     text = """
 data A: matrix[m, n], b: vector[m]
 var x: vector[n]
-minimize sum(power(abs(A @ x - b), 1.5))
+minimize sum(abs_power(A @ x - b, 1.5))
 """
     return Written(text, {"A": A, "b": b}, state)
 
