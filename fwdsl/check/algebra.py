@@ -132,6 +132,15 @@ def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
     return None, e
 
 
+def stack(parts: tuple[Expr, ...], span: Span) -> Expr:
+    """The numbers of all parts, one after the other."""
+    longest = max((p.type.array_shape for p in parts), key=len)
+    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
+    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
+        size = shift_dim(longest[0], 1)
+    return make("stack", Type("vector", (size,)), parts, span=span)
+
+
 def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     """An array of ones."""
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)

@@ -277,6 +277,14 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     options = _arguments(ctx, node, bound, x)
     if options is None:
         return None
+    if signature.joint:
+        t = affine(ctx, node, bound[signature.joint])
+        if t is None:
+            return None
+        if not t.type.is_scalar:
+            wrong_kind(ctx, node, bound[signature.joint], t.type, "a number that is affine in the variables")
+            return None
+        x = algebra.stack((t, x), node.span)
     body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
     if along:
         body = of_each_row(body)

@@ -6,6 +6,7 @@ from ..grammar import tree
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Dim, Expr, SetRef
 from ..words import BOX, CONVEX, SETS
+from ..words.base import Domain
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
 from .context import Context
@@ -53,7 +54,7 @@ def ball(
             _report_direction(ctx, s.body, op, span)
             return None
         if not (sign == "positive" or (sign == "nonnegative" and not in_ball)):
-            wanted = "positive" if in_ball else "nonnegative"
+            wanted: Domain = "positive" if in_ball else "nonnegative"
             report_unknown_sign(
                 ctx, f"the factor of `{s.body.text}`", _node(s.coefficient, span), s.coefficient, wanted
             )

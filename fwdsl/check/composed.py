@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..grammar import tree
@@ -18,8 +17,12 @@ from .values import AppliedAtom, Combination, Summand
 
 def composed(ctx: Context, node: tree.Call) -> Combination | None:
     """A call of one of these functions; None after an error."""
-    bound = bind_arguments(ctx, node, CONVEX[node.func.name].parameters)
-    return None if bound is None else _RULES[node.func.name](ctx, node, bound)
+    word = CONVEX[node.func.name]
+    bound = bind_arguments(ctx, node, word.parameters)
+    if bound is None:
+        return None
+    rule = _negative_of if word.negative_of else _of_negative if word.concave else _variation
+    return rule(ctx, node, bound)
 
 
 def _sum(ctx: Context, node: tree.Call, parts: list[AppliedAtom], sign: float = 1.0) -> Combination:
@@ -120,11 +123,3 @@ def _weights(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> E
         report_weight(ctx, part, value)
         return None
     return value
-
-
-_RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Combination | None]] = {
-    "geo_mean": _of_negative,
-    "min": _negative_of,
-    "sum_smallest": _negative_of,
-    "tv": _variation,
-}

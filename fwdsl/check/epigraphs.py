@@ -7,7 +7,7 @@ from math import isinf
 
 from ..grammar import tree
 from ..grammar.source import Span
-from ..model import ConstraintDecl, Dim, Expr, Type, shift_dim
+from ..model import ConstraintDecl, Dim, Expr, Type
 from . import algebra, shapes, signs
 from .atoms import report_weight
 from .context import Context
@@ -46,7 +46,7 @@ def below(
     convex = [replace(s, body=with_weights_in_rows(b)) for s, b in zip(convex, bodies, strict=True)]
     bodies = [s.body for s in convex if isinstance(s.body, AppliedAtom)]
     terms = tuple(as_term(Summand(tidied(s.coefficient), s.body, s.name, s.span)) for s in convex)
-    argument = stack((bound, *(b.argument for b in bodies)), span)
+    argument = algebra.stack((bound, *(b.argument for b in bodies)), span)
     return ConstraintDecl("below", argument, terms=terms, span=span)
 
 
@@ -58,15 +58,6 @@ def with_weights_in_rows(body: AppliedAtom) -> AppliedAtom:
     n = w.type.array_shape[0]
     rows = algebra.make("diag", Type("symmetric", (n, n)), (w,), span=w.span)
     return replace(body, argument=algebra.matmul(rows, x, shapes.plain(x.type), x.span), weights=None)
-
-
-def stack(parts: tuple[Expr, ...], span: Span) -> Expr:
-    """The numbers of all parts, one after the other."""
-    longest = max((p.type.array_shape for p in parts), key=len)
-    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
-    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
-        size = shift_dim(longest[0], 1)
-    return algebra.make("stack", Type("vector", (size,)), parts, span=span)
 
 
 def _fits(ctx: Context, convex: list[Summand], bodies: list[AppliedAtom], samples: Dim | None, span: Span) -> bool:

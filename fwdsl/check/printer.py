@@ -114,7 +114,9 @@ def format_term(term: Term) -> str:
     if term.kind == "affine":
         body = _wrapped(term.argument, _PRODUCT)
     else:
-        args = [term.argument, *((term.target,) if term.target is not None else ())]
+        # a stack has the further argument first
+        own = term.argument.args[::-1] if term.argument.op == "stack" else (term.argument,)
+        args = [*own, *((term.target,) if term.target is not None else ())]
         texts = [format_typed(a) for a in args] + [f"{n}={format_typed(v)}" for n, v in term.options]
         body = f"{term.atom}({', '.join(texts)})"
         if term.weights is not None:

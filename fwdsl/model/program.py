@@ -125,7 +125,7 @@ class ConstraintDecl:
     `factor` and `squared` lead from the radius back to r; a set form has neither. Of c x + k the factor is c.
 
     Of "below" the sum of convex `terms` is at most an affine bound, a number, or entry by entry where they have a value for each entry or row.
-    `argument` is then a stack of the bound and of the arguments of the terms, so that who rewrites expressions rewrites all of them; `below` takes it apart.
+    `argument` is then a stack of the bound and of the arguments of the terms, so that who rewrites expressions rewrites all of them.
     """
 
     relation: Literal["in", "le", "eq", "below"]

@@ -67,6 +67,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum_squares": lambda cp, x: cp.sum_squares(x),
     "norm_nuc": lambda cp, x: cp.normNuc(x),
     "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "quad_over_lin": lambda cp, x: cp.quad_over_lin(x[1:], x[0]),
     "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
@@ -164,10 +165,16 @@ class Translator(ExpressionTranslator):
         samples = self._loss(term.atom, self.expr(term.argument), term.target, options)
         return samples if term.weights is None else self.cp.multiply(self.expr(term.weights), samples)
 
+    def below(self, terms: Sequence[Term]) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
+        if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
+            return self.number(terms[0].coefficient) * self._samples(terms[0])
+        return self.total(terms)
+
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
         if constraint.relation == "below":
             bound, terms = constraint.below
-            return [self._below(terms) <= self.expr(bound)]
+            return [self.below(terms) <= self.expr(bound)]
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]
@@ -175,12 +182,6 @@ class Translator(ExpressionTranslator):
             return [e == 0 for e in blocks]
         assert constraint.set is not None
         return [c for e in blocks for c in self.member(e, constraint.set)]
-
-    def _below(self, terms: Sequence[Term]) -> Any:
-        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
-        if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
-            return self.number(terms[0].coefficient) * self._samples(terms[0])
-        return self.total(terms)
 
     # --- losses --------------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,8 @@ class ConvexWord(Word):
     domain: str = ""
     #: It has a value for each row of a matrix, and this is the function of the matrix that they add up to.
     total: str = ""
+    #: The parameter beside the first that is an affine number too: the function is of a stack of it and the first, in which it is convex.
+    joint: str = ""
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
     root_of: str = ""
     called: str = ""
@@ -117,7 +119,8 @@ class ConvexWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return tuple(p for p in self.parameters[1:] if not p.repeated and p != AXIS)
+        """The parameters that are constant."""
+        return tuple(p for p in self.parameters[1:] if not p.repeated and p != AXIS and p.name != self.joint)
 
     @property
     def along(self) -> bool:
@@ -402,6 +405,15 @@ CONVEX: dict[str, ConvexWord] = {
             degree=2,
             as_loss="squared",
             root_of="P",
+        ),
+        ConvexWord(
+            name="quad_over_lin",
+            formula="x' x / t for t > 0, both affine.",
+            parameters=(*_X, Parameter("t")),
+            elsewhere=("quadoverlin", "quad_over_linear"),
+            what="sum of squares over a positive number, jointly convex in both",
+            of=("scalar", "vector"),
+            joint="t",
         ),
     )
 }

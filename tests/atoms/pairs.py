@@ -164,6 +164,11 @@ def norm_of(name: str | None, c: float) -> Any:
     return None if name is None else ((name, c, OPTIONS[name]) if name in OPTIONS else (name, c))
 
 
+def is_joint(norm: str | None) -> bool:
+    """True if a function is of a number and a vector together, and never of no entries."""
+    return norm is not None and bool(words.CONVEX[norm].joint)
+
+
 VECTORS = [
     *(Case(norm, None) for norm in NORMS),
     *(Case(None, name) for name in SETS),
@@ -180,7 +185,13 @@ SETS_OF_MATRICES = [case for case in MATRICES if case.norm is None]
 
 each = pytest.mark.parametrize("case", [*VECTORS, *PROXIMABLE], ids=str)
 each_of_nothing = pytest.mark.parametrize(
-    "case", [case for case in (*VECTORS, *PROXIMABLE) if case.on is None or case.on in OF_NOTHING], ids=str
+    "case",
+    [
+        case
+        for case in (*VECTORS, *PROXIMABLE)
+        if (case.on is None and not is_joint(case.norm)) or case.on in OF_NOTHING
+    ],
+    ids=str,
 )
 each_vector = pytest.mark.parametrize("case", VECTORS, ids=str)
 each_matrix = pytest.mark.parametrize("case", PROXIMABLE, ids=str)

@@ -30,6 +30,8 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return cp.pnorm(x, OPTIONS["norm_p"]["p"])
     if name == "sum_largest":
         return cp.sum_largest(x, OPTIONS["sum_largest"]["k"])
+    if name == "quad_over_lin":
+        return cp.quad_over_lin(x[1:], x[0])
     if name == "group_norm":
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
     if name == "sorted_l1":

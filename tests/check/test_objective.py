@@ -63,12 +63,14 @@ def test_every_convex_function_is_a_term():
         "group_norm": ", [[0, 1], [2]]",
         "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]",
         "sorted_l1": ", [3, 2, 1]",
+        "quad_over_lin": ", sum(x)",
     }
     for name, function in CONVEX.items():
         argument = "x" if "vector" in function.of else "V"
-        program = f"var x: vector[3], V: matrix[3, 3]\nminimize {name}({argument}{further.get(name, '')})\n"
-        (term,) = accepted(program).terms
-        assert (term.kind, term.atom) == ("function", name)
+        applied = f"{name}({argument}{further.get(name, '')})"
+        applied = f"sum({applied})" if function.by_rows else applied
+        (term,) = accepted(f"var x: vector[3], V: matrix[3, 3]\nminimize {applied}\n").terms
+        assert (term.kind, term.atom) == ("function", function.total or name)
 
 
 def test_defaults_and_explicit_options_make_equal_terms():

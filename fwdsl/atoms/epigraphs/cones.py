@@ -12,6 +12,7 @@ The polar of {c \\|z\\| <= t} is {(-s, y): \\|y\\|_* <= c s}. Source: Parikh, Bo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -256,7 +257,7 @@ def on_norm1(v: Array, c: float) -> Array:
     return np.concatenate([[max(s + gain, c * float(np.abs(kept).sum()))], kept])
 
 
-_CONES = {
+_CONES: dict[tuple[str | None, str | None], Callable[[int, float], EpigraphSet]] = {
     ("norm2", None): lambda size, c: SecondOrderCones(1, size, c),
     ("norm_fro", None): lambda size, c: SecondOrderCones(1, size, c),
     ("norm1", None): Norm1Cone,

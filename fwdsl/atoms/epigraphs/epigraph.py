@@ -30,11 +30,13 @@ nearest is rounding."""
 class EpigraphSet(VectorFunction):
     """A set of (t, z) with functions of z bounded by t, whatever their form. It has no end in the direction of t."""
 
-    pair = property(lambda self: (None, "epigraph"))  # type: ignore[assignment]
     polyhedral = False
-    prox_kernel = None  # type: ignore[assignment]
     #: The number of bounds t.
     bounds_number: int = 1
+
+    @property
+    def pair(self) -> tuple[None, str]:  # type: ignore[override]
+        return None, "epigraph"
 
     @property
     def has_faces(self) -> bool:
@@ -102,8 +104,10 @@ class Epigraph(EpigraphSet):
         return self._projected(v)[0]
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """The miss of the inequality <g, z> - t <= <g, z'> - t' over the sizes of its terms, (t', z') being the nearest point and g = (z - z') / l the
-        slope of f there; of a norm that of f(z) <= t itself."""
+        """The miss of <g, z> - t <= <g, z'> - t' over the sizes of its terms; of a norm that of f(z) <= t itself.
+
+        (t', z') is the nearest point and g = (z - z') / l the slope of f there.
+        """
         own = np.abs(x) if sizes is None else sizes
         over = self.f.value(x[1:]) - float(x[0])
         if over <= 0.0:

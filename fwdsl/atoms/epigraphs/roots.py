@@ -17,8 +17,8 @@ STEPS = 200
 def multipliers(excess: Callable[[Array], Array], start: Array, size: Array) -> Array:
     """l >= 0 with excess(l) = 0, entry by entry, where excess(0) = `start` > 0 and excess falls with a slope of at most -1.
 
-    So l is at most `start`; where that is infinite l is looked for from `size` on. Secants between the ends of the interval that encloses it (Illinois'
-    rule), and every third time its middle. Ends at an interval of two ulps. Source: Dowell, Jarratt, BIT 11, 1971.
+    So l is at most `start`; where that is infinite l is looked for from `size` on. Secants between the ends of the interval that encloses it
+    (Illinois' rule), and every third time its middle. Ends at an interval of two ulps. Source: Dowell, Jarratt, BIT 11, 1971.
     """
     low, high = np.zeros_like(start), np.where(np.isfinite(start), start * (1.0 + 4.0 * EPS), np.maximum(size, 1e-300))
     at_low = start.copy()
