@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import BLOCK, Solve
-from fwdsl.backends.interior.loops.systems import band_cholesky, band_solve
+from fwdsl.backends.interior.loops import band_cholesky, band_solve
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 

@@ -1,4 +1,4 @@
-"""Exponential and power cones, many of one kind at once: the scaling W with W z = W^-T s of two secants of the barriers (`loops.three_rows`).
+"""Exponential and power cones, many of one kind at once: the scaling W with W z = W^-T s of two secants of the barriers (`barriers`).
 
 A corrected step aims at s = -mu f*'(z), with the third derivatives of the dual barrier f* for what a straight step misses.
 """
@@ -11,15 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.loops.three_rows import (
-    all_inside,
-    centring,
-    farthest,
-    reach_in_cones,
-    scalings_of_three,
-)
+from fwdsl.backends.interior import barriers
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.kernels.compile import kernel
 
 MIDDLE = (-1.051383945322714, 0.556409619469370, 1.258967884768947)
 """The point of the exponential cone with s = -f*'(s)."""
@@ -34,13 +27,9 @@ class Nonsymmetric:
     symmetric = False
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        shape = (batch.number, 3, 3)
-        self.power, self.s, self.z = batch.power, np.ascontiguousarray(_rows(s)), np.ascontiguousarray(_rows(z))
-        self.own, self.back = np.empty(shape), np.empty(shape)
-        self.gradient, self.hessian = np.empty(shape[:2]), np.empty(shape)
-        kernel(scalings_of_three)(
-            self.power, self.s, self.z, self.own, self.back, self.gradient, self.hessian, np.empty((6, 3))
-        )
+        self.power, self.s, self.z = batch.power, _columns(s), _columns(z)
+        self.at = barriers.scaling(self.power, self.s, self.z)
+        self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (self.at.W, self.at.V))
         if not np.isfinite(self.back).all():
             raise np.linalg.LinAlgError("a scaling of cones is singular")
         self.lam = self.inverse_t(s)
@@ -58,18 +47,17 @@ class Nonsymmetric:
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        return bool(kernel(all_inside)(batch.power, _rows(s), False))
+        return bool(barriers.inside(batch.power, _columns(s)).all())
 
     @staticmethod
     def inside_dual(batch: Batch, z: Array) -> bool:
         """True if z is in the interior of the dual cones."""
-        return bool(kernel(all_inside)(batch.power, _rows(z), True))
+        return bool(barriers.inside_dual(batch.power, _columns(z)).all())
 
     @staticmethod
     def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
         """True if the point is in the neighbourhood of the central path."""
-        found = kernel(farthest)(batch.power, _rows(s), _rows(z), mu, np.empty(3), np.empty(3), np.empty((3, 3)))
-        return bool(found <= CENTRAL)
+        return barriers.farthest(batch.power, _columns(s), _columns(z), mu) <= CENTRAL
 
     def _times(self, matrices: Array, v: Array) -> Array:
         found: Array = np.matmul(matrices, v.reshape(-1, 3, 1))
@@ -100,26 +88,16 @@ class Nonsymmetric:
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
-        out = np.empty_like(self.s)
-        kernel(centring)(
-            self.power,
-            self.s,
-            self.z,
-            self.gradient,
-            self.hessian,
-            _rows(self.wt(ds)),
-            _rows(self.inverse(dz)),
-            mu,
-            np.empty(3),
-            out,
+        moved = barriers.centring(
+            self.power, self.s, self.z, self.at, _columns(self.wt(ds)), _columns(self.inverse(dz)), mu
         )
-        return self.inverse_t(out.reshape(-1))
+        return self.inverse_t(moved.T.reshape(-1))
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
-        t = kernel(reach_in_cones)(self.power, self.s, _rows(self.wt(ds)), False, longest)
-        return float(kernel(reach_in_cones)(self.power, self.z, _rows(self.inverse(dz)), True, t))
+        return barriers.reach(self.power, self.s, _columns(self.wt(ds)), self.z, _columns(self.inverse(dz)), longest)
 
 
-def _rows(v: Array) -> Array:
-    return v.reshape(-1, 3)
+def _columns(v: Array) -> Array:
+    """The rows of each cone, one below the other."""
+    return np.ascontiguousarray(v.reshape(-1, 3).T)

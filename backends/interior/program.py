@@ -19,7 +19,7 @@ from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic
 from fwdsl.backends.interior.blocked import Look, weighted_gram
-from fwdsl.backends.interior.loops.systems import connected, largest_of_each, less_the_mean
+from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block, SumTerm

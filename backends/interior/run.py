@@ -5,14 +5,16 @@ r"""A primal-dual interior-point method on the homogeneous embedding of the coni
     P v + A'z + tau c = 0,   A v + s - tau b = 0,   kappa + <c, v> + <b, z> + v'P v / tau = 0,   s in K, z in K*, tau, kappa >= 0
 
 A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
-Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
+Mehrotra's predictor and corrector in the scaling of Nesterov and Todd, or Tuncel's where a cone is not symmetric. Both need one factorisation:
 
     S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
-The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares. 10 to 20 steps.
+The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares, or is the middle
+of all cones where some are not symmetric (`nonsymmetric`). 10 to 20 steps.
 
 Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
-4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
+4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones);
+Dahl, Andersen 2022 (exponential cones).
 """
 
 from __future__ import annotations

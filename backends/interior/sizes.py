@@ -85,6 +85,9 @@ def size_of(form: Canonical) -> Size:
         # those of quadratic losses are in P, which is formed once
         if np.any(conic.curvature):
             squares += _products(term)
+        elif 0 < equations**2 <= FILLS * unknowns and all(cone.kind == "zero" for cone in conic.cones):
+            # a few equations are a border of the matrix, however long they are
+            products += float(equations * sum(_entries(block, m) for block, m in term.map.parts))
         else:
             products += _products(term)
             dense += _products(term) if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0

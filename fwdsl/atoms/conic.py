@@ -42,9 +42,14 @@ class Cone(NamedTuple):
         return self.kind in ("zero", "nonnegative")
 
     @property
+    def is_of_three(self) -> bool:
+        """True of cones of three rows, of which there may be several."""
+        return self.kind in ("exponential", "power")
+
+    @property
     def width(self) -> int:
         """The rows of each single cone."""
-        return 1 if self.is_separable else 3 if self.kind in ("exponential", "power") else self.rows
+        return 1 if self.is_separable else 3 if self.is_of_three else self.rows
 
 
 class MatrixEntries(NamedTuple):
@@ -119,6 +124,16 @@ class Conic:
     def owned(self) -> int:
         """The number of unknowns that belong to each entry of z; 0 where not all of them belong to one."""
         return self.extra if self.owner.size and self.owner.min() >= 0 else 0
+
+    @property
+    def heads(self) -> Index:
+        """The first row of the cone of three rows that each row belongs to; the row itself in other cones."""
+        found, at = np.arange(self.offset.size), 0
+        for cone in self.cones:
+            if cone.is_of_three:
+                found[at : at + cone.rows] -= np.arange(cone.rows) % 3
+            at += cone.rows
+        return found
 
     def repeated(self, places: Index, size: int) -> Conic:
         """The sum over the rows of `places` of this function of those entries of z; no entry is in two rows."""
@@ -218,7 +233,7 @@ def by_entries(
         ),
         offset,
         tuple(cone for cone in cones if cone.rows),
-        np.zeros(0, dtype=np.intp) if triples else np.tile(live, len(extras)),
+        np.tile(live, len(extras)),
     )
 
 

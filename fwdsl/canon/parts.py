@@ -212,4 +212,4 @@ class SumTerm:
         """
         if isinstance(self.f, VectorFunction):
             return self.f.set_beneath()
-        return self.f.domain() if isinstance(self.f, LossFunction) else None
+        return self.f.on if isinstance(self.f, LossFunction) else None

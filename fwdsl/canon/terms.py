@@ -47,7 +47,10 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
     b = np.zeros(m) if term.target is None else reader.vector(term.target, m)
     w = np.full(m, c / samples if term.reduce == "mean" and samples else c)
     if term.weights is not None:
-        w = w * np.repeat(reader.vector(term.weights, samples), per_sample)
+        entries = len(term.weights.type.array_shape) > 1
+        w = w * (
+            reader.vector(term.weights, m) if entries else np.repeat(reader.vector(term.weights, samples), per_sample)
+        )
     return LossFunction(loss, b, w, _parameters(reader, term, loss))
 
 
@@ -129,8 +132,10 @@ def _loss(reader: AffineReader, term: Term, z: Array) -> float:
         z = np.asarray(z, dtype=np.float64)
         target = np.zeros(z.size) if term.target is None else reader.vector(term.target, z.size)
         each = loss.value_naive(z.reshape(-1), target, p)
+        if term.weights is not None and len(term.weights.type.array_shape) > 1:
+            each = weighted(reader.vector(term.weights, z.size), each)
         values = each.reshape(samples, -1).sum(axis=1)
-    if term.weights is not None:
+    if term.weights is not None and len(term.weights.type.array_shape) == 1:
         values = weighted(reader.vector(term.weights, samples), values)
     return float(values.mean() if term.reduce == "mean" else values.sum())
 

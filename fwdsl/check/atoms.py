@@ -8,7 +8,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, LossWord
+from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, EntryWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, literal, option
 from .context import Context, Entry
@@ -28,6 +28,12 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
         return None
     part = bound[signature.parameters[0].name]
     prediction = affine(ctx, node, part)
+    if signature.turned_round and prediction is not None and prediction.is_constant and _varies(ctx, bound["target"]):
+        # `kl_div(b, x)`: the constant first, the prediction second
+        signature = LOSSES[signature.turned_round]
+        bound = {"prediction": bound["target"], "target": part}
+        part = bound["prediction"]
+        prediction = affine(ctx, node, part)
     target = _target(ctx, node, bound["target"], signature, prediction) if "target" in bound else None
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
     known_options = tuple((n, v) for n, v in options if v is not None)
@@ -35,11 +41,42 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
         return None
     if target is None:
         return _of_entries(ctx, node, part, prediction, signature, known_options)
-    prediction = _as_samples(prediction, target, signature)
+    alone = signature.of_numbers and prediction.type.is_scalar and target.type.is_scalar
+    prediction = prediction if alone else _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
-    body = AppliedAtom("loss", name, prediction, target, options=known_options, text=ctx.text(node), span=node.span)
+    if signature.nonnegative_target and not signs.is_nonnegative(target.sign):
+        _report_negative_target(ctx, bound["target"], target, name)
+        return None
+    body = AppliedAtom(
+        "loss", signature.name, prediction, target, options=known_options, text=ctx.text(node), span=node.span
+    )
+    if alone:
+        return Combination((Summand(algebra.ONE, replace(body, reduce="sum"), span=node.span),), None, node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
+
+
+def _varies(ctx: Context, part: tree.Expr) -> bool:
+    """True if an argument depends on a variable."""
+    value = ctx.infer(ctx, part)
+    return isinstance(value, Expr) and not value.is_constant
+
+
+def _report_negative_target(ctx: Context, part: tree.Expr, target: Expr, name: str) -> None:
+    """Report a target that is not known to be nonnegative."""
+    entry = ctx.entry_of(part)
+    declared = entry is not None and entry.kind == "data"
+    ctx.error(
+        "FW3007",
+        f"the target `{ctx.text(part)}` of `{name}` is not known to be nonnegative",
+        part.span,
+        labels=ctx.declared(part),
+        rule=f"`{name}` is of targets that are not negative.",
+        hint=f"declare `{ctx.text(part)}: {shapes.format_type(target.type)} in nonnegative`; it is checked when data is bound"
+        if declared
+        else "targets need the promise `in nonnegative` of their data, or a literal that shows it",
+        fix=_promised(entry) if declared and isinstance(part, tree.Name) and not target.type.is_scalar else None,
+    )
 
 
 # --- functions of one number ---------------------------------------------------------------------------------------
@@ -51,6 +88,8 @@ def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
     bound = bind_arguments(ctx, node, word.parameters)
     if bound is None:
         return None
+    if word.residual:
+        return _with_residual(ctx, node, bound, word)
     part = bound[word.parameters[0].name]
     z = affine(ctx, node, part)
     if z is None:
@@ -61,6 +100,19 @@ def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
         z = algebra.add((z, algebra.const(word.shift)), shapes.plain(z.type), z.span)
     fixed = tuple((name, algebra.const(value)) for name, value in word.fixed)
     return _of_entries(ctx, node, part, z, LOSSES[word.loss], fixed, word.target)
+
+
+def _with_residual(ctx: Context, node: tree.Call, bound: BoundArguments, word: EntryWord) -> Combination | None:
+    """A loss of a prediction and a target, and a multiple of the difference of its arguments: `rel_entr(x, b)` is `kl_div(x, b) + x - b`."""
+    args = tuple(bound[p.name] for p in word.parameters)
+    found = loss(ctx, tree.Call(tree.Ident(word.loss, span=node.func.span), args, (), span=node.span))
+    if found is None:
+        return None
+    signs_of_both = (1, -1) if word.residual > 0.0 else (-1, 1)
+    rest = ctx.infer(ctx, tree.Sum(args, signs_of_both, span=node.span))
+    if not isinstance(rest, Expr):
+        return None
+    return replace(found, summands=(*found.summands, Summand(algebra.ONE, rest, span=node.span)))
 
 
 def _of_entries(
@@ -101,7 +153,8 @@ def _of_entries(
     coefficient = algebra.const(-1.0) if signature.is_concave(known) else algebra.ONE
     if not shape:
         body = replace(body, reduce="sum")
-    return Combination((Summand(coefficient, body, span=node.span),), shape[0] if shape else None, node.span)
+    samples, columns = (*shape, None, None)[:2]
+    return Combination((Summand(coefficient, body, span=node.span),), samples, node.span, columns)
 
 
 def _constant_target(value: float, signature: LossWord, shape: tuple[Dim, ...]) -> Expr:

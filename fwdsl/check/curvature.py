@@ -122,7 +122,8 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
         )
         return
     names = list(dict.fromkeys(e.name for e in s.coefficient.walk() if e.op == "param" and e.sign == "unknown"))
-    alone = s.coefficient.op == "param" or (s.coefficient.op in ("mul", "div") and len(names) == 1)
+    own = tidied(body.as_written(s.coefficient))
+    alone = own.op == "param" or (own.op in ("mul", "div") and len(names) == 1)
     entry = ctx.entries.get(names[0]) if names else None
     hint = "give the weight a name of its own: `param NAME: nonnegative`"
     if names and alone:

@@ -45,7 +45,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
         )
         return None
-    return reduced(ctx, value, how, value.samples, node.span)
+    return reduced(ctx, value, how, node.span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 
 def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     values = [ctx.infer(ctx, bound["a"]), ctx.infer(ctx, bound["b"])]
-    if any(isinstance(v, Combination) and v.samples is not None for v in values):
+    if any(isinstance(v, Combination) and v.shape for v in values):
         a, b = values
         weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
         return None if weighted is None else summed(ctx, weighted, node.span)

@@ -70,11 +70,28 @@ class Summand:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`."""
+    """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`.
+
+    A function of the entries of a matrix has one for each entry: `columns` is its second dimension.
+    """
 
     summands: tuple[Summand, ...]
     samples: Dim | None = None
     span: Span = NOWHERE
+    columns: Dim | None = None
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The shape of its values: empty where it is one number."""
+        return () if self.samples is None else (self.samples,) if self.columns is None else (self.samples, self.columns)
+
+    @property
+    def told(self) -> str:
+        """ "convex" or "concave" for a sentence, by the signs of its coefficients as far as they are known."""
+        signs = {
+            s.coefficient.sign in ("negative", "nonpositive") for s in self.summands if isinstance(s.body, AppliedAtom)
+        }
+        return "concave" if signs == {True} else "convex"
 
     def scaled(self, by: Expr, divide: bool = False, span: Span | None = None) -> Combination:
         """The sum times, or divided by, a constant scalar. Convex summands from a `let` elsewhere get the place `span`."""

@@ -243,7 +243,11 @@ class _Lagrangian:
         samples = y.shape[0] if y.ndim else 1
         w = np.full(samples, c / samples if term.reduce == "mean" else c)
         if term.weights is not None:
-            w = w * np.asarray(self.translator.expr(term.weights), dtype=np.float64)
+            own = np.asarray(self.translator.expr(term.weights), dtype=np.float64)
+            if own.ndim == 2:
+                # a sample an entry
+                samples, y, w = y.size, y.reshape(-1), np.repeat(w, own.shape[1])
+            w = w * own.reshape(-1)
         target = np.asarray(self.translator.expr(term.target) if term.target is not None else 0.0)
         # a row a sample, of one column where it has one prediction
         y = y.reshape(samples, -1)

@@ -57,6 +57,14 @@ _OF_RESIDUAL: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
 
 _OF_ENTRIES: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "log": lambda cp, z, p: -cp.log(z),
+    "power": lambda cp, z, p: -cp.power(z, p["p"]) if 0.0 < p["p"] < 1.0 else cp.power(z, p["p"]),
+    "abs_power": lambda cp, z, p: cp.power(cp.abs(z), p["p"]),
+}
+
+_OF_TARGETS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
+    "kl_div": lambda cp, z, b: cp.kl_div(z, b),
+    "poisson_rate": lambda cp, z, b: cp.kl_div(b, z),
+    "gamma_loss": lambda cp, z, b: z + cp.multiply(b, cp.exp(-z)),
 }
 
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -162,8 +170,9 @@ class Translator(ExpressionTranslator):
     def _samples(self, term: Term) -> Any:
         """The values of a loss by sample, weighted."""
         options = {name: self.number(e) for name, e in term.options}
-        samples = self._loss(term.atom, self.expr(term.argument), term.target, options)
-        return samples if term.weights is None else self.cp.multiply(self.expr(term.weights), samples)
+        weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
+        samples = self._loss(term.atom, self.expr(term.argument), term.target, options, weights)
+        return samples if weights is None or weights.ndim > 1 else self.cp.multiply(weights, samples)
 
     def below(self, terms: Sequence[Term]) -> Any:
         """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
@@ -185,13 +194,10 @@ class Translator(ExpressionTranslator):
 
     # --- losses --------------------------------------------------------------------------------------------------------
 
-    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float]) -> Any:
-        """One value per sample."""
+    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float], weights: Any = None) -> Any:
+        """One value per sample; weights of single entries are in it."""
         cp = self.cp
-        if target is None:
-            values = self._of_entries(name, z, p)
-            return cp.sum(values, axis=1) if values.ndim == 2 else values
-        b = self.expr(target)
+        b = 0.0 if target is None else self.expr(target)
         if name in ("softmax", "multiclass_hinge", "weston_watkins"):
             hot = np.zeros(z.shape)
             hot[np.arange(z.shape[0]), np.asarray(b, dtype=np.int64)] = 1.0
@@ -202,7 +208,9 @@ class Translator(ExpressionTranslator):
                 return cp.max(1.0 - hot + z, axis=1) - own
             margins = 1.0 + z - cp.reshape(own, (z.shape[0], 1), order="C") @ np.ones((1, z.shape[1]))
             return cp.sum(cp.pos(margins), axis=1) - 1.0
-        values = self._scalar_loss(name, z, b, p)
+        values = self._of_entries(name, z, p) if target is None else self._scalar_loss(name, z, b, p)
+        if weights is not None and weights.ndim == 2:
+            values = cp.multiply(weights, values)
         return cp.sum(values, axis=1) if values.ndim == 2 else values
 
     def _of_entries(self, name: str, z: Any, p: Mapping[str, float]) -> Any:
@@ -217,6 +225,8 @@ class Translator(ExpressionTranslator):
             return _OF_RESIDUAL[name](cp, z - b, p)
         if name == "poisson":
             return cp.exp(z) - (cp.multiply(b, z) if np.ndim(b) else b * z)
+        if name in _OF_TARGETS:
+            return _OF_TARGETS[name](cp, z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape))
         return loss_of_atom(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------

@@ -12,7 +12,9 @@ Domain = Literal[
     "positive",
     "nonnegative",
     "unit",  # strictly between 0 and 1
-    "exponent",  # a number of at least 1
+    "exponent",  # any number but 0
+    "at_least_1",
+    "between_1_and_2",  # strictly
     "count",  # an integer of at least 1
     "seed",  # an integer of at least 0
     "base",  # 0 or 1
@@ -70,8 +72,12 @@ NUMBERS: dict[str, NumberDomain] = {
     "unit": NumberDomain(
         "a number between 0 and 1", "between 0 and 1", "not between 0 and 1", lambda v: 0.0 < v < 1.0, "positive", 0.5
     ),
-    "exponent": NumberDomain(
-        "a number of at least 1", "at least 1", "less than 1", lambda v: v >= 1.0, "positive", 2.0
+    "exponent": NumberDomain("a number other than 0", "other than 0", "0", lambda v: v != 0.0, "unknown", 1.5),
+    "at_least_1": NumberDomain(
+        "a number of at least 1", "1 or greater", "less than 1", lambda v: v >= 1.0, "positive", 1.5
+    ),
+    "between_1_and_2": NumberDomain(
+        "a number between 1 and 2", "between 1 and 2", "not between 1 and 2", lambda v: 1.0 < v < 2.0, "positive", 1.5
     ),
     "count": NumberDomain(
         "a whole number of at least 1",
@@ -134,7 +140,7 @@ AXIS = Parameter("axis", "seed", optional=True)
 MORE = Parameter("more", optional=True, repeated=True)
 """Further arguments like the first one."""
 
-EXPONENT = (Parameter("p", "exponent"),)
+EXPONENT = (Parameter("p", "at_least_1"),)
 """The exponent of a p-norm or its ball."""
 
 LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)

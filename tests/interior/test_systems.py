@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 import fwdsl as fw
 from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
-from fwdsl.backends.interior.loops.systems import connected, largest_of_each, less_the_mean, missed
+from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean, missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.system import System, Systems, least_solution
 from fwdsl.backends.kernels.compile import kernel
