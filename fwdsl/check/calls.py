@@ -53,7 +53,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
 #: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
 _INSTEAD = {
     "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
-    "logsumexp": "`sum(logistic(z))` is the sum of `log(1 + exp(z))`, and the loss `softmax(Z, y)` has the `log sum exp` of each row",
     "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
     "median": "the sum of the losses `absolute(z, b)` is least at the median of `b`",
     "transpose": "the transpose of a matrix is written `A.T`",
@@ -68,7 +67,7 @@ _BARE_NORM = (
     "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
     "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
 )
-_INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
+_INSTEAD |= {"norms": _BARE_NORM}
 
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
