@@ -188,7 +188,8 @@ def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:
     name = CONVEX[body.atom].ball
     if shapes.has_two_axes(x.type):
         name = SETS[name].of_matrices or name
-    return SetRef(name, (("r", r), *body.options), span=span)
+    given = {"r": r, **dict(body.options)}
+    return SetRef(name, tuple((p.name, given[p.name]) for p in SETS[name].parameters if p.name in given), span=span)
 
 
 def _report_family(ctx: Context, body: AppliedAtom, span: Span) -> None:
