@@ -65,6 +65,13 @@ def power(f: Failure) -> Slip | None:
         if called and (euclidean or "," not in [t.text for t in inner]):
             return _squared(f, message, rule, start, stop, inner[2 : -3 if euclidean else -1])
     square = quoted(f"sum_squares({_operand(f)})")
+    if f.before.type == f.after.type == "NUMBER":
+        return f.slip(
+            "FW1042",
+            f"{found(f.found)} is not an operator: the language has no powers",
+            "Powers of numbers are a function.",
+            f"write `power({f.before.text}, {f.after.text})`",
+        )
     return f.slip(
         "FW1042",
         message,
