@@ -233,6 +233,9 @@ class _Lagrangian:
         c = self.sense * self.translator.number(term.coefficient)
         if term.kind == "loss":
             return self._loss_conjugate(term, c, y)
+        if term.atom == "quad_over_lin":
+            length = float(np.linalg.norm(y[1:]))
+            return 0.0 if y[0] + length * length / (4.0 * c) <= SLACK * max(abs(float(y[0])), c) else math.inf
         if term.atom == "sum_squares":
             return float(np.square(y).sum()) / (4.0 * c)
         if term.atom in FUNCTION_CONJUGATES:
@@ -288,6 +291,8 @@ class _Lagrangian:
 
     def _support(self, constraint: ConstraintDecl, y: Any) -> float:
         """sup of <y, z> over the set of z that a constraint allows for its argument."""
+        if constraint.relation == "below":
+            return self._of_epigraph(constraint, y)
         if constraint.relation == "eq" or _is(constraint, "affine"):
             return 0.0
         size = float(np.abs(y).max(initial=0.0))
@@ -304,6 +309,26 @@ class _Lagrangian:
             return 0.0
         objective = -cp.sum(cp.multiply(y / size, z))
         return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
+
+    def _of_epigraph(self, constraint: ConstraintDecl, y: Any) -> float:
+        """sup of <y, z> over the stacks z of bounds and arguments that convex terms below a bound allow; nan where y is of a factor of them."""
+        bound, terms = constraint.below
+        if any(t.kind == "function" and (t.convex is not None and t.convex.root_of) for t in terms):
+            return math.nan
+        size = float(np.abs(y).max(initial=0.0))
+        if size == 0.0:
+            return 0.0
+        z = self.translator.cp.Variable(y.size)
+        sizes = [self.translator.expr(e) for e in (bound, *(t.argument for t in terms))]
+        parts, start = [], 0
+        for own in sizes:
+            shape = np.shape(own) if not hasattr(own, "shape") else own.shape
+            count = math.prod(shape)
+            cut = z[start : start + count]
+            parts.append(self.translator.cp.reshape(cut, shape, order="C") if len(shape) != 1 else cut)
+            start += count
+        made = self.translator.below(terms, parts[1:]) <= parts[0]
+        return -size * _minimum(self.translator, -(y / size) @ z, [made])
 
 
 def _is(constraint: ConstraintDecl, name: str) -> bool:

@@ -155,7 +155,8 @@ class Translator(ExpressionTranslator):
 
     # --- terms and constraints -----------------------------------------------------------------------------------------
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: Term, argument: Any = None) -> Any:
+        """A term, of another argument where one is given."""
         coefficient = self.number(term.coefficient)
         if coefficient == 0.0:
             return 0.0
@@ -163,28 +164,34 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
+            z = self.expr(term.argument) if argument is None else argument
             if term.of_rows and term.weights is not None:
-                z, weights = self.expr(term.argument), self.expr(term.weights)
+                weights = self.expr(term.weights)
                 return coefficient * sum(w * self._function(term.atom, z[i, :], {}) for i, w in enumerate(weights))
-            blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
-            return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
-        samples = self._samples(term)
-        size = self.expr(term.argument).shape
-        count = size[0] if size else 1
+            return coefficient * sum(
+                self._function(term.atom, x, options) for x in blocks_of(z)
+            )  # over a family it adds up
+        z = self.expr(term.argument) if argument is None else argument
+        samples = self._samples(term, z)
+        count = z.shape[0] if z.shape else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
-    def _samples(self, term: Term) -> Any:
+    def _samples(self, term: Term, z: Any) -> Any:
         """The values of a loss by sample, weighted."""
         options = {name: self.number(e) for name, e in term.options}
         weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
-        samples = self._loss(term.atom, self.expr(term.argument), term.target, options, weights)
+        samples = self._loss(term.atom, z, term.target, options, weights)
         return samples if weights is None or weights.ndim == 2 else self.cp.multiply(weights, samples)
 
-    def below(self, terms: Sequence[Term]) -> Any:
-        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
+    def below(self, terms: Sequence[Term], arguments: Sequence[Any] | None = None) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up.
+
+        `arguments` stand for those of the terms.
+        """
+        given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
         if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
-            return self.number(terms[0].coefficient) * self._samples(terms[0])
-        return self.total(terms)
+            return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
         if constraint.relation == "below":
