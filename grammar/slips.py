@@ -14,6 +14,7 @@ _RECOGNISERS = (
     marks.unclosed_text,
     marks.wrong_quotes,
     marks.power,
+    marks.order_of_matrices,
     marks.strict,
     marks.unequal,
     marks.backwards,
