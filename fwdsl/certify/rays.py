@@ -170,7 +170,7 @@ def _growth(g: VectorFunction, d: Array) -> float:
     norm = inner.pair[0]
     if not d.any() or norm is None:
         return 0.0
-    return inner.value(d) if CONVEX[norm].is_norm else math.inf
+    return inner.value(d) if CONVEX[norm].grows_evenly else math.inf
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:

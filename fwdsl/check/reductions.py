@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from ..grammar.source import Span
 from ..model import Dim, Expr
+from ..words import CONVEX
 from . import algebra, shapes
 from .context import Context
+from .epigraphs import with_weights_in_rows
 from .values import AppliedAtom, Combination, Summand, Value
 
 
@@ -30,6 +32,8 @@ def _reduced(ctx: Context, s: Summand, how: str, shape: tuple[Dim, ...], span: S
             ones = algebra.ones(shape, s.body.span)
             array = algebra.multiply(s.body, ones, ones.type, s.body.span)
         return replace(s, body=algebra.make(how, shapes.REAL, (array,), sign=array.sign, span=array.span))
+    if s.body.per_sample and s.body.kind == "function":
+        return _of_functions(ctx, s, s.body, how, shape[0], span if alone else s.span)
     if s.body.per_sample:
         text, place = (ctx.text(span), span) if alone else (f"{how}({s.body.text})", s.span)
         body = replace(s.body, reduce="mean" if how == "mean" else "sum", text=text, span=place)
@@ -42,6 +46,20 @@ def _reduced(ctx: Context, s: Summand, how: str, shape: tuple[Dim, ...], span: S
         ones = algebra.ones(shape)
         factor = algebra.make("sum", shapes.REAL, (ones,), sign="positive", span=s.span)
     return replace(s, coefficient=algebra.times(s.coefficient, factor), weight=None)
+
+
+def _of_functions(ctx: Context, s: Summand, body: AppliedAtom, how: str, samples: Dim, span: Span) -> Summand:
+    """The sum, or the mean, of what a function has for each row: the function of the whole matrix, where there is one of its own.
+
+    Weights are factors of the rows where the function grows as its argument does.
+    """
+    word = CONVEX[body.atom]
+    if word.grows_evenly:
+        body = with_weights_in_rows(body)
+    coefficient = algebra.ratio(s.coefficient, algebra.length(samples)) if how == "mean" else s.coefficient
+    whole, text = word.sum_over_rows, ctx.text(span)
+    body = replace(body, atom=whole, options=(), reduce="") if whole else replace(body, reduce="sum")
+    return replace(s, coefficient=coefficient, body=replace(body, text=text, span=span), span=span)
 
 
 def _of_rows(coefficient: Expr, body: AppliedAtom) -> Expr:

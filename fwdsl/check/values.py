@@ -7,7 +7,8 @@ from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Term, is_concave
+from ..model import Dim, Expr, Term, is_concave, is_of_rows
+from ..words import CONVEX
 from . import algebra
 
 Nested = float | str | tuple["Nested", ...]
@@ -29,13 +30,14 @@ class AppliedAtom:
     span: Span = field(default=NOWHERE, compare=False)
     #: It is written as a function of entries, so that the mean is that over all entries of a matrix.
     of_entries: bool = field(default=False, compare=False)
-    #: The word that the program has for it, where that is another than the loss.
+    #: The word that the program has for it, where that is another, and whether that is the negative of a convex function.
     written: str = field(default="", compare=False)
+    concave: bool = field(default=False, compare=False)
 
     @property
     def per_sample(self) -> bool:
-        """True if the term still has one value a sample."""
-        return self.kind == "loss" and not self.reduce
+        """True if the term still has one value a sample, or a row."""
+        return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows or is_of_rows(self.options))
 
     @property
     def word(self) -> str:
@@ -44,8 +46,8 @@ class AppliedAtom:
 
     @property
     def is_concave(self) -> bool:
-        """True if the function of its name is concave, and the loss its negative."""
-        return self.kind == "loss" and is_concave(self.atom, self.options)
+        """True if the function of its name is concave, and the loss or the convex function its negative."""
+        return self.concave or (self.kind == "loss" and is_concave(self.atom, self.options))
 
     def as_written(self, coefficient: Expr) -> Expr:
         """The coefficient of the function of its name, from that of the loss."""

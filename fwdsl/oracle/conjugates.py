@@ -50,6 +50,33 @@ def dual_norm(name: str, y: Array) -> float:
     return float(np.linalg.norm(y))
 
 
+def _of_shares(y: Array, most: float, total: float) -> float:
+    """0 where y is between 0 and `most` and has this sum, to rounding; else inf."""
+    inside = np.all((y >= -SLACK * most) & (y <= most * (1.0 + SLACK))) and abs(y.sum() - total) <= SLACK * total
+    return 0.0 if inside else math.inf
+
+
+def _of_mean(y: Array, c: float) -> float:
+    """0 where -y has a geometric mean of at least c / n, to rounding; else inf."""
+    inside = np.all(y < 0.0) and float(np.exp(np.log(-y).mean())) >= (1.0 - SLACK) * c / y.size
+    return 0.0 if inside else math.inf
+
+
+def _dual_norm_p(y: Array, p: float) -> float:
+    return float(np.linalg.norm(y.reshape(-1), np.inf if p == 1.0 else p / (p - 1.0)))
+
+
+#: (c f)*(y) of functions by their options.
+FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
+    "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
+    "norm_p": lambda y, c, p: 0.0 if _dual_norm_p(y, p["p"]) <= c * (1.0 + SLACK) else math.inf,
+    "geo_mean": lambda y, c, p: _of_mean(y, c),
+    "max": lambda y, c, p: _of_shares(y, c, c),
+    "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
+    "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),
+}
+
+
 def _within(u: Array, lo: Array | float, hi: Array | float, value: Callable[[Array], Array]) -> Array:
     inside = (u >= np.asarray(lo) - SLACK) & (u <= np.asarray(hi) + SLACK)
     return np.where(inside, value(np.clip(u, lo, hi)), math.inf)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from .require import cannot, require_cvxpy
 def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
     """The instance as a `cvxpy.Problem`, and its variables by name. `RunError` FW0312 for what cvxpy cannot express."""
     translator = Translator(instance)
-    return translator.problem(), dict(translator.variables)
+    variables = {n: v.blocks if isinstance(v, FamilyExpression) else v for n, v in translator.variables.items()}
+    return translator.problem(), variables
 
 
 _NORM_OF = {
@@ -36,6 +37,7 @@ _NORM_OF = {
     "l1_inf_ball": "norm1_inf",
     "group_ball": "group_norm",
     "sorted_l1_ball": "sorted_l1",
+    "lp_ball": "norm_p",
 }
 
 _OF_MARGIN: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -74,9 +76,23 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum_squares": lambda cp, x: cp.sum_squares(x),
     "norm_nuc": lambda cp, x: cp.normNuc(x),
     "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "quad_over_lin": lambda cp, x: cp.quad_over_lin(x[1:], x[0]),
+    "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
+    "max": lambda cp, x: cp.max(x),
+    "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
+    "geo_mean": lambda cp, x: -cp.geo_mean(x),
+    "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
+    "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
+}
+
+_WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "norm_p": lambda cp, x, p: cp.pnorm(x, p["p"]),
+    "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
+    "sum_largest_eigs": lambda cp, x, p: cp.lambda_sum_largest((x + x.T) / 2, int(p["k"])),
 }
 
 
@@ -139,7 +155,8 @@ class Translator(ExpressionTranslator):
 
     # --- terms and constraints -----------------------------------------------------------------------------------------
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: Term, argument: Any = None) -> Any:
+        """A term, of another argument where one is given."""
         coefficient = self.number(term.coefficient)
         if coefficient == 0.0:
             return 0.0
@@ -147,18 +164,39 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
-            blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
-            return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
-        z = self.expr(term.argument)
-        numbers = {name: self.number(e) for name, e in options.items()}
-        weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
-        samples = self._loss(term.atom, z, term.target, numbers, weights)
-        if weights is not None and weights.ndim < 2:
-            samples = self.cp.multiply(weights, samples)
-        count = z.shape[0] if z.ndim else 1
+            z = self.expr(term.argument) if argument is None else argument
+            if term.of_rows and term.weights is not None:
+                weights = self.expr(term.weights)
+                return coefficient * sum(w * self._function(term.atom, z[i, :], {}) for i, w in enumerate(weights))
+            return coefficient * sum(
+                self._function(term.atom, x, options) for x in blocks_of(z)
+            )  # over a family it adds up
+        z = self.expr(term.argument) if argument is None else argument
+        samples = self._samples(term, z)
+        count = z.shape[0] if z.shape else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
+    def _samples(self, term: Term, z: Any) -> Any:
+        """The values of a loss by sample, weighted."""
+        options = {name: self.number(e) for name, e in term.options}
+        weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
+        samples = self._loss(term.atom, z, term.target, options, weights)
+        return samples if weights is None or weights.ndim == 2 else self.cp.multiply(weights, samples)
+
+    def below(self, terms: Sequence[Term], arguments: Sequence[Any] | None = None) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up.
+
+        `arguments` stand for those of the terms.
+        """
+        given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
+        if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
+            return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
+
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
+        if constraint.relation == "below":
+            bound, terms = constraint.below
+            return [self.below(terms) <= self.expr(bound)]
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]
@@ -208,8 +246,13 @@ class Translator(ExpressionTranslator):
 
     def _function(self, name: str, x: Any, options: Mapping[str, Expr]) -> Any:
         cp = self.cp
+        if words.AXIS.name in options:
+            own = {n: e for n, e in options.items() if n != words.AXIS.name}
+            return sum(self._function(name, x[i, :], own) for i in range(x.shape[0]))
         if name in _FUNCTIONS:
             return _FUNCTIONS[name](cp, x)
+        if name in _WITH_NUMBERS:
+            return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))

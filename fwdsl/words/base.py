@@ -114,6 +114,8 @@ class Parameter:
     optional: bool = False
     shape: Shape = ""
     kind: Literal["", "signs", "labels", "index", "psd", "weights"] = ""
+    #: It may be given any number of times, by position.
+    repeated: bool = False
     #: Its entries are nonnegative, none is larger than the one before, and the first is positive.
     falls: bool = False
     #: For the table of data sources.
@@ -131,6 +133,15 @@ def values(*names: str) -> tuple[Parameter, ...]:
 
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
+
+AXIS = Parameter("axis", "seed", optional=True)
+"""The axis of a matrix along which a function is taken: 1 of each row, 0 of each column."""
+
+MORE = Parameter("more", optional=True, repeated=True)
+"""Further arguments like the first one."""
+
+EXPONENT = (Parameter("p", "at_least_1"),)
+"""The exponent of a p-norm or its ball."""
 
 LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
 """The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""
@@ -162,7 +173,11 @@ class Word:
     def call(self) -> str:
         """The text of a call: `huber(prediction, target, delta=1)`."""
         written = (
-            p.name if p.default is None else f"{p.name}={p.default:g}" if not isinstance(p.default, bool) else p.name
+            "..."
+            if p.repeated
+            else p.name
+            if p.default is None or isinstance(p.default, bool)
+            else f"{p.name}={p.default:g}"
             for p in self.parameters
         )
         return f"{self.name}({', '.join(written)})" if self.parameters else self.name
