@@ -104,8 +104,9 @@ def function_names() -> tuple[str, ...]:
 
 
 def is_reserved(name: str) -> bool:
-    """True if a word has a meaning in the language, so that nothing can be declared by that name."""
-    return function_named(name) is not None or name in SETS or name in TYPES
+    """True if nothing can be declared by the name of a word. The functions of numbers leave theirs: `power` may be a datum beside `power(x, 2)`."""
+    of_numbers = name in ENTRYWISE or name in CONSTANTS or (name in LOSSES and LOSSES[name].entrywise)
+    return (function_named(name) is not None and not of_numbers) or name in SETS or name in TYPES
 
 
 def kind_of_word(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from .. import SOLVE_OPTIONS, is_reserved
+from .. import SOLVE_OPTIONS, kind_of_word
 from .arrays import ARRAYS
 from .estimators import ESTIMATORS
 from .functions import FUNCTIONS
@@ -49,12 +49,12 @@ def _table() -> tuple[dict[str, Foreign], dict[str, Foreign]]:
 
 def is_word(record: Foreign) -> bool:
     """True if the name has a meaning of its own here, where it stands."""
-    return record.name in SOLVE_OPTIONS if record.place == "option" else is_reserved(record.name)
+    return record.name in SOLVE_OPTIONS if record.place == "option" else bool(kind_of_word(record.name))
 
 
 def is_said(way: Way) -> bool:
     """True if this version has all words that a way is written with."""
-    return all(is_reserved(word) for word in way.words)
+    return all(bool(kind_of_word(word)) for word in way.words)
 
 
 def foreign(name: str, *places: Place) -> Foreign | None:
