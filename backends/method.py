@@ -136,6 +136,8 @@ class Method(ABC):
     may_settle: ClassVar[bool] = False
     #: Whether it takes data that stay on their disk: by products, and by Gram matrices and entries that are gathered from ranges of rows.
     streams: ClassVar[bool] = False
+    #: Whether its next step makes a better dual point sooner than a repair of one does, as that of a method whose error falls tenfold a step.
+    outruns_repairs: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
     most_iterations: ClassVar[int] = 100_000
 
