@@ -132,7 +132,7 @@ class Supervisor:
         return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START) or bool(self._lost())
 
     def _lost(self) -> str:
-        """Why workers that hold rows cannot be asked any more; "" where they can, or there are none."""
+        """The reason why workers that hold rows cannot be asked any more; "" where they can, or there are none."""
         return next((hands.lost for hands in self.hands if hands.lost), "")
 
     def break_off_late(self) -> None:
