@@ -176,7 +176,7 @@ def dimension(f: Failure) -> Slip | None:
         "FW1070",
         f"{found(f.found)} stands in a dimension",
         "A dimension is a name, an integer, `dim(Phi)` of a feature map, or a sum or product of these.",
-        "give the dimension a name of its own",
+        "write one operator between two dimensions, as in `n + 1` and `2 * n`",
     )
 
 

@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Symmetric
@@ -99,14 +99,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
-        D, E = diags_array(self.d), diags_array(self.e)
-        c, A, b = self.d * program.c, E @ program.A @ D, self.e * program.b
+        c, b = self.d * program.c, self.e * program.b
+        self.A = _scaled(program.A, self.e, self.d)
         problem.look()
-        P = self.d[:, None] * program.P * self.d if isinstance(program.P, np.ndarray) else (D @ program.P @ D).tocsr()
+        P = program.P
+        P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else _scaled(P, self.d, self.d)
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
-        self.A = A.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
@@ -402,3 +402,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v and z themselves, which prove that there is no solution where tau vanishes."""
         v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
+
+
+def _scaled(A: Any, left: Array, right: Array) -> csr_array:
+    """diag(left) A diag(right)."""
+    A = A.tocsr()
+    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)

@@ -84,7 +84,7 @@ class Systems:
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin else None
-        self.of_P = _product(self.P)
+        self.of_P = _product(P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept

@@ -257,6 +257,14 @@ class VectorFunction(ABC):
         found = self.entries()
         return np.zeros_like(d) if found is None else found.into_recession(d)
 
+    def for_symmetric(self) -> VectorFunction:
+        """The same function where it is asked of symmetric matrices alone."""
+        return self
+
+    def in_units(self, s: float) -> tuple[VectorFunction, float] | None:
+        """(f, e) with f(z) + e = g(s z) for all z, where g bends at points of a size of its own, as a logarithm does; None where it does not."""
+        return None
+
     def conic(self) -> Conic | None:
         """The form that an interior-point method solves with; None where there is none."""
         return None

@@ -45,7 +45,7 @@ def dimension_names(model: Model) -> tuple[str, ...]:
 
 
 def _declared(model: Model) -> list[tuple[Span, Type]]:
-    return [(d.span, d.type) for d in model.data] + [(v.span, v.type) for v in model.variables]
+    return [(d.span, d.type) for d in model.declared]
 
 
 class StatedSizes:
@@ -104,18 +104,23 @@ class StatedSizes:
     def resolve(self, model: Model, excused: set[str], findings: Findings) -> dict[str, int]:
         """The size of every dimension. Clashes, and dimensions that nothing binds, are noted.
 
-        `excused` holds the data whose value is missing or wrong. Dimensions that they would bind are not reported.
+        `excused` holds the data and parameters whose value is missing or wrong. Dimensions that they would bind are not reported.
         """
+        known = self.compare(findings)
+        waiting = {n for d in model.given if d.name in excused for n in dimensions_of(d.type)}
+        for name in dimension_names(model):
+            if name not in known and name not in waiting and not self._missed(name, known):
+                _unbound(name, model, findings)
+        return {**known, **{dim: claims[0].size for dim, claims in self._claims.items() if is_derived(dim)}}
+
+    def compare(self, findings: Findings) -> dict[str, int]:
+        """The sizes of names. Clashes are noted."""
         for name, claims in self._claims.items():
             self._compare(name, claims, findings)
         known = self._of_names()
         for dim, claims in self._claims.items():
             self._meets(dim, claims[0], known, findings)
-        waiting = {n for d in model.data if d.name in excused for n in dimensions_of(d.type)}
-        for name in dimension_names(model):
-            if name not in known and name not in waiting and not self._missed(name, known):
-                _unbound(name, model, findings)
-        return {**known, **{dim: claims[0].size for dim, claims in self._claims.items() if is_derived(dim)}}
+        return known
 
     def _missed(self, name: str, known: Mapping[str, int]) -> bool:
         """True if a size is stated that would tell this name's, and no whole number fits: that is noted by itself."""

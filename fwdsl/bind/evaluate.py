@@ -12,12 +12,14 @@ import numpy as np
 
 from ..model import Expr, evaluate_dim, sizes_of
 from ..readers.row_blocks import is_on_disk
+from ..words import CONSTANTS
 from .data_operator import DataOperator
 from .values import (
     Entries,
     Value,
     as_csr,
     as_float64,
+    combine,
     divide,
     dot,
     inner,
@@ -144,6 +146,17 @@ def _root(value: Any) -> Value:
     return math.sqrt(float(value))
 
 
+def _function(expr: Expr, env: Environment) -> Value:
+    """A function of each entry of a constant."""
+    word = CONSTANTS[expr.name]
+    x, *options = (_dense(_value(arg, env)) for arg in expr.args)
+    with np.errstate(all="ignore"):
+        found = np.asarray(word.value(np, x, *options), dtype=np.float64)
+    if not np.all(np.isfinite(found)):
+        raise ValueError(f"`{word.call}` is of {word.domain}, and its argument has another value")
+    return float(found) if not found.ndim else found
+
+
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
@@ -256,6 +269,7 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     "ones": lambda expr, env: np.ones(sizes_of(expr.type, env.dims)),
     "zeros": lambda expr, env: np.zeros(sizes_of(expr.type, env.dims)),
     "features": _features,
+    "function": _function,
     "gather": _gather,
     "observe": _observe,
 }
@@ -272,6 +286,7 @@ _OF_VALUES: Mapping[str, Callable[..., Value]] = {
     "mean": _mean,
     "dot": dot,
     "inner": inner,
+    "combine": combine,
     "quad": quad,
     "outer": lambda a, b: np.outer(_dense(a), _dense(b)),
     "conv": lambda k, x: np.convolve(_dense(k), _dense(x)),

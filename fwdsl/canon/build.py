@@ -20,7 +20,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import ConstraintDecl, Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
-from .affine import AffineReader, NotFinite, Unsupported
+from .affine import AffineReader, Asymmetric, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
@@ -39,6 +39,7 @@ from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
 from .terms import bare_factor, first_scores, labels_of_signs, loss_function
 from .too_large import refused, too_large
+from .units import measure_in_own_size
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
@@ -86,7 +87,7 @@ def as_written(
             return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except (Unsupported, NotFinite, BadArguments) as error:
+    except (Asymmetric, Unsupported, NotFinite, BadArguments) as error:
         return None, (refused(instance, error),)
 
 
@@ -188,6 +189,7 @@ class _Builder:
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
         constant += complete_squares(self.model, terms, q) + first_scores(self.model, terms, q)
+        constant += measure_in_own_size(terms, start)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -339,13 +341,14 @@ class _Builder:
         c = self._coefficient(term)
         if c == 0.0:
             return None
-        f, stacked = self._function(term, c, plan.atom, ("term", plan.origin) in self.apart)
-        if isinstance(f, LossFunction):
-            turned = labels_of_signs(f, stacked)
+        g: Any
+        g, stacked = self._function(term, c, plan.atom, ("term", plan.origin) in self.apart)
+        if isinstance(g, LossFunction):
+            turned = labels_of_signs(g, stacked)
             if turned is not None:
-                f, stacked, signs = turned
-                return SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
-        return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
+                g, stacked, signs = turned
+                return SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
+        return None if g is None else SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _function(self, term: Term, c: float, atom: str, apart: bool) -> tuple[Any, Stacked]:
         """c times the function of a term, `atom` being the loss or function that it is, and its argument; None where it is 0."""

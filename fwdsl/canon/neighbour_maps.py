@@ -99,6 +99,11 @@ class Cumulative(NonnegativeMap):
         size = self.before * self.n * self.after
         return size, size
 
+    @property
+    def nnz(self) -> int:
+        """The numbers of the matrix, which methods that factor it write down."""
+        return self.before * self.after * (self.n * (self.n + 1) // 2)
+
     def apply(self, x: Array) -> Array:
         return np.cumsum(x.reshape(self.before, self.n, self.after), axis=1).reshape(-1)
 
@@ -144,6 +149,9 @@ class SumsAlong(NonnegativeMap):
         return f"sum({x}, axis={1 if self.before > 1 or self.after == 1 else 0})"
 
 
+LONGEST = 1 << 32
+"""Products of numbers from which on even the reference goes through Fourier transforms."""
+
 FEW = 256
 """Entries of the shorter vector up to which a convolution goes entry by entry, which is as fast, and exact to rounding of each entry."""
 
@@ -165,7 +173,8 @@ class Convolution(LinearMap):
 
     @property
     def nnz(self) -> int:
-        return self.k.size
+        """The numbers of the matrix, which methods that factor it write down."""
+        return self.k.size * self.n
 
     def apply(self, x: Array) -> Array:
         return convolved(self.k, x, self.fast)
@@ -173,13 +182,9 @@ class Convolution(LinearMap):
     def adjoint(self, y: Array) -> Array:
         """sum_j k_j y_{i+j}: the convolution with k backwards, without its ends."""
         m = self.k.size
-        if not self._transforms:
-            return np.correlate(y, self.k, mode="valid") if y.size >= m else np.zeros(0)
+        if by_products(m, y.size, self.fast):
+            return np.correlate(y, self.k, mode="valid")
         return convolved(self.k[::-1], y, self.fast)[m - 1 : m - 1 + self.n]
-
-    @property
-    def _transforms(self) -> bool:
-        return self.fast and min(self.k.size, self.n) > FEW
 
     def absolute(self) -> LinearMap:
         return Convolution(np.abs(self.k), self.n, self.fast)
@@ -196,9 +201,14 @@ class Convolution(LinearMap):
         return f"conv(k, {x})"
 
 
+def by_products(m: int, n: int, fast: bool) -> bool:
+    """True if the convolution of m and n numbers adds up products."""
+    return min(m, n) <= FEW or (not fast and m * n <= LONGEST)
+
+
 def convolved(k: Array, x: Array, fast: bool = False) -> Array:
     """The full convolution of two vectors: by products, or by Fourier transforms where it is to be `fast` and both are long."""
-    if not fast or min(k.size, x.size) <= FEW:
+    if by_products(k.size, x.size, fast):
         return np.asarray(np.convolve(k, x))
     size = k.size + x.size - 1
     length = 1 << (size - 1).bit_length()

@@ -51,7 +51,7 @@ class SetReader:
             inner = self.function(norm, set_, type_.block, shape[1:], places)
             return Repeated(inner, shape[0])
         try:
-            return build(norm, set_, shape)
+            return build(norm, set_, shape).for_symmetric() if type_.is_symmetric else build(norm, set_, shape)
         except ValueError as error:
             raise BadArguments(str(error), places[0] if places else Span(0, 0)) from error
 

@@ -8,7 +8,7 @@ from math import inf, sqrt
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
 from ..model import Dim, Expr, SetRef, Sign, Type, add_dims, multiply_dims, shift_dim
-from . import shapes, signs
+from . import ranges, shapes, signs
 from .shapes import REAL
 
 
@@ -78,7 +78,10 @@ def add(terms: Sequence[Expr], type_: Type, span: Span = NOWHERE) -> Expr:
     folded = [v for v in values if v is not None]
     if len(folded) == len(terms):
         return const(sum(folded), span)
-    return make("add", type_, terms, sign=signs.total(t.sign for t in terms), span=span)
+    sign = signs.total(t.sign for t in terms)
+    if sign == "unknown" and all(t.is_constant for t in terms):
+        sign = ranges.sign_of_sum(tuple(terms))
+    return make("add", type_, terms, sign=sign, span=span)
 
 
 def multiply(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
@@ -132,15 +135,6 @@ def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
     return None, e
 
 
-def stack(parts: tuple[Expr, ...], span: Span) -> Expr:
-    """The numbers of all parts, one after the other."""
-    longest = max((p.type.array_shape for p in parts), key=len)
-    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
-    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
-        size = shift_dim(longest[0], 1)
-    return make("stack", Type("vector", (size,)), parts, span=span)
-
-
 def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     """An array of ones."""
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)
@@ -152,6 +146,15 @@ def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) ->
     shape = (len(parts), sizes[0]) if below else (add_dims(*sizes),)
     sign = signs.union(p.sign for p in parts)
     return make("vstack" if below else "hstack", shapes.of_shape(shape), parts, sign=sign, span=span)
+
+
+def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
+    """The numbers of all parts, one after the other; the parts keep their shapes, unlike those of `stacked`."""
+    longest = max((p.type.array_shape for p in parts), key=len)
+    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
+    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
+        size = shift_dim(longest[0], 1)
+    return make("stack", Type("vector", (size,)), parts, span=span)
 
 
 def differences(x: Expr, axis: int) -> Expr:

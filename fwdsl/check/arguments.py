@@ -189,7 +189,7 @@ def report_unknown_sign(ctx: Context, what: str, node: tree.Node, value: Expr, d
         if value.op == "param":
             hint = f"declare `param {names[0]}: {wanted}`"
         if len(entries) == 1 and entries[0].type_span is not None and value.op == "param":
-            fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted)
+            fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted, guess=True)
     ctx.error(
         "FW2064",
         f"{what} is `{text or ctx.text(node)}`, which is not known to be {wanted}",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isfinite
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Expr, Type
 from . import algebra, shapes
@@ -204,16 +205,24 @@ def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
 
 def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> None:
     """Report a product of two expressions that both depend on variables."""
-    hint = "fix one of the two as data or as a parameter"
-    same = isinstance(a, Expr) and isinstance(b, Expr) and (a == b or (a.op == "transpose" and a.args[0] == b))
-    if same and isinstance(a, Expr):
-        hint = f"write `sum_squares({ctx.text(right)})` for the sum of its squares"
+    hint, text = "fix one of the two as data or as a parameter", ""
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        ahead, a = _unscaled(ctx, a, left)
+        inner = (
+            "@" in ctx.source.text[span.start : right.span.start]
+            or isinstance(left, tree.Call)
+            or ctx.source.text.startswith("dot", span.start)
+        )
+        if b in (a, _untransposed(a)):
+            hint = f"write `sum_squares({ctx.text(right)})` for the sum of its squares"
+            if a.type.is_scalar or (inner and shapes.has_one_axis(b.type)):
+                text = f"{ahead}sum_squares({ctx.source.slice(right.span)})"
+        elif (form := _form(a, b, left, right)) is not None:
+            whole, matrix = form
+            hint = f"write `quad_form({ctx.text(whole)}, {ctx.text(matrix)})`, with a positive semidefinite `{ctx.text(matrix)}`"
+            text = f"{ahead}quad_form({ctx.source.slice(whole.span)}, {ctx.source.slice(matrix.span)})"
     elif isinstance(a, Combination) and isinstance(b, Combination) and a.summands == b.summands:
         hint = "the square of a norm is `sum_squares(...)`"
-    elif (
-        isinstance(a, Expr) and isinstance(b, Expr) and a.op == "matmul" and b in (a.args[0], _untransposed(a.args[0]))
-    ):
-        hint = f"write `quad_form({ctx.text(right)}, P)`, with `P: psd[...]` declared or literal"
     ctx.error(
         "FW3003",
         f"`{ctx.text(left)}` and `{ctx.text(right)}` both depend on variables, so their product is neither convex nor concave",
@@ -221,7 +230,32 @@ def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
         labels=ctx.declared(left, right),
         rule=PRODUCT_RULE,
         hint=hint,
+        fix=Fix(f"write `{text}`", span, text) if text else None,
     )
+
+
+def _form(a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> tuple[tree.Expr, tree.Expr] | None:
+    """x and P of `x.T @ P @ x`, `x @ (P @ x)` and `dot(x, P @ x)`; None where the product is no quadratic form, or is written otherwise."""
+    if a.op == "matmul" and isinstance(left, tree.Product):
+        _, first = _unscaled(None, a.args[0], left)
+        return (right, left.factors[-1]) if b in (first, _untransposed(first)) else None
+    if b.op == "matmul" and isinstance(right, tree.Product) and b.args[1] in (a, _untransposed(a)):
+        x = left.factors[-1] if isinstance(left, tree.Product) else left
+        return (x.operand if isinstance(x, tree.Transpose) else x), right.factors[0]
+    return None
+
+
+def _unscaled(ctx: Context | None, e: Expr, node: tree.Expr) -> tuple[str, Expr]:
+    """The text of the numbers in front of a product, and what they multiply."""
+    rest = e
+    scale, inner = algebra.scale_of(e)
+    while scale is not None:
+        rest = inner
+        scale, inner = algebra.scale_of(rest)
+    if ctx is None or rest is e or not isinstance(node, tree.Product):
+        return "", rest
+    count = node.ops.index("@") if "@" in node.ops else len(node.ops)
+    return ctx.source.text[node.span.start : node.factors[count].span.start], rest
 
 
 def _untransposed(e: Expr) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..grammar import tree
-from ..model import Dim, Expr, Type, add_dims, multiply_dims, shift_dim
+from ..model import Expr, Type, add_dims, multiply_dims, shift_dim
 from ..words import FUNCTIONS
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, literal, signature
@@ -181,14 +181,7 @@ def along(ctx: Context, node: tree.Call, part: tree.Expr, value: Value, axis_nod
     total = algebra.make("sum_axis", kept, (value,), name="sum", value=axis, sign=value.sign, span=node.span)
     if not FUNCTIONS[node.func.name].averages:
         return total
-    return algebra.divide(total, number_of(shape[axis]), kept, node.span)
-
-
-def number_of(dim: Dim) -> Expr:
-    """A dimension as a number."""
-    if isinstance(dim, int):
-        return algebra.const(dim)
-    return Expr("dim", shapes.REAL, name=dim, sign="positive")
+    return algebra.divide(total, algebra.length(shape[axis]), kept, node.span)
 
 
 def diff(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
-from ..model import Dim, Expr, Type
+from ..model import Dim, Expr, Type, multiply_dims
 from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, EntryWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, literal, option
@@ -15,7 +15,8 @@ from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
-from .operands import affine, constant, is_finite, wrong_kind
+from .operands import affine, constant, count, is_finite, wrong_kind
+from .symmetry import assumed, factors_at_fault
 from .values import AppliedAtom, Combination, Summand
 
 
@@ -358,7 +359,7 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     if found is None or bound is None:
         return None
     x, along = found
-    options = _arguments(ctx, node, bound, x)
+    options = arguments_of(ctx, node, bound, x)
     if options is None:
         return None
     if signature.joint:
@@ -394,6 +395,8 @@ def operand_of(ctx: Context, node: tree.Call, bound: BoundArguments, signature: 
     x = affine(ctx, node, bound["x"])
     if x is None:
         return None
+    if signature.of_eigenvalues:
+        x = assumed(x)
     if AXIS.name not in bound:
         return (x, False) if is_of(ctx, node, bound["x"], x, signature) else None
     if x.type.is_family or not shapes.has_two_axes(x.type):
@@ -449,7 +452,7 @@ def _of_several(ctx: Context, node: tree.Call, bound: BoundArguments) -> tuple[E
     return algebra.transposed(algebra.stacked(columns, below=True, span=node.span)), True
 
 
-def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
+def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
     """The further arguments of `group_norm`, `sorted_l1`, `quad_form` and other functions with options."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
@@ -459,6 +462,15 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []
     for parameter in CONVEX[node.func.name].options:
+        if parameter.domain == "count":
+            shape = x.type.block.array_shape
+            square = CONVEX[node.func.name].of_eigenvalues
+            entries = shape[-1] if square or AXIS.name in bound or len(shape) < 2 else multiply_dims(*shape)
+            k = count(ctx, node, parameter.name, bound[parameter.name], entries)
+            if k is None:
+                return None
+            out.append((parameter.name, k))
+            continue
         if not parameter.falls:
             given = option(ctx, node.func.name, parameter, bound.get(parameter.name))
             if given is None:
@@ -505,7 +517,7 @@ def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Co
     axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
     if shape in signature.of:
-        return True
+        return not signature.of_eigenvalues or x.type.block.is_symmetric or _report_asymmetric(ctx, node, part, x)
     name, text = node.func.name, ctx.text(part)
     if signature.of_matrices and shape == "matrix":
         ctx.error(
@@ -524,6 +536,27 @@ def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Co
     takes = " or ".join({"scalar": "a number", "vector": "a vector", "matrix": "a matrix"}[s] for s in signature.of)
     wrong_kind(ctx, node, part, x.type, takes, hint)
     return False
+
+
+def _report_asymmetric(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> bool:
+    """Report a matrix that is not known to be symmetric."""
+    wrong_kind(ctx, node, part, x.type, "a symmetric matrix", symmetric_hint(ctx, part, x))
+    return False
+
+
+def symmetric_hint(ctx: Context, part: tree.Node, x: Expr) -> str:
+    """The declarations that make an expression symmetric, or its symmetric part."""
+    rows, columns = x.type.array_shape[-2:]
+    if rows != columns:
+        return ""
+    entry = ctx.entry_of(part)
+    if entry is not None and entry.kind in ("var", "data"):
+        return f"declare `{entry.kind} {entry.name}: symmetric[{rows}]`"
+    alone = factors_at_fault(x)
+    if alone:
+        return "declare " + ", ".join(f"`{m.name}: symmetric[{rows}]`" for m in alone)
+    text = ctx.text(part)
+    return f"an expression is symmetric where it is its own transpose, as `(B + B.T) / 2` is with B = `{text}`"
 
 
 def group_arguments(
@@ -590,7 +623,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 def _promised(entry: Entry | None) -> Fix | None:
     """The declaration of a datum with the promise that it is nonnegative."""
     at = entry.type_span if entry is not None else None
-    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative")
+    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative", guess=True)
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
@@ -624,7 +657,7 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
         if entry is not None and values is None
         else _gram_hint(ctx, p, x),
-        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]")
+        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]", guess=True)
         if entry is not None and values is None and entry.type_span is not None
         else None,
     )

@@ -9,7 +9,7 @@ from ..model import Expr
 from ..words import CONVEX, ConvexWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
-from .atoms import is_of, of_each_row, operand_of, report_weight
+from .atoms import arguments_of, is_of, of_each_row, operand_of, report_weight
 from .context import Context
 from .operands import affine, constant, wrong_kind
 from .values import AppliedAtom, Combination, Summand
@@ -17,11 +17,11 @@ from .values import AppliedAtom, Combination, Summand
 
 def composed(ctx: Context, node: tree.Call) -> Combination | None:
     """A call of one of these functions; None after an error."""
-    word = CONVEX[node.func.name]
-    bound = bind_arguments(ctx, node, word.parameters)
+    bound = bind_arguments(ctx, node, CONVEX[node.func.name].parameters)
     if bound is None:
         return None
-    rule = _negative_of if word.negative_of else _of_negative if word.concave else _variation
+    word = CONVEX[node.func.name]
+    rule = _negative_of if word.negative_of else _variation if word.of_differences else _of_negative
     return rule(ctx, node, bound)
 
 
@@ -40,13 +40,10 @@ def _negative_of(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combin
     if found is None:
         return None
     x, along = found
-    options = []
-    for parameter in word.options:
-        value = option(ctx, word.name, parameter, bound.get(parameter.name))
-        if value is None:
-            return None
-        options.append((parameter.name, value))
-    body = AppliedAtom("function", word.negative_of, algebra.negate(x), options=tuple(options))
+    options = arguments_of(ctx, node, bound, x)
+    if options is None:
+        return None
+    body = AppliedAtom("function", word.negative_of, algebra.negate(x), options=options)
     return _sum(ctx, node, [of_each_row(body) if along else body], -1.0)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import inf
 
 from ..grammar import tree
-from ..grammar.diagnostic import Label
+from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
@@ -16,7 +16,8 @@ from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .sets import report_empty_box, set_ref
+from .sets import needs_symmetry, report_empty_box, set_ref
+from .symmetry import assumed
 from .values import Combination, Value
 
 Made = list[ConstraintDecl]
@@ -37,6 +38,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
         value = None
     if value is None or not _has_variable(ctx, value, node.value):
         return None
+    value = assumed(value) if needs_symmetry(node.set) else value
     ref = set_ref(ctx, node.set, value, node.value)
     return None if ref is None else [ConstraintDecl("in", value, ref, text=ctx.text(node), span=node.span)]
 
@@ -86,12 +88,15 @@ def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
     values = [infer_whole(ctx, operand) for operand in node.operands]
     directions = {op for op in node.ops if op != "=="}
     if len(directions) > 1 or (len(node.ops) > 1 and "==" in node.ops):
+        texts = [ctx.source.slice(operand.span) for operand in node.operands]
+        apart = ", ".join(f"{a} {op} {b}" for a, op, b in zip(texts, node.ops, texts[1:], strict=False))
         ctx.error(
             "FW2055",
             f"`{ctx.text(node)}` mixes {' and '.join(f'`{op}`' for op in dict.fromkeys(node.ops))}",
             node.span,
             rule="The comparisons of a chain point in one direction, as in `0 <= x <= 1`.",
-            hint="write them as separate constraints",
+            hint=f"write `{apart}`",
+            fix=Fix("write them as separate constraints", node.span, apart),
         )
         return None
     sides = [Side(v, o) for v, o in zip(values, node.operands, strict=True) if v is not None]

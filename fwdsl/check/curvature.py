@@ -130,7 +130,7 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
         hint = f"declare `param {names[0]}: nonnegative`"
     fix = None
     if alone and (sense == "minimize") != body.is_concave and entry is not None and entry.type_span is not None:
-        fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative")
+        fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative", guess=True)
     ctx.error(
         "FW3002",
         f"the coefficient `{coefficient}` of the term `{body.text}` is not known to be {wanted}",

@@ -34,7 +34,7 @@ def describe_program(model: Model) -> dict[str, object]:
 
 def dimensions(model: Model) -> list[str]:
     """The names of a program's dimensions in the order of its text, with those of feature maps (`dim(Phi)`)."""
-    types = [d.type for d in model.data] + [v.type for v in model.variables]
+    types = [d.type for d in model.declared]
     names = [name for t in types for d in _dims(t) for name in names_in(d)]
     names += [name for d in model.dims for name in names_in(d)]
     return list(dict.fromkeys(n for n in names if not n.startswith("len(")))
@@ -42,7 +42,7 @@ def dimensions(model: Model) -> list[str]:
 
 def binders(name: str, model: Model) -> list[str]:
     """The data that give a dimension its size, in words (`rows of X`, `classes of y`); empty where `--dim` must give it."""
-    parts = [part for d in model.data for part in _parts(d)]
+    parts = [part for d in _sized(model) for part in _parts(d)]
     sized = [words for dim, words in parts if dim == name]
     sized = sized or [f"{words}, which is {dim}" for dim, words in parts if name in names_in(dim)]
     if sized or not name.startswith("dim("):
@@ -50,9 +50,14 @@ def binders(name: str, model: Model) -> list[str]:
     return [f"columns of {name[4:-1]}"]
 
 
+def _sized(model: Model) -> list[DataDecl]:
+    """The data and the parameters whose arrays have sizes."""
+    return [*model.data, *(p.as_data for p in model.params if not p.type.is_scalar)]
+
+
 def is_shown(name: str, model: Model) -> bool:
     """True if the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
-    return any(name in names_in(dim) for d in model.data if not d.type.is_entries for dim, _ in _parts(d))
+    return any(name in names_in(dim) for d in _sized(model) if not d.type.is_entries for dim, _ in _parts(d))
 
 
 def _scaled(term: Term) -> str:
@@ -80,7 +85,7 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
 
 def _parameter(decl: ParamDecl, model: Model) -> dict[str, object]:
     default = None if decl.default is None else model.source.slice(decl.default.span)
-    return {"name": decl.name, "domain": decl.type.domain, "default": default, "needed": decl.default is None}
+    return {"name": decl.name, "domain": format_type(decl.type), "default": default, "needed": decl.default is None}
 
 
 def _dimension(name: str, model: Model) -> dict[str, object]:

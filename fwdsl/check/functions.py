@@ -119,6 +119,29 @@ def _quad(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     return algebra.make("quad", shapes.of_shape(rows[:1]), (u, x), sign=sign, span=node.span)
 
 
+def _combine(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    x, m = affine(ctx, node, bound["x"]), affine(ctx, node, bound["M"])
+    if x is None or m is None:
+        return None
+    if not m.is_constant:
+        ctx.error(
+            "FW3003",
+            f"`{ctx.text(bound['M'])}` in `combine` depends on a variable",
+            bound["M"].span,
+            labels=ctx.declared(bound["M"]),
+            rule="`combine(x, M)` is affine in `x` for constant matrices `M`.",
+            hint="where the numbers are data and the matrices variables, write the sum out: `c[0] * X + c[1] * Y`",
+        )
+        return None
+    coefficients, matrices = x.type.array_shape, m.type.array_shape
+    if x.type.is_family or m.type.is_family or len(matrices) != 3 or coefficients != matrices[:1]:
+        hint = f"for a matrix write `{ctx.text(bound['M'])}.T @ {ctx.text(bound['x'])}`" if len(matrices) == 2 else ""
+        _mismatch(ctx, node, bound["x"], x, bound["M"], m, "`x` is a vector[m] and `M` a tensor[m, n, d]", hint)
+        return None
+    sign = signs.product(x.sign, m.sign)
+    return algebra.make("combine", shapes.of_shape(matrices[1:]), (x, m), sign=sign, span=node.span)
+
+
 def _mismatch(
     ctx: Context, node: tree.Call, left: tree.Expr, a: Expr, right: tree.Expr, b: Expr, rule: str, hint: str = ""
 ) -> None:
@@ -199,6 +222,7 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "inner": _inner,
     "dot": _dot,
     "quad": _quad,
+    "combine": _combine,
     "ones": _filled,
     "zeros": _filled,
     "eye": _eye,

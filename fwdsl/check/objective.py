@@ -22,6 +22,7 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
     value = infer_whole(ctx, node.value)
     if value is None:
         return None
+    feasibility = isinstance(value, Expr) and algebra.number(value) is not None
     if isinstance(value, Expr):
         if not value.type.is_scalar:
             _not_a_number(ctx, node, value)
@@ -40,13 +41,17 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
             facts.append(fact)
     if len(terms) < len(summands):
         return None
-    if not any(t.argument.variables for t in terms) and any(e.kind == "var" for e in ctx.entries.values()):
+    if (
+        not feasibility
+        and not any(t.argument.variables for t in terms)
+        and any(e.kind == "var" for e in ctx.entries.values())
+    ):
         ctx.error(
             "FW2059",
             f"there is no variable in `{ctx.text(node.value)}`",
             node.value.span,
-            rule="The objective depends on a variable.",
-            hint="every point is as good as any other; to find a point of a set, minimise its distance: `sum_squares(x)`",
+            rule="The objective depends on a variable, or is a number written out.",
+            hint="every point is as good as any other; for any point that meets the constraints write `minimize 0`",
         )
         return None
     return tuple(terms), tuple(facts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from ..model import ConstraintDecl, DataDecl, Expr, Model, ParamDecl, SetRef, Term, names_in
 from . import algebra
 from .shapes import format_type
@@ -175,7 +177,10 @@ def _data(d: DataDecl) -> str:
 
 
 def _param(p: ParamDecl) -> str:
-    return format_type(p.type) + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
+    text = format_type(p.type)
+    if p.bounds is not None and p.bounds[1] < inf:
+        text = f"{text.partition(' in ')[0]} in box({', '.join(map(format_number, p.bounds))})"
+    return text + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
 
 
 def _binder(model: Model, dim: str) -> str:

@@ -117,7 +117,7 @@ def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> 
 
 
 def _meant(text: str, span: Span | None, replacement: str) -> tuple[str, Fix | None]:
-    return f"did you mean `{text}`?", None if span is None else Fix(f"write `{text}`", span, replacement)
+    return f"did you mean `{text}`?", None if span is None else Fix(f"write `{text}`", span, replacement, guess=True)
 
 
 def _declared_as(entry: Entry, shape: tuple[Dim, ...]) -> tuple[str, Fix | None]:
@@ -125,4 +125,4 @@ def _declared_as(entry: Entry, shape: tuple[Dim, ...]) -> tuple[str, Fix | None]
     type_ = shapes.format_type(shapes.of_shape(shape))
     hint = f"declare `{entry.name}: {type_}`"
     plain = entry.type_span is not None and isinstance(entry.value, Expr) and not entry.value.type.is_family
-    return hint, Fix(hint, entry.type_span, type_) if plain and entry.type_span is not None else None
+    return hint, Fix(hint, entry.type_span, type_, guess=True) if plain and entry.type_span is not None else None

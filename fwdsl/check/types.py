@@ -6,7 +6,7 @@ from typing import Literal
 
 from ..grammar import tree
 from ..model import Dim, Expr, Type, add_dims, multiply_dims
-from ..words import SCALAR_TYPES, TYPES, TypeWord
+from ..words import TYPES, TypeWord
 from . import shapes
 from .context import Context
 
@@ -109,7 +109,7 @@ def resolve_type(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None
     shape = tuple(d for d in dims if d is not None)
     if not _counts(ctx, node, signature) or len(shape) < len(dims):
         return None
-    if signature.of_parameters:
+    if signature.is_number:
         return Type("real", domain=name)  # type: ignore[arg-type]
     if node.of is None:
         if signature.of_required:
@@ -192,31 +192,35 @@ _ANY_NUMBERS = ("float", "double", "number", "scalar", "array", "ndarray", "vec"
 
 def _allowed(of: Declares) -> tuple[str, ...]:
     """The types that may be declared for data, a parameter or a variable."""
-    if of == "param":
-        return SCALAR_TYPES
-    return tuple(name for name, signature in TYPES.items() if (signature.data if of == "data" else signature.var))
+    allowed = {"data": "data", "param": "of_parameters", "var": "var"}[of]
+    return tuple(name for name, signature in TYPES.items() if getattr(signature, allowed))
 
 
 def _unknown(ctx: Context, node: tree.TypeExpr, of: Declares) -> None:
+    from ..words.foreign import foreign
+    from .foreign import report_foreign
+
     name, dims = node.name.name, len(node.dims)
     allowed = _allowed(of)
 
     def fits(word: str) -> bool:
-        taken = TYPES[word].dims
+        taken = TYPES[word].dims if word in allowed else ()
         return word in allowed and (dims >= 2 if taken is None else dims in taken)
 
     what = {"data": "data", "param": "parameters", "var": "variables"}[of]
-    whole = of == "var" and name.lower() in ("int", "integer", "bool", "boolean", "binary")
+    rule = f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + "."
+    record = foreign(name, "call")
+    others = {**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))}
+    if record is not None and not fits(others.get(name.lower(), "")):
+        report_foreign(ctx, record, "FW2007", f"there is no type `{name}`", node.name.span, rule)
+        return
     ctx.unknown(
         "FW2007",
         f"there is no type `{name}`",
         name,
         node.name.span,
         allowed,
-        elsewhere={**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))},
+        elsewhere=others,
         fits=fits,
-        rule=f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + ".",
-        otherwise="variables are real: whole numbers are not convex; a relaxation is a variable between bounds"
-        if whole
-        else "",
+        rule=rule,
     )

@@ -20,7 +20,7 @@ Op = Literal[
     "literal",  # value: nested tuples of floats
     "dim",  # name: a dimension used as a number
     "data",  # name
-    "param",  # name
+    "param",  # name, value: the bounds of its entries, or None
     "var",  # name
     "add",  # args: n-ary sum (broadcasting: scalar to anything; a vector[k] to the rows of a matrix[n, k])
     "neg",  # args: (a,)
@@ -40,6 +40,7 @@ Op = Literal[
     "sum_axis",  # args: (a,), value: axis
     "inner",  # args: (D, X)
     "quad",  # args: (U, X)
+    "combine",  # args: (x, M): sum_i x_i M_i; value "symmetric" where each M_i has to be symmetric
     "gather",  # args: (F, task): F[task]
     "observe",  # args: (B, M): B[M]
     "stack",  # args: numbers and arrays, one after the other, each flat in C order; no text of a program makes it
@@ -52,6 +53,7 @@ Op = Literal[
     "mean",
     "dot",  # args: (a, b)
     "sqrt",  # args: (a,): a constant scalar, only in radii (`sum_squares(e) <= r` is the ball of sqrt(r))
+    "function",  # name: exp, log, ...; args: (a, *options): of each entry of a constant
     "features",  # name: rbf, polynomial, linear, fourier, ...; args: (X,), options: keyword -> Expr
     "list",  # literal list of lists of positions (groups): value
     "string",  # value: str

@@ -32,12 +32,21 @@ class DataDecl:
 
 @dataclass(frozen=True, slots=True)
 class ParamDecl:
-    """A parameter. `default` is a constant scalar expression, or None where a user must supply a value."""
+    """A parameter: a number, a vector or a matrix. `default` is a constant expression, or None where a user must supply a value.
+
+    `bounds` are those of a `box` that it is declared in: its entries lie between them.
+    """
 
     name: str
     type: Type
     default: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False)
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def as_data(self) -> DataDecl:
+        """The parameter as a datum, for what it shares with data: the conversion of its values, and their sizes."""
+        return DataDecl(self.name, self.type, span=self.span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,16 @@ class Model:
     def source(self) -> Source:
         """The text the model was read from (the builder prints one)."""
         return self.program.source
+
+    @property
+    def given(self) -> tuple[DataDecl | ParamDecl, ...]:
+        """What has values before a solve: the data, and the parameters."""
+        return (*self.data, *self.params)
+
+    @property
+    def declared(self) -> tuple[DataDecl | ParamDecl | VarDecl, ...]:
+        """All declarations with types."""
+        return (*self.given, *self.variables)
 
     def variable(self, name: str) -> VarDecl:
         """The declaration of a variable. Raises `KeyError` where there is none."""

@@ -14,6 +14,7 @@ from ..bind.instance import Instance
 from ..bind.values import Entries
 from ..model import Expr, evaluate_dim, sizes_of, slice_key
 from ..readers.row_blocks import is_on_disk
+from ..words import CONSTANTS
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -207,6 +208,11 @@ class ExpressionTranslator:
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
 
+    def _op_combine(self, e: Expr) -> Translated:
+        tensor = np.asarray(self.expr(e.args[1]))
+        x = self.expr(e.args[0])
+        return sum(x[i] * tensor[i] for i in range(tensor.shape[0]))
+
     def _op_quad(self, e: Expr) -> Translated:
         rows = dense(self.expr(e.args[0]))
         if _per_sample(e.args[1]):
@@ -262,6 +268,10 @@ class ExpressionTranslator:
         if isinstance(a, FamilyExpression) or isinstance(b, FamilyExpression):
             return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
+
+    def _op_function(self, e: Expr) -> Translated:
+        x, *options = (dense(a) for a in self._args(e))
+        return np.asarray(CONSTANTS[e.name].value(np, x, *options), dtype=np.float64)[()]
 
     def _op_sqrt(self, e: Expr) -> Translated:
         return math.sqrt(self.number(e.args[0]))

@@ -32,6 +32,9 @@ TOLERANCE = 1e-7
 INACCURATE = 1e-5
 """The same, where the solver says itself that it was not accurate."""
 
+LEAST_SHARE = 1e-6
+"""The share of a variable's largest entry that a row of a comparison counts at least as."""
+
 INFEASIBLE = 1e-6
 """The violation relative to the sizes of a constraint's terms that contradicts a claim of feasibility."""
 
@@ -100,18 +103,23 @@ def _share(violation: float, size: float) -> float:
 
 
 def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
-    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left."""
+    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left.
+
+    A row of a comparison counts at least as `LEAST_SHARE` of |J| times the largest entry of each variable, as in the verifier's measure.
+    """
     total = 0.0
     for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
         value = np.asarray(block.value, dtype=np.float64).reshape(-1, order="F")
-        rest, sizes = value, np.zeros_like(value)
+        rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
         for variable, J in block.grad.items():
             x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
             # of one number by one number it is a number
             J = J if np.ndim(J) else np.reshape(J, (1, 1))
             rest = rest - np.asarray(J.T @ x).reshape(-1)
             sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
-        total += float((sizes + np.abs(rest)).sum())
+            least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)
+        floor = LEAST_SHARE * least if constraint.set is None else 0.0
+        total += float(np.maximum(sizes + np.abs(rest), floor).sum())
     return total
 
 
@@ -227,6 +235,9 @@ class _Lagrangian:
         c = self.sense * self.translator.number(term.coefficient)
         if term.kind == "loss":
             return self._loss_conjugate(term, c, y)
+        if term.atom == "quad_over_lin":
+            length = float(np.linalg.norm(y[1:]))
+            return 0.0 if y[0] + length * length / (4.0 * c) <= SLACK * max(abs(float(y[0])), c) else math.inf
         if term.atom == "sum_squares":
             return float(np.square(y).sum()) / (4.0 * c)
         if term.atom in FUNCTION_CONJUGATES:
@@ -282,6 +293,8 @@ class _Lagrangian:
 
     def _support(self, constraint: ConstraintDecl, y: Any) -> float:
         """sup of <y, z> over the set of z that a constraint allows for its argument."""
+        if constraint.relation == "below":
+            return self._of_epigraph(constraint, y)
         if constraint.relation == "eq" or _is(constraint, "affine"):
             return 0.0
         size = float(np.abs(y).max(initial=0.0))
@@ -298,6 +311,26 @@ class _Lagrangian:
             return 0.0
         objective = -cp.sum(cp.multiply(y / size, z))
         return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
+
+    def _of_epigraph(self, constraint: ConstraintDecl, y: Any) -> float:
+        """sup of <y, z> over the stacks z of bounds and arguments that convex terms below a bound allow; nan where y is of a factor of them."""
+        bound, terms = constraint.below
+        if any(t.kind == "function" and (t.convex is not None and t.convex.root_of) for t in terms):
+            return math.nan
+        size = float(np.abs(y).max(initial=0.0))
+        if size == 0.0:
+            return 0.0
+        z = self.translator.cp.Variable(y.size)
+        sizes = [self.translator.expr(e) for e in (bound, *(t.argument for t in terms))]
+        parts, start = [], 0
+        for own in sizes:
+            shape = np.shape(own) if not hasattr(own, "shape") else own.shape
+            count = math.prod(shape)
+            cut = z[start : start + count]
+            parts.append(self.translator.cp.reshape(cut, shape, order="C") if len(shape) != 1 else cut)
+            start += count
+        made = self.translator.below(terms, parts[1:]) <= parts[0]
+        return -size * _minimum(self.translator, -(y / size) @ z, [made])
 
 
 def _is(constraint: ConstraintDecl, name: str) -> bool:

@@ -22,7 +22,8 @@ from .require import cannot, require_cvxpy
 def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
     """The instance as a `cvxpy.Problem`, and its variables by name. `RunError` FW0312 for what cvxpy cannot express."""
     translator = Translator(instance)
-    return translator.problem(), dict(translator.variables)
+    variables = {n: v.blocks if isinstance(v, FamilyExpression) else v for n, v in translator.variables.items()}
+    return translator.problem(), variables
 
 
 _NORM_OF = {
@@ -84,11 +85,15 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
     "joint_kl_div": lambda cp, x: cp.sum(cp.kl_div(x[0::2], x[1::2])),
     "geo_mean": lambda cp, x: -cp.geo_mean(x),
+    "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
+    "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
 }
 
 _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "norm_p": lambda cp, x, p: cp.pnorm(x, p["p"]),
     "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
+    "sum_largest_eigs": lambda cp, x, p: cp.lambda_sum_largest((x + x.T) / 2, int(p["k"])),
 }
 
 
@@ -151,7 +156,8 @@ class Translator(ExpressionTranslator):
 
     # --- terms and constraints -----------------------------------------------------------------------------------------
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: Term, argument: Any = None) -> Any:
+        """A term, of another argument where one is given."""
         coefficient = self.number(term.coefficient)
         if coefficient == 0.0:
             return 0.0
@@ -159,27 +165,34 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
+            z = self.expr(term.argument) if argument is None else argument
             if term.of_rows and term.weights is not None:
-                z, weights = self.expr(term.argument), self.expr(term.weights)
+                weights = self.expr(term.weights)
                 return coefficient * sum(w * self._function(term.atom, z[i, :], {}) for i, w in enumerate(weights))
-            blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
-            return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
-        samples = self._samples(term)
-        count = samples.shape[0] if samples.ndim else 1
+            return coefficient * sum(
+                self._function(term.atom, x, options) for x in blocks_of(z)
+            )  # over a family it adds up
+        z = self.expr(term.argument) if argument is None else argument
+        samples = self._samples(term, z)
+        count = z.shape[0] if z.shape else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
-    def _samples(self, term: Term) -> Any:
+    def _samples(self, term: Term, z: Any) -> Any:
         """The values of a loss by sample, weighted."""
         options = {name: self.number(e) for name, e in term.options}
         weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
-        samples = self._loss(term.atom, self.expr(term.argument), term.target, options, weights)
-        return samples if weights is None or weights.ndim > 1 else self.cp.multiply(weights, samples)
+        samples = self._loss(term.atom, z, term.target, options, weights)
+        return samples if weights is None or weights.ndim == 2 else self.cp.multiply(weights, samples)
 
-    def below(self, terms: Sequence[Term]) -> Any:
-        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up."""
+    def below(self, terms: Sequence[Term], arguments: Sequence[Any] | None = None) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up.
+
+        `arguments` stand for those of the terms.
+        """
+        given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
         if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
-            return self.number(terms[0].coefficient) * self._samples(terms[0])
-        return self.total(terms)
+            return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
         if constraint.relation == "below":

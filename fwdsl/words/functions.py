@@ -44,6 +44,10 @@ class ConvexWord(Word):
     euclidean: bool = False
     #: It is the same for a matrix and its transpose.
     transposable: bool = False
+    #: It is of symmetric matrices, by their eigenvalues.
+    of_eigenvalues: bool = False
+    #: It is the logarithm of a determinant.
+    of_determinant: bool = False
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
@@ -73,7 +77,7 @@ class ConvexWord(Word):
     @property
     def certificate(self) -> Literal["exact", "rigorous"]:
         """The kind of certificate, by how its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
-        return "rigorous" if self.spectrum and not self.euclidean else "exact"
+        return "rigorous" if self.of_eigenvalues or (self.spectrum and not self.euclidean) else "exact"
 
     @property
     def additive(self) -> bool:
@@ -178,6 +182,35 @@ def _norm(
         trace_norm=trace_norm,
         of_matrices=of_matrices,
         called=called,
+    )
+
+
+def _of_eigenvalues(
+    name: str,
+    formula: str,
+    what: str,
+    *,
+    concave: bool = False,
+    of_determinant: bool = False,
+    negative_of: str = "",
+    domain: str = "",
+    options: tuple[Parameter, ...] = (),
+    elsewhere: tuple[str, ...] = (),
+) -> ConvexWord:
+    return ConvexWord(
+        name=name,
+        formula=formula,
+        parameters=(*_X, *options),
+        elsewhere=elsewhere,
+        what=what,
+        of=("matrix",),
+        transposable=True,
+        of_eigenvalues=True,
+        concave=concave,
+        of_determinant=of_determinant,
+        negative_of=negative_of,
+        domain=domain,
+        called=f"the {what}",
     )
 
 
@@ -429,6 +462,42 @@ CONVEX: dict[str, ConvexWord] = {
             of=("scalar", "vector"),
             joint="t",
         ),
+        _of_eigenvalues(
+            "lambda_max",
+            "Largest eigenvalue.",
+            "largest eigenvalue",
+            elsewhere=("eigmax", "max_eigenvalue", "largest_eigenvalue", "lambdamax"),
+        ),
+        _of_eigenvalues(
+            "sum_largest_eigs",
+            "Sum of the k largest eigenvalues.",
+            "sum of largest eigenvalues",
+            options=(Parameter("k", domain="count"),),
+            elsewhere=("lambda_sum_largest", "sumlargesteigs", "sum_largest_eigenvalues", "eigsumlargest"),
+        ),
+        _of_eigenvalues(
+            "lambda_min",
+            "Smallest eigenvalue; concave.",
+            "smallest eigenvalue",
+            negative_of="lambda_max",
+            elsewhere=("eigmin", "min_eigenvalue", "smallest_eigenvalue", "lambdamin"),
+        ),
+        _of_eigenvalues(
+            "log_det",
+            "Logarithm of the determinant, on positive definite matrices; concave.",
+            "logarithm of a determinant",
+            concave=True,
+            of_determinant=True,
+            domain="psd",
+            elsewhere=("logdet", "slogdet", "log_determinant"),
+        ),
+        _of_eigenvalues(
+            "tr_inv",
+            "Trace of the inverse, on positive definite matrices.",
+            "trace of an inverse",
+            domain="psd",
+            elsewhere=("trace_inv", "trinv"),
+        ),
     )
 }
 
@@ -457,6 +526,12 @@ FUNCTIONS: dict[str, FunctionWord] = {
     for word in (
         FunctionWord(
             name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")
+        ),
+        FunctionWord(
+            name="combine",
+            formula="The sum of x_i M_i over the matrices M_i of a tensor M.",
+            parameters=values("x", "M"),
+            elsewhere=("tensordot", "einsum", "linear_combination"),
         ),
         FunctionWord(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
         FunctionWord(

@@ -18,8 +18,13 @@ from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
 from fwdsl.testing.functions import FunctionCase, Tolerances
 
 #: The norms and sets of matrices, and the sets of symmetric ones.
-MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
+MATRIX_NORMS = [
+    name
+    for name, word in words.CONVEX.items()
+    if "matrix" in word.of and not word.negative_of and name != "sum_squares"
+]
 MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
+OF_EIGENVALUES = [name for name, word in words.CONVEX.items() if word.of_eigenvalues and not word.negative_of]
 SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
@@ -135,12 +140,14 @@ class Case:
         """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
         if not self.matrix:
             return (SIZE,)
+        if self.norm in OF_EIGENVALUES:
+            return (3, 3)
         return (3, 3) if self.on in (*SYMMETRIC, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
 
     @property
     def symmetric(self) -> bool:
         """True if it is a function of symmetric matrices."""
-        return self.matrix and self.on in SYMMETRIC
+        return self.matrix and (self.on in SYMMETRIC or self.norm in OF_EIGENVALUES)
 
     def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:
         """c times the norm on the set with these arguments; None where there is no joint prox."""
@@ -156,6 +163,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sorted_l1": LAMBDAS,
     "sum_largest": {"k": 2},
     "norm_p": {"p": 1.5},
+    "sum_largest_eigs": {"k": 2},
 }
 
 

@@ -112,6 +112,10 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "max": lambda: cp.max(x),
         "log_sum_exp": lambda: cp.log_sum_exp(x),
         "sum_largest": lambda: cp.sum_largest(x, OPTIONS["sum_largest"]["k"]),
+        "lambda_max": lambda: cp.lambda_max(x),
+        "sum_largest_eigs": lambda: cp.lambda_sum_largest(x, 2),
+        "log_det": lambda: -cp.log_det(x),
+        "tr_inv": lambda: cp.tr_inv(x),
     }[name]()
 
 

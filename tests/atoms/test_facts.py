@@ -10,7 +10,7 @@ import numpy as np
 
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import Ridged, build
-from tests.atoms.pairs import Case, each_matrix, each_vector, functions, points
+from tests.atoms.pairs import OF_EIGENVALUES, Case, each_matrix, each_vector, functions, points
 
 #: Pairs whose vector kernels have no version along lines.
 UNCOMPILED = [
@@ -39,6 +39,7 @@ def test_facts_of_vectors(case: Case) -> None:
 def test_facts_of_matrices(case: Case) -> None:
     for g in functions(case, ridge=False):
         spectral = any("nuc" in str(p) or "spec" in str(p) or p == "psd" for p in case.pair)
+        spectral = spectral or case.norm in OF_EIGENVALUES
         assert g.size == math.prod(case.shape) and g.proximable and g.curvature == 0.0
         assert (g.certificate == "rigorous") == spectral
         assert g.compiled == (not spectral and g.describe() not in UNCOMPILED)

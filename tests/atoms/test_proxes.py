@@ -29,6 +29,7 @@ def test_no_entries(case: Case) -> None:
         "sorted_l1": {"lambdas": []},
         "sum_largest": {"k": 1},
         "norm_p": {"p": 3.0},
+        "sum_largest_eigs": {"k": 1},
     }
     more = (arguments[case.norm],) if case.norm in arguments else ()
     norm: Any = (case.norm, 1.0, *more) if case.norm else None

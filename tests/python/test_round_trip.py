@@ -92,7 +92,7 @@ def test_functions_of_matrices(name: str):
 
 def test_convex_functions_below_affine_bounds():
     x, t, W = fw.vector(4, name="x"), fw.scalar(name="t"), fw.matrix(3, 2, name="W")
-    text = "var x: vector[4], t: real, W: matrix[3, 2]\nminimize t + quad_over_lin(x, t)\nsubject to\n"
+    text = "var t: real, x: vector[4], W: matrix[3, 2]\nminimize t + quad_over_lin(x, t)\nsubject to\n"
     rows = "norm2(x - 1) + 0.5 * norm1(x) <= t + sum(W)\nrownorm2(W) <= x[:3]\nentropy(x) <= -1\nt >= sum_squares(x)\n"
     problem = fw.minimize(
         t + fw.quad_over_lin(x, t),

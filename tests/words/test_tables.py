@@ -74,4 +74,4 @@ def test_a_domain_of_numbers_has_its_example_and_no_number_of_another_sign(name:
 
 
 def test_types_of_numbers_are_domains() -> None:
-    assert [name for name, word in TYPES.items() if word.of_parameters] == [n for n in NUMBERS if n in SCALAR_TYPES]
+    assert [name for name, word in TYPES.items() if word.is_number] == [n for n in NUMBERS if n in SCALAR_TYPES]
