@@ -198,7 +198,10 @@ class VectorFunction(ABC):
         return 0.0
 
     def dual_scale(self, v: Array) -> float:
-        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded)."""
+        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded).
+
+        0 where no share of v is in it, as where the domain does not hold 0: `dual_project` then leads there.
+        """
         return 1.0
 
     def dual_project(self, v: Array) -> Array:

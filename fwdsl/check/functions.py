@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..grammar import tree
 from ..model import Expr, Sign, Type
 from ..words import FUNCTIONS
-from . import algebra, shapes, signs
+from . import algebra, arrays, shapes, signs
 from .arguments import BoundArguments, signature
 from .arithmetic import report_product, times
 from .context import Context
@@ -32,6 +32,8 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
         value = as_affine(ctx, node, part, value)
     if value is None:
         return None
+    if "axis" in bound:
+        return arrays.along(ctx, node, part, value, bound["axis"])
     if isinstance(value, Expr):
         return algebra.make(how, shapes.REAL, (value,), sign=value.sign, span=node.span)
     if value.samples is None:
@@ -43,7 +45,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
         )
         return None
-    return reduced(ctx, value, how, value.samples, node.span)
+    return reduced(ctx, value, how, node.span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------
@@ -79,7 +81,7 @@ def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 
 def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     values = [ctx.infer(ctx, bound["a"]), ctx.infer(ctx, bound["b"])]
-    if any(isinstance(v, Combination) and v.samples is not None for v in values):
+    if any(isinstance(v, Combination) and v.shape for v in values):
         a, b = values
         weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
         return None if weighted is None else summed(ctx, weighted, node.span)
@@ -227,4 +229,12 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "diag": _diag,
     "trace": _trace,
     "dim": _dim,
+    "hstack": arrays.hstack,
+    "vstack": arrays.vstack,
+    "vec": arrays.vec,
+    "reshape": arrays.reshape,
+    "outer": arrays.outer,
+    "diff": arrays.diff,
+    "cumsum": arrays.cumsum,
+    "conv": arrays.conv,
 }

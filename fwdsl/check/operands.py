@@ -25,7 +25,7 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
     if isinstance(value, Combination):
         ctx.error(
             "FW3005",
-            f"`{ctx.text(part)}` is convex and not affine, and stands in `{node.func.name}`",
+            f"`{ctx.text(part)}` is {value.told} and not affine, and stands in `{node.func.name}`",
             part.span,
             rule="The argument of a loss, a norm or a function is affine in the variables.",
             hint="only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",

@@ -43,6 +43,14 @@ def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.C
     name = node.func.name
     if name in SETS:
         return node
+    from ..words.foreign import foreign
+    from .foreign import report_foreign
+
+    record = foreign(name, "call") if name not in ctx.entries else None
+    if record is not None and name.lower() not in _elsewhere():
+        rule = "Behind `in` stands a set of the language."
+        report_foreign(ctx, record, "FW2008", f"there is no set `{name}`", node.func.span, rule)
+        return None
     ctx.unknown(
         "FW2008",
         f"there is no set `{name}`" if name not in ctx.entries else f"`{name}` is not a set",

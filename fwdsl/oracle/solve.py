@@ -195,7 +195,7 @@ def _unfinished(solution: Solution, oracle: OracleResult) -> Verdict:
 def _difference(solution: Solution, oracle: OracleResult) -> tuple[float, float, str]:
     """The scale of the two objectives, their difference relative to it, and both in words."""
     c = solution.certificate
-    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale)
+    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale) or 1.0
     difference = abs(c.objective - oracle.value) / scale
     return (
         scale,

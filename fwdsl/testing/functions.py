@@ -138,7 +138,7 @@ def conjugate_bounds_every_point(case: FunctionCase) -> None:
 
 
 def domain_of_the_conjugate(case: FunctionCase) -> None:
-    """`dual_scale` is the largest scale, `dual_project` the nearest point, and `conjugate` judges as they do."""
+    """`dual_scale` is the largest scale, or 0 where no share of v is inside; `dual_project` the nearest point; `conjugate` judges as they do."""
     g, allowed = case.g, case.tolerances
     zero = np.zeros(g.size)
     holds_zero = math.isfinite(g.conjugate(zero))

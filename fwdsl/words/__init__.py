@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import NUMBERS, Domain, Parameter, Word
+from .base import AXIS, NUMBERS, Domain, Parameter, Word
 from .columns import COLUMN_WORDS, ONEHOT
+from .constants import CONSTANTS, NUMBERS_BY_NAME, ConstantWord
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
     CONVEX,
@@ -30,8 +31,10 @@ from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
+    "AXIS",
     "BOX",
     "COLUMN_WORDS",
+    "CONSTANTS",
     "CONVEX",
     "ENTRYWISE",
     "FEATURE_MAPS",
@@ -43,6 +46,7 @@ __all__ = [
     "LOSSES",
     "NONNEGATIVE",
     "NUMBERS",
+    "NUMBERS_BY_NAME",
     "ONEHOT",
     "PSD",
     "QUANTILE",
@@ -55,6 +59,7 @@ __all__ = [
     "SQUARED_HINGE",
     "SQUARES",
     "TYPES",
+    "ConstantWord",
     "ConvexWord",
     "Domain",
     "EntryWord",
@@ -78,7 +83,14 @@ __all__ = [
 
 def function_named(name: str) -> Word | None:
     """The loss, function of entries, convex function, function or feature map of a name; None for any other word."""
-    return LOSSES.get(name) or ENTRYWISE.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
+    return (
+        LOSSES.get(name)
+        or ENTRYWISE.get(name)
+        or CONVEX.get(name)
+        or FUNCTIONS.get(name)
+        or FEATURE_MAPS.get(name)
+        or CONSTANTS.get(name)
+    )
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:
@@ -88,7 +100,7 @@ def elsewhere(words: Iterable[Word]) -> dict[str, str]:
 
 def function_names() -> tuple[str, ...]:
     """All names that are called like a function: of losses, convex functions, functions, feature maps."""
-    return (*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS)
+    return tuple(dict.fromkeys((*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS, *CONSTANTS)))
 
 
 def is_reserved(name: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .base import Parameter, Word
 from .columns import COLUMN_WORDS
+from .constants import CONSTANTS
 from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
 from .losses import ENTRYWISE, LOSSES, LossWord
@@ -123,11 +124,16 @@ def _functions() -> str:
     return _table(("function", "value"), *((_calls(w), _clause(w.formula)) for w in FUNCTIONS.values()))
 
 
+def _constants() -> str:
+    rows = ((_calls(w), _clause(w.formula), w.domain) for w in CONSTANTS.values())
+    return _table(("function of constants", "value", "of"), *rows)
+
+
 def _calls(word: Word) -> str:
     """The call without the parameters that may be left out, and the one with them."""
     calls = (
         _call(word.name, (p.name for p in word.parameters if p.required), ()),
-        _call(word.name, (p.name for p in word.parameters), ()),
+        _call(word.name, ("..." if p.repeated else p.name for p in word.parameters), ()),
     )
     return ", ".join(dict.fromkeys(calls))
 
@@ -190,6 +196,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sets": _sets,
     "maps": _maps,
     "functions": _functions,
+    "constants": _constants,
     "types": _types,
     "sources": _sources,
     "columns": _columns,

@@ -16,7 +16,11 @@ from tests.atoms.pairs import OF_EIGENVALUES, Case, each_matrix, each_vector, fu
 UNCOMPILED = [
     f"{c:g} * {norm}"
     for c in (0.7, 4.0)
-    for norm in ("norm21 on rows(nonnegative)", *(f"norm1 on {on}(l2_ball(0.5))" for on in ("rows", "columns")))
+    for norm in (
+        "log_sum_exp",
+        "norm21 on rows(nonnegative)",
+        *(f"norm1 on {on}(l2_ball(0.5))" for on in ("rows", "columns")),
+    )
 ]
 
 

@@ -7,9 +7,9 @@
 
 _shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp)
 
-_shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --json --json-stream --out --checkpoint --resume --plot --html --strict --quiet)
+_shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --workers --json --json-stream --out --checkpoint --resume --plot --html --strict --quiet)
 _shtab_fwdsl_check_option_strings=(-h --help --color --data --set --dim --json --strict)
-_shtab_fwdsl_plan_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --analyze --html --json --strict)
+_shtab_fwdsl_plan_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --workers --analyze --html --json --strict)
 _shtab_fwdsl_explain_option_strings=(-h --help --color)
 _shtab_fwdsl_info_option_strings=(-h --help --color --names --json --strict)
 _shtab_fwdsl_mock_option_strings=(-h --help --color --dims --seed --out --json)
