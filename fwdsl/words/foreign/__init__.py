@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from .. import COLUMN_WORDS, SETS, SOLVE_OPTIONS, elsewhere, function_named, function_names, kind_of_word
+from .. import COLUMN_WORDS, SETS, SOLVE_OPTIONS, elsewhere, function_named, function_names, is_reserved
 from .arrays import ARRAYS
 from .estimators import ESTIMATORS
 from .functions import FUNCTIONS
@@ -51,7 +51,7 @@ def is_word(record: Foreign) -> bool:
     """True if the name is a word here, or the name elsewhere that a word's own record has, where it stands."""
     if record.place == "option":
         return record.name in SOLVE_OPTIONS
-    return bool(kind_of_word(record.name)) or (record.place == "call" and record.name.lower() in _said_by_words())
+    return is_reserved(record.name) or (record.place == "call" and record.name.lower() in _said_by_words())
 
 
 def _said_by_words() -> Mapping[str, str]:
@@ -61,7 +61,7 @@ def _said_by_words() -> Mapping[str, str]:
 
 def is_said(way: Way) -> bool:
     """True if this version has all words that a way is written with."""
-    return all(bool(kind_of_word(word)) for word in way.words)
+    return all(is_reserved(word) for word in way.words)
 
 
 def foreign(name: str, *places: Place) -> Foreign | None:
