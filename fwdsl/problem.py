@@ -77,10 +77,21 @@ class Problem(ShownInNotebooks):
         return self._session.found("compile", "bind") if data else self._session.found("compile")
 
     def bind(self, **values: object) -> Problem:
-        """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults."""
+        """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults.
+
+        `client`, unless the program has that name, are workers of Dask that hold the rows of its matrices from then on, as `solve` takes them:
+        solving again for other parameters sends no data again.
+        """
+        declared = {d.name for d in self.model.data} | set(self.model.dims) | {p.name for p in self.model.params}
+        client = values.pop("client") if "client" in values and "client" not in declared else None
         params = {p.name for p in self.model.params}
         every = {**self._values, **values}
-        return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
+        session = self._session.bound_to(every, same_data=params >= set(values)) if values else self._session
+        if client is not None:
+            from .cluster.connect import connect
+
+            session = session.held_by(connect(client, closing=True))
+        return Problem(session, every)
 
     def plan(self, **options: object) -> Plan:
         """The plan of a solve: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
@@ -103,6 +114,7 @@ class Problem(ShownInNotebooks):
         gap: Literal["relative", "absolute"] | None = None,
         start: Solution | Mapping[str, Any] | None = None,
         callback: Callable[[Progress], bool | None] | None = None,
+        client: Any = None,
         **method_options: object,
     ) -> Solution:
         """Solve it to a certified duality gap.
@@ -112,6 +124,9 @@ class Problem(ShownInNotebooks):
         called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of
         variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
         constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).
+
+        `client` are workers that hold the rows of the data while it is solved: a `distributed.Client`, the address of a scheduler, the path of its
+        file, or a number of processes to start here. The answer has the bits of one process.
         """
         options = resolve_options(
             self.model,
@@ -126,6 +141,17 @@ class Problem(ShownInNotebooks):
             **method_options,
         )
         session = self._with(options)
+        if client is not None:
+            from .cluster.connect import connect
+
+            with connect(client) as cluster:
+                return self._solved(session.held_by(cluster), options, callback, start)
+        return self._solved(session, options, callback, start)
+
+    @staticmethod
+    def _solved(
+        session: Session, options: Options, callback: Callable[[Progress], bool | None] | None, start: Start
+    ) -> Solution:
         solution = session.solve(callback, start)
         found = _judged(session.found(), session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")

@@ -65,6 +65,13 @@ def power(f: Failure) -> Slip | None:
         if called and (euclidean or "," not in [t.text for t in inner]):
             return _squared(f, message, rule, start, stop, inner[2 : -3 if euclidean else -1])
     square = quoted(f"sum_squares({_operand(f)})")
+    if f.before.type == f.after.type == "NUMBER":
+        return f.slip(
+            "FW1042",
+            f"{found(f.found)} is not an operator: the language has no powers",
+            "Powers of numbers are a function.",
+            f"write `power({f.before.text}, {f.after.text})`",
+        )
     return f.slip(
         "FW1042",
         message,
@@ -102,6 +109,29 @@ def _comparator(f: Failure, message: str, rule: str, text: str) -> Slip:
     token = Token("LE" if text == "<=" else "GE", text, f.found.start, f.found.end)
     mended = f.swapped(token) if token.type in f.accepts else None
     return f.slip("FW1043", message, rule, f"write `{text}`", fix=(f.found.span, text), mended=mended)
+
+
+def order_of_matrices(f: Failure) -> Slip | None:
+    """`P >> 0`, `A << B`"""
+    mark, after = f.found, f.after
+    if mark.type != "STRICT" or after.type != "STRICT" or after.text != mark.text or after.start != mark.end:
+        return None
+    above = mark.text == ">"
+    bound = f.at(f.index + 2)
+    simple = f.before.type == "NAME" and bound.text == "0"
+    name = f.before.text
+    hint = "write `A - B in psd` for `A >> B`" if above else "write `B - A in psd` for `A << B`"
+    if simple:
+        hint = f"write `{name} in psd`" if above else f"write `-{name} in psd`"
+    fix = (Span(mark.start, bound.end), "in psd") if simple and above else None
+    return f.slip(
+        "FW1043",
+        f"`{mark.text}{mark.text}` is no comparison",
+        "A positive semidefinite matrix is a member of the set `psd`.",
+        hint,
+        fix=fix,
+        span=Span(mark.start, after.end),
+    )
 
 
 def strict(f: Failure) -> Slip | None:

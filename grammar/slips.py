@@ -18,6 +18,7 @@ _RECOGNISERS = (
     marks.unclosed_text,
     marks.wrong_quotes,
     marks.power,
+    marks.order_of_matrices,
     marks.strict,
     marks.unequal,
     marks.backwards,

@@ -55,34 +55,34 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
         right.span,
         label=shapes.describe_type(b),
         labels=ctx.declared(left, right),
-        rule="Terms of a sum have equal shapes; only a scalar, or a vector added to the rows of a matrix, is broadcast.",
+        rule="Terms of a sum have equal shapes; only a scalar, a vector or one row added to the rows of a matrix, and one column, are broadcast.",
         hint=hint,
     )
 
 
 def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combination | None:
     """A sum with losses or convex functions in it: one number, or one for each sample."""
-    samples = next((v.samples for v in values if isinstance(v, Combination) and v.samples is not None), None)
-    first = next(
-        t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.samples == samples
-    )
+    whole = next((v for v in values if isinstance(v, Combination) and v.shape), None)
+    wanted = () if whole is None else whole.shape
+    first = next(t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.shape == wanted)
     summands: list[Summand] = []
     for value, part in zip(values, node.terms, strict=True):
         if isinstance(value, Combination):
-            if value.samples not in (None, samples):
-                report_sum_mismatch(ctx, first, _per_sample(samples), part, _per_sample(value.samples))
+            if value.shape not in ((), wanted):
+                report_sum_mismatch(ctx, first, shapes.of_shape(wanted), part, shapes.of_shape(value.shape))
                 return None
             summands.extend(value.summands)
             continue
         shape = value.type.array_shape
-        if shape and (samples is None or shape != (samples,)):
-            report_sum_mismatch(ctx, first, _per_sample(samples), part, value.type)
+        if shape and shape != wanted:
+            report_sum_mismatch(ctx, first, shapes.of_shape(wanted), part, value.type)
             return None
         summands.append(Summand(algebra.ONE, value, span=part.span))
     if len(summands) > OPERATIONS_AT_MOST:
         report_size(ctx, node)
         return None
-    return Combination(tuple(summands), samples, node.span)
+    samples, columns = (None, None) if whole is None else (whole.samples, whole.columns)
+    return Combination(tuple(summands), samples, node.span, columns)
 
 
 def report_size(ctx: Context, node: tree.Node) -> None:
@@ -95,10 +95,6 @@ def report_size(ctx: Context, node: tree.Node) -> None:
         f"{DEPTH_AT_MOST} deep.",
         hint="write it in fewer steps, with matrices and `sum` instead of entry by entry",
     )
-
-
-def _per_sample(samples: int | str | None) -> Type:
-    return shapes.REAL if samples is None else shapes.of_shape((samples,))
 
 
 def times(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
@@ -168,8 +164,13 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
         return None
     if factor.type.is_scalar:
         return sum_.scaled(factor, span=span)
-    if sum_.samples is None or factor.type.array_shape != (sum_.samples,):
+    if not sum_.shape or factor.type.array_shape != sum_.shape:
         what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
+        what = (
+            f"one value for each entry of a matrix[{sum_.samples}, {sum_.columns}]"
+            if sum_.columns is not None
+            else what
+        )
         ctx.error(
             "FW2049",
             f"`{ctx.text(factor_node)}` is {shapes.describe_type(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",

@@ -9,7 +9,9 @@ from ..grammar.source import Span
 from ..model import Expr
 from ..words import (
     COLUMN_WORDS,
+    CONSTANTS,
     CONVEX,
+    ENTRYWISE,
     FEATURE_MAPS,
     FUNCTIONS,
     LOSSES,
@@ -22,7 +24,9 @@ from ..words import (
     function_names,
 )
 from .arguments import bind_arguments
-from .atoms import convex, loss
+from .atoms import convex, entrywise, loss
+from .composed import composed
+from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
@@ -33,10 +37,16 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     """`f(...)` in an expression."""
     node = cast(tree.Call, node)
     name = node.func.name
+    if name in CONSTANTS:
+        value = first_argument(ctx, node)
+        if isinstance(value, Expr) and is_constant(value):
+            return constant(ctx, node, value)
     if name in LOSSES:
         return loss(ctx, node)
+    if name in ENTRYWISE:
+        return entrywise(ctx, node)
     if name in CONVEX:
-        return convex(ctx, node)
+        return composed(ctx, node) if CONVEX[name].is_composed else convex(ctx, node)
     if name in FEATURE_MAPS:
         return feature_map(ctx, node)
     if name not in FUNCTIONS:
@@ -55,7 +65,10 @@ def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
     axes = len(first.type.array_shape) if isinstance(first, Expr) and not first.type.is_family else 3
-    return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
+    if not isinstance(word, ConvexWord) or axes > 2:
+        return True
+    symmetric = isinstance(first, Expr) and first.type.is_symmetric
+    return ("scalar", "vector", "matrix")[axes] in word.of and (symmetric or not word.of_eigenvalues)
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:

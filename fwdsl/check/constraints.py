@@ -12,11 +12,12 @@ from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
 from . import algebra, shapes
-from .balls import ball
+from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .sets import report_empty_box, set_ref
+from .sets import needs_symmetry, report_empty_box, set_ref
+from .symmetry import assumed
 from .values import Combination, Value
 
 Made = list[ConstraintDecl]
@@ -37,6 +38,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
         value = None
     if value is None or not _has_variable(ctx, value, node.value):
         return None
+    value = assumed(value) if needs_symmetry(node.set) else value
     ref = set_ref(ctx, node.set, value, node.value)
     return None if ref is None else [ConstraintDecl("in", value, ref, text=ctx.text(node), span=node.span)]
 
@@ -132,7 +134,16 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     """left <= right, or left == right."""
     a, b = left.value, right.value
     if isinstance(a, Combination) or isinstance(b, Combination):
-        return ball(ctx, a, b, left.node, right.node, op, span)
+        entries = every_entry(a, b, left.node, right.node) if op != "==" else None
+        if entries is None:
+            return ball(ctx, a, b, left.node, right.node, op, span)
+        e, bound = entries
+        bounded = _bounded_variable(e, bound) if bound.is_constant else None
+        if bounded is None or (bounded[2] is not None and scalar_sign(bounded[2]) != "positive"):
+            return ConstraintDecl("le", _difference(e, bound), span=span)
+        x, limit, factor = bounded
+        made = _half_box(ctx, x, None, limit, right, span)
+        return None if made is None else replace(made, factor=factor)
     if a.is_constant and b.is_constant:
         _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
         return None

@@ -11,8 +11,8 @@ from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Fix, Label
 from ..grammar.source import Source, Span
 from ..model import Dim, Expr
-from ..words import SETS, is_reserved, kind_of_word
-from . import shapes
+from ..words import NUMBERS_BY_NAME, SETS, is_reserved, kind_of_word
+from . import shapes, signs
 from .budget import ExpressionLimits
 from .values import Nested, Value
 
@@ -199,6 +199,14 @@ class Context:
                 labels=[Label(self.coming[name], f"`{name}` is declared here")],
                 rule="A name is declared before its use.",
                 hint=f"move the declaration of `{name}` up",
+            )
+        elif name in NUMBERS_BY_NAME:
+            return Expr(
+                "const",
+                shapes.REAL,
+                value=NUMBERS_BY_NAME[name],
+                sign=signs.sign_of_value(NUMBERS_BY_NAME[name]),
+                span=span,
             )
         elif word := kind_of_word(name):
             example = f"`x in {name}`" if name in SETS else f"`{name}(...)`"

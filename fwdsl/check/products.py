@@ -7,19 +7,24 @@ from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import Dim, Expr
 from . import algebra, shapes
-from .arithmetic import report_product
+from .arithmetic import report_product, times
 from .context import Context, Entry
 from .operands import report_kernel_use
+from .reductions import summed
 from .values import Combination, Value
 
 
 def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
-    """a @ b for vectors and matrices, as in NumPy."""
+    """a @ b for vectors and matrices, as in NumPy. `w @ f` of weights and functions of entries is `sum(w * f)`."""
+    one, sum_ = (a, b) if isinstance(b, Combination) else (b, a)
+    if isinstance(sum_, Combination) and len(sum_.shape) == 1 and isinstance(one, Expr) and one.type.is_vector:
+        weighted = times(ctx, a, b, left, right, span)
+        return None if weighted is None else summed(ctx, weighted, span)
     for value, node in ((a, left), (b, right)):
         if isinstance(value, Combination):
             ctx.error(
                 "FW3005",
-                f"`{ctx.text(node)}` is convex and not affine, and stands in a matrix product",
+                f"`{ctx.text(node)}` is {value.told} and not affine, and stands in a matrix product",
                 node.span,
                 rule="Outside losses, norms and other convex functions an expression over variables is affine.",
                 hint="a coefficient is written with `*`",

@@ -141,7 +141,7 @@ def test_names_that_resemble_keywords_continue_an_expression():
 
 
 def test_the_names_of_lost_declarations_are_told():
-    program, _ = parse("var x: vector[n + 1], y: real\nlet z = (1\nparam mu\nbudget: sum(x) = \ndata A\nminimize q: 3")
+    program, _ = parse("var x: vector[n ++ 1], y: real\nlet z = (1\nparam mu\nbudget: sum(x) = \ndata A\nminimize q: 3")
     assert program.lost == ("x", "vector", "n", "y", "real", "z", "mu", "budget", "sum", "A")
 
 
