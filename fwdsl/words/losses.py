@@ -27,6 +27,8 @@ class LossWord(Word):
     concave: tuple[float, float] | None = None
     #: The loss without a target that it is for some values of its option; empty for the others.
     instead: Callable[[float], str] | None = None
+    #: The word for it of another function of entries: `power(abs(z), p)` is `abs_power(z, p)`.
+    around: tuple[tuple[str, str], ...] = ()
     #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
     #: The convex function of pairs that it is where both of its sides depend on variables.
@@ -89,6 +91,8 @@ class EntryWord(Word):
     shift: float = 0.0
     residual: float = 0.0
     fixed: tuple[tuple[str, float], ...] = ()
+    #: The word for it of another function of entries: `square(pos(z))` is `square_pos(z)`.
+    around: tuple[tuple[str, str], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -137,6 +141,7 @@ def _function(
     *options: Parameter,
     concave: tuple[float, float] | None = None,
     instead: Callable[[float], str] | None = None,
+    around: tuple[tuple[str, str], ...] = (),
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a function of one number with mathematics of its own."""
@@ -148,6 +153,7 @@ def _function(
         target="none",
         concave=concave,
         instead=instead,
+        around=around,
     )
 
 
@@ -237,6 +243,7 @@ LOSSES: dict[str, LossWord] = Words(
             Parameter("p", "exponent"),
             concave=(0.0, 1.0),
             instead=_even,
+            around=(("abs", "abs_power"),),
             elsewhere=("pow",),
         ),
         _function("abs_power", "|z|^p, p >= 1.", Parameter("p", "at_least_1")),
@@ -247,7 +254,23 @@ ENTRYWISE: dict[str, EntryWord] = {
     word.name: word
     for word in (
         EntryWord(name="abs", formula="|z|.", parameters=_Z, loss="absolute", target=0.0, elsewhere=("fabs",)),
-        EntryWord(name="square", formula="z^2.", parameters=_Z, loss="squared", target=0.0),
+        EntryWord(
+            name="square",
+            formula="z^2.",
+            parameters=_Z,
+            loss="squared",
+            target=0.0,
+            around=(("abs", "square"), ("pos", "square_pos")),
+        ),
+        EntryWord(
+            name="square_pos",
+            formula="max(0, z)^2.",
+            parameters=_Z,
+            loss="squared_hinge",
+            target=1.0,
+            factor=-1.0,
+            shift=1.0,
+        ),
         EntryWord(
             name="pos",
             formula="max(0, z).",
