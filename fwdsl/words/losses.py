@@ -116,11 +116,13 @@ def loss_word(
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
-    kind = "" if target == "real" else target
+    # the constants of a loss with nonnegative targets are promised to be so, on whichever side they stand
+    kind = "weights" if nonnegative_target else "" if target == "real" else target
+    first = Parameter("prediction", kind="weights" if turned_round else "")
     return LossWord(
         name=name,
         formula=formula,
-        parameters=(Parameter("prediction"), Parameter("target", kind=kind, optional=alone is not None), *options),
+        parameters=(first, Parameter("target", kind=kind, optional=alone is not None), *options),
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
@@ -294,7 +296,7 @@ ENTRYWISE: dict[str, EntryWord] = {
         EntryWord(
             name="rel_entr",
             formula="x log(x/b) or b log(b/x), for a constant b >= 0 on one side and x >= 0 on the other.",
-            parameters=(Parameter("x"), Parameter("b")),
+            parameters=(Parameter("x", kind="weights"), Parameter("b", kind="weights")),
             loss="kl_div",
             residual=1.0,
             elsewhere=("relative_entropy",),
