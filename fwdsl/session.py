@@ -167,7 +167,9 @@ class Session:
 
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)
-            given = self.bindings if memory is None else replace(self.bindings, memory=memory)
+            given = self.bindings
+            if memory is not None or cluster is not None:
+                given = replace(given, memory=memory, held=cluster is not None)
             instance, found = bind(model, given, self.base, tol)
             return instance if instance is None or cluster is None else cluster.share(instance), found
 
