@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .results.solution import Progress, Solution
     from .solve import Control
+    from .solve.forms import Start
     from .solve.watch import Watch
 
 Y = TypeVar("Y")
@@ -122,7 +123,7 @@ class Session:
     def solve(
         self,
         on_progress: Callable[[Progress], bool | None] | None = None,
-        start: Solution | Mapping[str, Any] | None = None,
+        start: Solution | Mapping[str, Any] | Start | None = None,
         control: Control | None = None,
         resume: Any = None,
         on_state: Callable[[Any], None] | None = None,
