@@ -22,11 +22,12 @@ from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
 from fwdsl.backends.row_vectors import Evaluator
 from fwdsl.bind.data_operator import DataOperator
-from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
+from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
 from fwdsl.readers.held_rows import hands_of
 from fwdsl.readers.row_blocks import is_on_disk
@@ -126,6 +127,10 @@ class PreparedProblem:
             return Scaled(self._substitute(m.inner), m.c)
         if isinstance(m, Compose):
             return Compose(self._substitute(m.outer), self._substitute(m.inner))
+        if isinstance(m, Joined):
+            return m.of(map(self._substitute, m.parts))
+        if isinstance(m, Convolution):
+            m = replace(m, fast=True)
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
         # data of zeros alone are still data, which methods that go by samples look for

@@ -261,6 +261,16 @@ class Problem(ShownInNotebooks):
         watched = callback if report is None else lambda _name, progress: report(progress)
         return run_race(session, lanes(session, methods), watched)
 
+    def to_cvxpy(self) -> tuple[Any, dict[str, Any]]:
+        """The problem with its data as a `cvxpy.Problem`, and its variables by name (extra `oracle`).
+
+        A symmetric or psd variable is a symmetric one of cvxpy, a `family` the list of its blocks. Data, parameters and dimensions have the values
+        bound; the objective has the program's sense. Raises `RunError`: FW0311 where cvxpy is not installed, FW0312 for what it cannot express.
+        """
+        from .oracle import to_cvxpy
+
+        return to_cvxpy(self.instance)
+
     # --- printing ----------------------------------------------------------------------------------------------------
 
     def to_fw(self) -> str:
@@ -332,6 +342,21 @@ def minimize(objective: Expression | float, *constraints: Constraint, name: str 
 def maximize(objective: Expression | float, *constraints: Constraint, name: str | None = None) -> Problem:
     """The problem of maximizing a concave expression subject to constraints."""
     return _built("maximize", objective, constraints, name)
+
+
+def from_cvxpy(problem: Any, name: str | None = None) -> Problem:
+    """The problem of a `cvxpy.Problem`: variables and parameters by their names, constants as data, each atom by the word that it has here.
+
+    Parameters that are numbers are parameters, with their values as defaults, and others data: `bind` gives both new values. A convex function
+    inside another gets a variable of its own (`t1`, ...). `to_fw()` prints what came of it.
+
+    Raises `RunError`: FW0320 for an atom, a cone or a variable that has no equivalent, by its name and with what to write; FW0321 for a problem
+    that is not convex by cvxpy's rules. What the language refuses for its shape is told by the checker as for any program.
+    """
+    from .oracle.reading import read_problem
+
+    read = read_problem(problem)
+    return _built(read.sense, read.objective, read.constraints, name)
 
 
 def _built(

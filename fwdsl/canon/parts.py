@@ -176,8 +176,10 @@ class SumTerm:
         return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned)
 
     def value(self, z: Array) -> float:
-        """f_i(z), by the reference."""
-        return self.f.value(z) if isinstance(self.f, VectorFunction) else self.f.value(z, self.map.leaves)
+        """f_i(z), by the reference; of z at the nearest point of the closure of the domain, as what is outside is counted as a violation."""
+        if isinstance(self.f, VectorFunction):
+            return self.f.value(z)
+        return self.f.value(self.f.into_set(z) if isinstance(self.f, LossFunction) else z, self.map.leaves)
 
     def conjugate(self, y: Array) -> float:
         """f_i*(y), by the reference."""
@@ -208,5 +210,10 @@ class SumTerm:
 
     @cached_property
     def domain(self) -> VectorFunction | None:
-        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
-        return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None
+        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None.
+
+        Of a loss it is the closure of its domain: that of the logarithm has 0, where it is infinite.
+        """
+        if isinstance(self.f, VectorFunction):
+            return self.f.set_beneath()
+        return self.f.on if isinstance(self.f, LossFunction) else None

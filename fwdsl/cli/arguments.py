@@ -181,7 +181,7 @@ def add_strict(parser: Parser) -> None:
 
 def bindings(
     known: argparse.Namespace,
-) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, float], dict[str, int]]:
+) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, object], dict[str, int]]:
     """Sources, parameters and dimensions that the command line gives; or a stop with every error."""
     wrong: list[Diagnostic] = []
     sources = _each(known.data, parse_data_argument, wrong)
