@@ -14,7 +14,7 @@ from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.categories import Mixed, Selector
-from ..readers.frames import NotPulled, column_names, in_memory, match, select
+from ..readers.frames import NotPulled, column_names, gives_blocks, has_blocks, in_memory, match, select
 from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
 from ..words import SOURCES
 from .findings import Findings
@@ -405,17 +405,12 @@ def of_python(
     """
     origin = f"bind({decl.name}=...)"
     try:
-        if (
-            decl.type.is_matrix
-            and len(decl.type.shape) == 2
-            and not categories_of(decl)
-            and not callable(getattr(value, "matvec", None))
-        ):
-            from ..readers.in_blocks import gives_blocks, has_blocks, piled
+        plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not categories_of(decl)
+        if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):
+            from ..readers.in_blocks import piled
 
-            if gives_blocks(value) or (stays is not None and has_blocks(value)):
-                rows, header = piled(value, decl.name, stays)
-                return RawDatum(decl, rows, origin, header=header)
+            rows, header = piled(value, decl.name, stays)
+            return RawDatum(decl, rows, origin, header=header)
         value = in_memory(value, origin, _fitted_columns(decl, labels))
     except NotPulled as error:
         note_not_pulled(decl, error, findings)

@@ -6,7 +6,6 @@ memory. The folder of such rows is removed with the matrix.
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import sys
 import uuid
@@ -18,27 +17,8 @@ import numpy as np
 
 from .cache_folder import DiskFull
 from .decoded import Decoded, Pile
-from .frames import NotPulled, as_array, column_names, is_lazy, offers
+from .frames import NotPulled, as_array, column_names, makes_blocks, offers
 from .row_blocks import is_on_disk
-
-
-def gives_blocks(value: Any) -> bool:
-    """True of what gives blocks and nothing else: iterators, and functions without arguments."""
-    return hasattr(value, "__next__") or inspect.isgeneratorfunction(value)
-
-
-def has_blocks(value: Any) -> bool:
-    """True of arrays of dask with two axes, and of its frames of numbers."""
-    if not is_lazy(value) or offers(value, "collect_schema"):
-        return False
-    if offers(value, "rechunk"):
-        return bool(value.ndim == 2)
-    types: Any = getattr(value, "dtypes", None)
-    return offers(value, "partitions") and hasattr(types, "items") and all(_is_number(t) for _, t in types.items())
-
-
-def _is_number(type_: Any) -> bool:
-    return getattr(type_, "kind", "") in tuple("biuf")
 
 
 def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...]]:
@@ -79,7 +59,7 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
 
 
 def _blocks(value: Any) -> Iterator[Any]:
-    if inspect.isgeneratorfunction(value):
+    if makes_blocks(value):
         yield from value()
     elif hasattr(value, "__next__"):
         yield from value

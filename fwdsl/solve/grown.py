@@ -43,7 +43,7 @@ def _weight(f: object) -> float:
 
 
 def grown(record: Mapping[str, Any], arrays: Mapping[str, Any], form: Form, path: str | Path) -> Start | None:
-    """Where a run on longer data starts, from the record and the arrays of a saved state; None where other things changed too."""
+    """The start of a run on longer data, from the record and the arrays of a saved state; None where other things changed too."""
     canonical, before, shapes = _canonical(form), record["fingerprints"], record.get("shapes", {})
     if canonical is None or not shapes:
         return None

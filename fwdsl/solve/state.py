@@ -124,7 +124,7 @@ def load_state(path: str | Path, form: Form) -> Checkpoint:
 
 
 def load_grown(path: str | Path, form: Form) -> Start | None:
-    """Where to start on data that only got more rows since the state in a file; None where the state is of other data, or of these."""
+    """The start on data that only got more rows since the state in a file; None where the state is of other data, or of these."""
     record, arrays = _read(path)
     kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
     return grown(record, kept, form, path)
