@@ -84,7 +84,10 @@ Ask = tuple[Share, str, Callable[[], tuple[Any, ...]]]
 
 
 class Cluster:
-    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise. Close it, or use it in a `with`."""
+    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise.
+
+    Close it, or use it in a `with`: what it has of its `own` (the client, workers that were started for it) is closed with it.
+    """
 
     def __init__(self, client: Any, own: Sequence[Any] = (), shares: int | None = None) -> None:
         self._client: Any = client
@@ -369,7 +372,7 @@ class Cluster:
                     self._call(share, "drop", (*share.holds, *share.terms)).result(timeout=2.0)
                 except Exception:
                     break
-        for thing in (self._client, *self._own):
+        for thing in self._own:
             try:
                 thing.close(timeout=2.0)
             except Exception:
