@@ -290,7 +290,6 @@ class _Lagrangian:
         objective = -cp.sum(cp.multiply(y / size, z))
         return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
 
-
     def _of_epigraph(self, constraint: ConstraintDecl, y: Any) -> float:
         """sup of <y, z> over the stacks z of bounds and arguments that convex terms below a bound allow; nan where y is of a factor of them."""
         bound, terms = constraint.below

@@ -97,9 +97,10 @@ def _size_of_terms(instance: Instance, found: OracleResult) -> float:
     for share in (0.0, 1.0):
         translator = Translator(instance)
         translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
-        values = [
-            np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
-        ]
+        with np.errstate(all="ignore"):  # zero may be outside of a domain
+            values = [
+                np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
+            ]
         size = float(sum(np.abs(v).sum() for v in values))
         largest = max(largest, size if math.isfinite(size) else 0.0)
     return largest or 1.0

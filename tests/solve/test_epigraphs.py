@@ -83,7 +83,12 @@ def program(objective: str, constraints: str, sense: str = "minimize") -> fw.Pro
     data = [n for n in TYPES if n in words]
     lines = [f"data {n}: {TYPES[n]}" for n in data] + [f"var {n}: {t}" for n, t in VARIABLES.items() if n in words]
     text = "\n".join([*lines, f"{sense} {objective}", f"subject to {constraints}"])
-    return fw.parse(text).bind(**{n: DATA[n] for n in data})
+    known = " ".join(TYPES[n] for n in data)
+    declared = " ".join(t for n, t in VARIABLES.items() if n in words)
+    dims = {"m": M, "n": N, "k": 3}
+    own = {d for t in VARIABLES if t in words for d in dims if f"[{d}" in VARIABLES[t] or f"{d}]" in VARIABLES[t]}
+    sizes = {d: dims[d] for d in own if f"[{d}" not in known and f"{d}]" not in known}
+    return fw.parse(text).bind(**{n: DATA[n] for n in data}, **sizes)
 
 
 def instance(problem: fw.Problem) -> Any:
@@ -156,7 +161,12 @@ def test_contradictions_have_a_proof(constraints: str) -> None:
 
 @pytest.mark.parametrize(
     ("objective", "constraints"),
-    [("-t", "norm2(x) <= t"), ("dot(c, x)", "norm2(x) <= t"), ("-sum(v)", "rownorm2(W) <= v"), ("-x[0]", "norm1(x) <= t")],
+    [
+        ("-t", "norm2(x) <= t"),
+        ("dot(c, x)", "norm2(x) <= t"),
+        ("-sum(v)", "rownorm2(W) <= v"),
+        ("-x[0]", "norm1(x) <= t"),
+    ],
 )
 def test_ways_out_have_a_proof(objective: str, constraints: str) -> None:
     assert program(objective, constraints).solve().status == "unbounded"
@@ -198,5 +208,5 @@ def test_definitions_are_put_in_place_of_their_variables() -> None:
 
 def test_saved_answers_are_read_again(tmp_path: Any) -> None:
     found = program(*PROGRAMS["several terms"]).solve()
-    found.save(tmp_path / "answer.json")
-    assert fw.load(tmp_path / "answer.json").objective == found.objective
+    found.save(tmp_path / "answer.npz")
+    assert fw.load_solution(tmp_path / "answer.npz").objective == found.objective
