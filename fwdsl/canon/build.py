@@ -20,7 +20,7 @@ from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import ConstraintDecl, Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
-from .affine import AffineReader, NotFinite, Unsupported
+from .affine import AffineReader, Asymmetric, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
@@ -37,8 +37,9 @@ from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
-from .terms import bare_factor, labels_of_signs, loss_function
+from .terms import bare_factor, first_scores, labels_of_signs, loss_function
 from .too_large import refused, too_large
+from .units import measure_in_own_size
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
@@ -86,7 +87,7 @@ def as_written(
             return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except (Unsupported, NotFinite, BadArguments) as error:
+    except (Asymmetric, Unsupported, NotFinite, BadArguments) as error:
         return None, (refused(instance, error),)
 
 
@@ -187,7 +188,8 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
-        constant += complete_squares(self.model, terms, q)
+        constant += complete_squares(self.model, terms, q) + first_scores(self.model, terms, q)
+        constant += measure_in_own_size(terms, start)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -339,22 +341,27 @@ class _Builder:
         c = self._coefficient(term)
         if c == 0.0:
             return None
-        f, stacked = self._function(term, c, plan.atom, ("term", plan.origin) in self.apart)
-        if isinstance(f, LossFunction):
-            turned = labels_of_signs(f, stacked)
+        g: Any
+        g, stacked = self._function(term, c, plan.atom, ("term", plan.origin) in self.apart)
+        if isinstance(g, LossFunction):
+            turned = labels_of_signs(g, stacked)
             if turned is not None:
-                f, stacked, signs = turned
-                return SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
-        return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
+                g, stacked, signs = turned
+                return SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
+        return None if g is None else SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span)
 
     def _function(self, term: Term, c: float, atom: str, apart: bool) -> tuple[Any, Stacked]:
         """c times the function of a term, `atom` being the loss or function that it is, and its argument; None where it is 0."""
         stacked = self.reader.stacked(term.argument)
         if atom in CONVEX and (overlapping(term.options) or apart):
             return self._regrouped(term, c, stacked)
+        if atom in CONVEX and term.of_rows:
+            return self.sets.of_each_row(term, c, stacked.shape), stacked
         if atom in CONVEX:
             spec = self.sets.norm_spec(term, c)
             return self.sets.function(spec, None, term.argument.type, stacked.shape, [term.span]), stacked
+        if atom in VECTOR_LOSSES and term.kind == "function":
+            return self._row_loss(term, atom, c, stacked)
         if atom in VECTOR_LOSSES:
             return self._vector_loss(term, c, stacked), stacked
         root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
@@ -389,6 +396,13 @@ class _Builder:
             return None, stacked
         norm = build((term.atom, c, found.args), None, found.length)
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
+
+    def _row_loss(self, term: Term, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
+        """A function of all entries, or of each row, as the loss of rows of scores at class 0; `first_scores` adds what it lacks."""
+        n, k = stacked.shape if term.of_rows else (1, stacked.rows)
+        w = np.full(n, c) if term.weights is None else c * self.reader.vector(term.weights, n)
+        found = VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(n, dtype=np.int64), w, k)
+        return found, replace(stacked, shape=(n, k))
 
     def _vector_loss(self, term: Term, c: float, stacked: Stacked) -> VectorLossFunction:
         n, k = stacked.shape

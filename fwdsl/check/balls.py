@@ -64,6 +64,26 @@ def ball(
     return below(ctx, convex, rest, samples, span)
 
 
+def every_entry(a: Value, b: Value, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
+    """(x, r) where `a <= b` says that every entry of x is at most r, as `max(x) <= r` does; None where it says something else."""
+    summands = merged((*_summands(a, 1.0, left), *_summands(b, -1.0, right)))
+    convex = [s for s in summands if isinstance(s.body, AppliedAtom)]
+    if len(convex) != 1 or scalar_sign(convex[0].coefficient) != "positive":
+        return None
+    (s,) = convex
+    body = s.body
+    assert isinstance(body, AppliedAtom)
+    if body.kind != "function" or not CONVEX[body.atom].bounds_entries or not body.argument.variables:
+        return None
+    rest = [(r.coefficient, r.body) for r in summands if isinstance(r.body, Expr)]
+    if body.argument.type.is_family or any(not e.type.is_scalar for _, e in rest):
+        return None
+    bound = algebra.const(0.0)
+    for coefficient, e in rest:
+        bound = algebra.plus(bound, algebra.times(algebra.times(coefficient, algebra.const(-1.0)), e))
+    return body.argument, tidied(algebra.ratio(bound, s.coefficient))
+
+
 def _report_shape(ctx: Context, value: Expr, node: tree.Expr, samples: Dim | None) -> None:
     per_row = samples is not None
     ctx.error(
@@ -168,7 +188,8 @@ def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:
     name = CONVEX[body.atom].ball
     if shapes.has_two_axes(x.type):
         name = SETS[name].of_matrices or name
-    return SetRef(name, (("r", r), *body.options), span=span)
+    given = {"r": r, **dict(body.options)}
+    return SetRef(name, tuple((p.name, given[p.name]) for p in SETS[name].parameters if p.name in given), span=span)
 
 
 def _report_family(ctx: Context, body: AppliedAtom, span: Span) -> None:

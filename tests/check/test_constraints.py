@@ -16,7 +16,7 @@ var x: vector[d], W: matrix[d, e], S: symmetric[d], t: real, F: family[T] of vec
 minimize sum_squares(x)
 subject to """
 
-FURTHER = {"group_norm": ", g", "sorted_l1": ", l"}
+FURTHER = {"group_norm": ", g", "sorted_l1": ", l", "norm_p": ", 3"}
 """The arguments of a norm after its vector."""
 
 
@@ -112,7 +112,8 @@ def test_every_norm_form_is_its_set_form():
             continue
         e, more = "x" if "vector" in function.of else "W", FURTHER.get(name, "")
         by_norm = accepted(f"{DECLARED}{name}({e}{more}) <= r\n").constraints[-1]
-        by_set = accepted(f"{DECLARED}{e} in {function.ball}(r{more})\n").constraints[-1]
+        given = "3, r" if name == "norm_p" else f"r{more}"
+        by_set = accepted(f"{DECLARED}{e} in {function.ball}({given})\n").constraints[-1]
         assert by_norm == by_set
 
 

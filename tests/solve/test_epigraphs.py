@@ -84,7 +84,6 @@ def program(objective: str, constraints: str, sense: str = "minimize") -> fw.Pro
     lines = [f"data {n}: {TYPES[n]}" for n in data] + [f"var {n}: {t}" for n, t in VARIABLES.items() if n in words]
     text = "\n".join([*lines, f"{sense} {objective}", f"subject to {constraints}"])
     known = " ".join(TYPES[n] for n in data)
-    declared = " ".join(t for n, t in VARIABLES.items() if n in words)
     dims = {"m": M, "n": N, "k": 3}
     own = {d for t in VARIABLES if t in words for d in dims if f"[{d}" in VARIABLES[t] or f"{d}]" in VARIABLES[t]}
     sizes = {d: dims[d] for d in own if f"[{d}" not in known and f"{d}]" not in known}
