@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
-from fwdsl.atoms.epigraphs.epigraph import Epigraph
+from fwdsl.atoms.epigraphs.epigraph import Epigraph, EpigraphSet
 from fwdsl.atoms.epigraphs.rows import RowEpigraphs
 from fwdsl.atoms.epigraphs.summed import Inner
 from fwdsl.atoms.loss import LossFunction
@@ -39,9 +39,15 @@ def on_kernels(f: VectorFunction) -> VectorFunction:
     if isinstance(f, Epigraph):
         return replace(f, f=replace(f.f, parts=tuple(_compiled(part) for part in f.f.parts)))
     if isinstance(f, RowEpigraphs):
-        made = {id(g): on_kernels(g) for g in f.rows}
+        made = {id(g): _of_row(g) for g in f.rows}
         return replace(f, rows=tuple(made[id(g)] for g in f.rows))
     return f
+
+
+def _of_row(g: EpigraphSet) -> EpigraphSet:
+    found = on_kernels(g)
+    assert isinstance(found, EpigraphSet)
+    return found
 
 
 def _compiled(f: Inner) -> Inner:

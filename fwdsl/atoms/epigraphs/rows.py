@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..conic import Conic, MatrixEntries, joined
+from ..conic import Cone, Conic, Index, MatrixEntries, joined
 from .epigraph import EpigraphSet
 
 
@@ -35,7 +35,7 @@ class RowEpigraphs(EpigraphSet):
     def describe(self) -> str:
         return f"{self.rows[0].describe()} for each of {len(self.rows)} rows" if self.rows else "epigraph of no rows"
 
-    def _places(self) -> Iterator[tuple[EpigraphSet, Array]]:
+    def _places(self) -> Iterator[tuple[EpigraphSet, Index]]:
         """Each set with the places of its bound and its row."""
         start = len(self.rows)
         for i, g in enumerate(self.rows):
@@ -71,9 +71,12 @@ class RowEpigraphs(EpigraphSet):
         return placed_forms([(g.conic(), at) for g, at in self._places()], self.size)
 
 
-def placed_forms(forms: list[tuple[Conic | None, Array]], size: int) -> Conic | None:
+def placed_forms(forms: list[tuple[Conic | None, Index]], size: int) -> Conic | None:
     """The conic form of sets of some entries each, which are at the places given; None where one has no form."""
-    of_z, of_u, offsets, cones, rows, extra = [], [], [np.zeros(0)], [], 0, 0
+    of_z: list[MatrixEntries] = []
+    of_u: list[MatrixEntries] = []
+    offsets, rows, extra = [np.zeros(0)], 0, 0
+    cones: list[Cone] = []
     for form, at in forms:
         if form is None:
             return None
