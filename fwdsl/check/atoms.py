@@ -24,6 +24,8 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array."""
     name = node.func.name
     signature = LOSSES[name]
+    if (other := _as_one_word(node, signature)) is not None:
+        return loss(ctx, other) if other.func.name in LOSSES else entrywise(ctx, other)
     bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
@@ -117,6 +119,8 @@ def _report_negative_target(ctx: Context, part: tree.Expr, target: Expr, name: s
 def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
     """A function of one number that is a loss at a constant target: `abs`, `square`, `exp`, ..."""
     word = ENTRYWISE[node.func.name]
+    if (other := _as_one_word(node, word)) is not None:
+        return entrywise(ctx, other)
     bound = bind_arguments(ctx, node, word.parameters)
     if bound is None:
         return None
@@ -132,6 +136,19 @@ def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
         z = algebra.add((z, algebra.const(word.shift)), shapes.plain(z.type), z.span)
     fixed = tuple((name, algebra.const(value)) for name, value in word.fixed)
     return _of_entries(ctx, node, part, z, LOSSES[word.loss], fixed, word.target)
+
+
+def _as_one_word(node: tree.Call, word: LossWord | EntryWord) -> tree.Call | None:
+    """The call of one word that a function of a function of entries is: `abs_power(z, p)` for `power(abs(z), p)`."""
+    inner = node.args[0] if node.args else None
+    if not word.around or not isinstance(inner, tree.Call) or len(inner.args) != 1 or inner.keywords:
+        return None
+    name = dict(word.around).get(inner.func.name)
+    if name is None:
+        return None
+    return tree.Call(
+        tree.Ident(name, span=node.func.span), (*inner.args, *node.args[1:]), node.keywords, span=node.span
+    )
 
 
 def _with_residual(ctx: Context, node: tree.Call, bound: BoundArguments, word: EntryWord) -> Combination | None:

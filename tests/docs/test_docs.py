@@ -186,7 +186,11 @@ def _arguments(parameters: tuple[words.Parameter, ...]) -> str:
 
 def _loss(name: str) -> str:
     loss = words.LOSSES[name]
+    if loss.entrywise:
+        options = "".join(f", {p.name}=1.5" for p in loss.options)
+        return f"var z: vector[3]\n{'maximize' if loss.is_concave({p.name: 1.5 for p in loss.options}) else 'minimize'} sum({name}(z{options}))"
     target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[loss.target]
+    target += " in nonnegative" if loss.nonnegative_target else ""
     z = "matrix[n, k]" if loss.scores else "vector[n]"
     return f"data y: {target}\nvar z: {z}\nminimize sum({name}(z, y))"
 

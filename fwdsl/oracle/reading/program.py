@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...build.convert import as_weights, operand
 from ...build.expression import Constraint, Expression
 from ...errors import RunError
 from ...grammar.diagnostic import Diagnostic
@@ -754,6 +755,8 @@ def _divergence(name: str) -> Callable[[Reader, Any], Loss | None]:
         if other.parameters() or z.shape != e.shape:
             return None
         given = constant(other)
+        if not isinstance(given, float):
+            given = as_weights(operand(given))  # promised nonnegative
         if z is left:
             return lambda x, z: call(name, x, given), z, None
         mirrored = function_named(name)
