@@ -1,4 +1,4 @@
-"""Products of symmetric cones with the scaling of Nesterov and Todd: W z = W^-T s = lambda.
+"""Products of symmetric cones with the scaling of Nesterov and Todd: W z = W^-T s = lambda. `nonsymmetric` has the others.
 
 Rows come in batches of equal cones. The zero cone has s = 0 and any z; of it W is 0, and nothing is asked of its entries of lambda.
 Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, sections 4 to 5.
@@ -7,6 +7,7 @@ Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 20
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Protocol
 
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import Batch
 
 
 class Scaling(Protocol):
-    """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows."""
+    """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows; ds is W^-T ds, dz is W dz."""
 
-    lam: Array
+    lam: Array  # W^-T s
 
     def w(self, v: Array) -> Array:
         """W v."""
@@ -37,20 +39,98 @@ class Scaling(Protocol):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        """What a step takes away of the point (W^-T ds + W dz is minus it) that aims at products of mu, after a straight step ds, dz."""
+
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual cones."""
+
+
+class Symmetric(ABC):
+    """Cones that are their own duals, at a point with W z = W^-T s = lambda: they have a product of vectors, and a unit e of it."""
+
+    symmetric = True
+    lam: Array
+
+    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.batch = batch
+
+    @staticmethod
+    @abstractmethod
+    def unit(batch: Batch) -> Array:
+        """e."""
+
+    @staticmethod
+    @abstractmethod
+    def degree(batch: Batch) -> int:
+        """<e, e>."""
+
+    @staticmethod
+    @abstractmethod
+    def inside(batch: Batch, s: Array) -> bool:
+        """True if s is in the interior of the cones."""
+
+    @classmethod
+    def inside_dual(cls, batch: Batch, z: Array) -> bool:
+        """True if z is in the interior of the dual cones, which are the cones themselves."""
+        return cls.inside(batch, z)
+
+    @staticmethod
+    def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
+        """True: no neighbourhood of the central path is asked for."""
+        return True
+
+    @staticmethod
+    @abstractmethod
+    def depth(batch: Batch, s: Array) -> float:
+        """The largest t with s - t e in the cones."""
+
+    @abstractmethod
+    def w(self, v: Array) -> Array:
+        """W v."""
+
+    @abstractmethod
+    def wt(self, v: Array) -> Array:
+        """W'v."""
+
+    @abstractmethod
+    def inverse(self, v: Array) -> Array:
+        """W^-1 v."""
+
+    @abstractmethod
+    def inverse_t(self, v: Array) -> Array:
+        """W^-T v."""
+
+    @abstractmethod
+    def root(self) -> Array:
+        """W^-T: its diagonal, or one matrix a cone."""
+
+    @abstractmethod
     def divide(self, v: Array) -> Array:
         """u with lambda o u = v."""
 
+    @abstractmethod
     def product(self, u: Array, v: Array) -> Array:
         """u o v."""
 
+    @abstractmethod
     def step(self, v: Array) -> float:
         """The largest t with lambda + t v in the cone."""
 
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        """lambda + u with lambda o u = ds o dz - mu e."""
+        return self.lam + self.divide(self.product(ds, dz) - mu * self.unit(self.batch))
 
-class Orthant:
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        """The largest t up to `longest` with lambda + t ds and lambda + t dz in the cones."""
+        return min(longest, self.step(ds), self.step(dz))
+
+
+class Orthant(Symmetric):
     """s, z >= 0: W = sqrt(s / z)."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        super().__init__(batch, s, z)
         self.own = np.sqrt(s / z)
         self.lam = np.sqrt(s * z)
 
@@ -68,7 +148,7 @@ class Orthant:
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
-        """The largest t with s - t unit in the cone."""
+        """The least entry."""
         return float(s.min(initial=math.inf))
 
     def w(self, v: Array) -> Array:
@@ -109,10 +189,11 @@ def _gap(u: Array) -> Array:
     return found
 
 
-class SecondOrder:
+class SecondOrder(Symmetric):
     """|s_1| <= s_0: W = eta (2 w w' - J) with <w, J w> = 1, its root taken."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        super().__init__(batch, s, z)
         self.shape = (batch.number, batch.rows)
         s, z = s.reshape(self.shape), z.reshape(self.shape)
         size_s, size_z = np.sqrt(_gap(s)), np.sqrt(_gap(z))
@@ -142,7 +223,7 @@ class SecondOrder:
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
-        """The largest t with s - t unit in the cones."""
+        """The least s_0 - |s_1|."""
         u = s.reshape(batch.number, batch.rows)
         return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
 
@@ -199,10 +280,11 @@ class SecondOrder:
         return math.inf if share <= 0.0 else 1.0 / share
 
 
-class Semidefinite:
+class Semidefinite(Symmetric):
     """S, Z positive definite: W z = R' Z R with R' Z R = R^-1 S R^-T diagonal."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        super().__init__(batch, s, z)
         self.count, self.order = batch.number, order_of(batch.rows)
         left, right = np.linalg.cholesky(self._matrices(s)), np.linalg.cholesky(self._matrices(z))
         u, values, vt = np.linalg.svd(right.transpose(0, 2, 1) @ left)
@@ -232,7 +314,7 @@ class Semidefinite:
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
-        """The largest t with s - t unit in the cones: the least eigenvalue."""
+        """The least eigenvalue."""
         return float(np.linalg.eigvalsh(matrices(s, batch.number, order_of(batch.rows))).min(initial=math.inf))
 
     def _matrices(self, v: Array) -> Array:
@@ -298,8 +380,10 @@ def matrices(v: Array, count: int, order: int) -> Array:
     return out
 
 
-KINDS: dict[str, type[Orthant] | type[SecondOrder] | type[Semidefinite]] = {
+KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {
     "nonnegative": Orthant,
     "second_order": SecondOrder,
     "semidefinite": Semidefinite,
+    "exponential": Nonsymmetric,
+    "power": Nonsymmetric,
 }

@@ -16,6 +16,9 @@ from fwdsl.backends.interior.system import System
 EXACT = 1e-15
 """The share of their terms that equations may miss for nothing to be corrected."""
 
+LONGEST = 1.0 / 0.99
+"""The longest step looked for in cones of three rows: a little is left to the boundary of a whole one."""
+
 Map = Callable[[Array], Array]
 Scalings = Sequence[Scaling | None]
 
@@ -69,15 +72,31 @@ def reach_of(batches: Sequence[Batch], scalings: Scalings, d: Direction, tau: fl
     """The largest step in a direction that stays in the cones."""
     longest = math.inf
     for batch, scaling in zip(batches, scalings, strict=True):
-        if scaling is not None:
+        # those of three rows look for their way from the whole step on, the longest that is taken
+        if scaling is not None and KINDS[batch.kind].symmetric:
             at = slice(batch.start, batch.stop)
-            longest = min(longest, scaling.step(d.s[at]), scaling.step(d.z[at]))
+            longest = scaling.reach(d.s[at], d.z[at], longest)
     for value, change in ((tau, d.tau), (kappa, d.kappa)):
         if change < 0.0:
             longest = min(longest, -value / change)
+    for batch, scaling in zip(batches, scalings, strict=True):
+        if scaling is not None and not KINDS[batch.kind].symmetric:
+            at = slice(batch.start, batch.stop)
+            longest = scaling.reach(d.s[at], d.z[at], min(longest, LONGEST))
     return longest
 
 
-def inside(batches: Sequence[Batch], s: Array) -> bool:
-    """True if rows are in the interior of their cones, whatever those of the zero cone are."""
-    return all(KINDS[k.kind].inside(k, s[k.start : k.stop]) for k in batches if k.kind in KINDS)
+def inside(batches: Sequence[Batch], s: Array, z: Array) -> bool:
+    """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
+    return all(
+        KINDS[k.kind].inside(k, s[k.start : k.stop]) and KINDS[k.kind].inside_dual(k, z[k.start : k.stop])
+        for k in batches
+        if k.kind in KINDS
+    )
+
+
+def central(batches: Sequence[Batch], s: Array, z: Array, mu: float) -> bool:
+    """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
+    return all(
+        KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu) for k in batches if k.kind in KINDS
+    )

@@ -24,12 +24,13 @@ SECONDS_A_STEP, OF_A_ROW = 4e-4, 1.5e-7
 
 
 class Interior(Method):
-    """A primal-dual interior-point method for functions with a conic form: linear, quadratic, second-order and semidefinite."""
+    """A primal-dual interior-point method for conic forms: linear, quadratic, second-order, semidefinite, exponential and power cones."""
 
     name = "interior"
     title = "primal-dual interior-point method on the homogeneous embedding, with factorisations"
-    source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992"
+    source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992; Dahl, Andersen 2022"
     most_iterations = 200
+    outruns_repairs = True
     runs_in = "fwdsl.backends.interior.run"
     least_seconds = STEPS * SECONDS_A_STEP
 

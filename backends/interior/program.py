@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array, vstack
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array
 
 from fwdsl.atoms.base import Array, MatrixLike
-from fwdsl.atoms.conic import Cone, Conic
+from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
 from fwdsl.backends.kernels.compile import kernel
@@ -27,7 +27,7 @@ from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
-ORDER = ("zero", "nonnegative", "second_order", "semidefinite")
+ORDER = ("zero", "nonnegative", "second_order", "semidefinite", "exponential", "power")
 """The order of the cones in the rows; within a kind the smaller ones come first."""
 
 
@@ -40,12 +40,13 @@ MOSTLY = 0.8
 
 
 class Batch(NamedTuple):
-    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone."""
+    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone. Of power cones the power is one too."""
 
     kind: str
     start: int
     number: int
     rows: int
+    power: float = 0.0
 
     @property
     def stop(self) -> int:
@@ -79,18 +80,17 @@ class ConicProgram:
     @classmethod
     def of(cls, canonical: Canonical, look: Look) -> ConicProgram:
         """Raises `ValueError` where a function has no conic form; `look` is asked between its parts."""
-        T = block_diag([_triangle(b) for b in canonical.blocks], format="csr")
+        T = _triangles(canonical)
         parts, extra, row = [], T.shape[1], 0
         for form, K, offset in _functions(canonical, T):
             look()
             parts.append(_PlacedForm(form, K, offset, extra, row))
             extra, row = extra + form.extra, row + form.offset.size
-        cones = [cone for p in parts for cone in p.form.cones]
-        rows, batches = _sorted(cones)
-        A, b = _constraints(parts, extra, row, look)
+        rows, batches = _sorted([cone for p in parts for cone in p.form.cones])
+        A, b = _constraints(parts, extra, rows, look)
         P, c = _objective(parts, extra, T.T @ canonical.q, look)
         look()
-        return cls(canonical, T, tuple(parts), P, c, A[rows], b[rows], rows, batches)
+        return cls(canonical, T, tuple(parts), P, c, A, b, rows, batches)
 
     def point(self, v: Array) -> Array:
         return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
@@ -102,8 +102,9 @@ class ConicProgram:
         ys = []
         for p in self.parts[: len(self.canonical.terms)]:
             form, own = p.form, m[p.row : p.row + p.form.offset.size]
-            at = p.K @ v[: p.K.shape[1]] + tau * p.offset
-            y = np.asarray(form.curvature) * at + tau * np.asarray(form.slope)
+            y = tau * np.asarray(form.slope)
+            if np.any(form.curvature):
+                y = y + np.asarray(form.curvature) * (p.K @ v[: p.K.shape[1]] + tau * p.offset)
             of = form.of_z
             ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
         return ys
@@ -117,12 +118,25 @@ class ConicProgram:
     def groups(self) -> Index:
         """The number of the scale of each row: one for each row of a product of intervals, one for each other cone."""
         found, number = np.empty(self.b.size, dtype=np.intp), 0
-        for kind, start, count, rows in self.batches:
+        for kind, start, count, rows, _ in self.batches:
             each = 1 if kind in ("zero", "nonnegative") else rows
             total = count * rows // each
             found[start : start + count * rows] = number + np.repeat(np.arange(total), each)
             number += total
         return found
+
+
+def _triangles(canonical: Canonical) -> csr_array:
+    """T: the identity but for symmetric matrices."""
+    if not any(b.symmetric for b in canonical.blocks):
+        return _unit_rows(0, canonical.size, canonical.size)
+    return csr_array(block_diag([_triangle(b) for b in canonical.blocks], format="csr"))
+
+
+def _unit_rows(start: int, stop: int, columns: int) -> csr_array:
+    """Rows start to stop - 1 of the identity."""
+    at = np.arange(start, stop)
+    return csr_array((np.ones(at.size), at, np.arange(at.size + 1)), (at.size, columns))
 
 
 def _triangle(block: Block) -> Any:
@@ -141,10 +155,14 @@ def _triangle(block: Block) -> Any:
 def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_array, Array]]:
     """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
     conics = iter(canonical.conics)
+    plain = not any(b.symmetric for b in canonical.blocks)
     for term in canonical.terms:
-        yield _known(next(conics)), _map(term, canonical.size) @ T, term.map.offset
+        K = _map(term, canonical.size)
+        yield _known(next(conics)), K if plain else K @ T, term.map.offset
     for block in canonical.blocks:
-        yield _known(next(conics)), T[block.start : block.stop], np.zeros(block.size)
+        start, stop = block.start, block.start + block.size
+        K = _unit_rows(start, stop, canonical.size) if plain else T[start:stop]
+        yield _known(next(conics)), K, np.zeros(block.size)
 
 
 def _known(form: Conic | None) -> Conic:
@@ -155,56 +173,67 @@ def _known(form: Conic | None) -> Conic:
 
 def _map(term: SumTerm, size: int) -> csr_array:
     """The columns of all blocks."""
-    found = csr_array((term.map.rows, size))
-    for block, m in term.map.parts:
-        part = m.sparse().tocoo()
-        found = found + csr_array((part.data, (part.row, part.col + block.start)), (term.map.rows, size))
-    return found
+    parts = [(block.start, m.sparse()) for block, m in term.map.parts]
+    shape = (term.map.rows, size)
+    if len(parts) == 1:
+        start, only = parts[0]
+        return csr_array((only.data, only.indices + start, only.indptr), shape)
+    found = [entries()]
+    for start, part in parts:
+        row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))
+        found.append(MatrixEntries(row, part.indices.astype(np.intp) + start, part.data))
+    row, column, value = joined(found)
+    return csr_array((value, (row, column)), shape)
+
+
+def _product(of: MatrixEntries, K: csr_array) -> MatrixEntries:
+    """The entries of F K, F having these entries; those of one place come several times."""
+    first, counts = K.indptr[of.column], np.diff(K.indptr)[of.column]
+    total = int(counts.sum())
+    at = np.arange(total) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return MatrixEntries(np.repeat(of.row, counts), K.indices[at], np.repeat(of.value, counts) * K.data[at])
 
 
 def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
     """The rows in the order of their cones, and the batches."""
     starts = np.concatenate([[0], np.cumsum([c.rows for c in cones], dtype=np.intp)])
-    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), _width(cones[i])))
+    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), cones[i].width, cones[i].power))
     places = [np.arange(starts[i], starts[i + 1]) for i in order]
     batches: list[Batch] = []
     at = 0
     for i in order:
-        kind, rows = cones[i]
-        if batches and batches[-1].kind == kind and _width(cones[i]) in (0, batches[-1].rows):
-            last = batches[-1]
-            wider = last.rows + rows if _width(cones[i]) == 0 else last.rows
-            batches[-1] = Batch(kind, last.start, last.number + (_width(cones[i]) != 0), wider)
+        cone = cones[i]
+        number, rows = (1, cone.rows) if cone.is_separable else (cone.rows // max(1, cone.width), cone.width)
+        last = batches[-1] if batches else None
+        if last is None or (last.kind, last.power) != (cone.kind, cone.power):
+            batches.append(Batch(cone.kind, at, number, rows, cone.power))
+        elif cone.is_separable:
+            batches[-1] = last._replace(rows=last.rows + rows)
+        elif last.rows == rows:
+            batches[-1] = last._replace(number=last.number + number)
         else:
-            batches.append(Batch(kind, at, 1, rows))
-        at += rows
+            batches.append(Batch(cone.kind, at, number, rows, cone.power))
+        at += cone.rows
     return np.concatenate([np.zeros(0, dtype=np.intp), *places]), tuple(batches)
 
 
-def _width(cone: Cone) -> int:
-    """The rows of a cone that is no product of intervals."""
-    return 0 if cone.is_separable else cone.rows
-
-
-def _constraints(parts: list[_PlacedForm], columns: int, rows: int, look: Look) -> tuple[csr_array, Array]:
-    """A = -(F K, G) and b = F o + h."""
-    b = np.zeros(rows)
-    found = [csr_array((0, columns))]
+def _constraints(parts: list[_PlacedForm], columns: int, rows: Index, look: Look) -> tuple[csr_array, Array]:
+    """A = -(F K, G) and b = F o + h, their rows in the order of the cones."""
+    b = np.zeros(rows.size)
+    found = [entries()]
     for p in parts:
         look()
-        form = p.form
-        shape = (form.offset.size, form.size)
-        F = csr_array((form.of_z.value, (form.of_z.row, form.of_z.column)), shape)
-        b[p.row : p.row + shape[0]] = F @ p.offset + form.offset
-        FK = F @ p.K
-        look()
-        found.append(csr_array((-FK.data, FK.indices, FK.indptr), (shape[0], columns)))
-        if form.of_u.value.size:
-            G = csr_array((form.of_u.value, (form.of_u.row, form.of_u.column + p.extra)), (shape[0], columns))
-            found[-1] = found[-1] - G
+        form, of = p.form, p.form.of_z
+        size = form.offset.size
+        b[p.row : p.row + size] = form.offset
+        if p.offset.any():
+            b[p.row : p.row + size] += np.bincount(of.row, weights=of.value * p.offset[of.column], minlength=size)
+        found += [_product(of, p.K).shifted(p.row, 0), form.of_u.shifted(p.row, p.extra)]
     look()
-    A = csr_array(vstack(found, format="csr"))
-    return A, b
+    place = np.empty_like(rows)
+    place[rows] = np.arange(rows.size)
+    row, column, value = joined(found)
+    return csr_array((-value, (place[row], column)), (rows.size, columns)), b[rows]
 
 
 def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> tuple[Any, Array]:
@@ -212,19 +241,22 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
     c = np.zeros(columns)
     c[: q.size] = q
     diagonal = np.zeros(columns)
-    P: MatrixLike = csr_array((columns, columns))
+    P: MatrixLike | None = None
     for p in parts:
         form, width = p.form, p.K.shape[1]
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
-        c[:width] += p.K.T @ (a * p.offset + np.asarray(form.slope))
+        if np.any(form.slope) or (a.any() and p.offset.any()):
+            c[:width] += p.K.T @ np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
         own = slice(p.extra, p.extra + form.extra)
         diagonal[own], c[own] = form.extra_curvature, form.extra_slope
         if a.any():
-            P = _added(P, weighted_gram(p.K, a, look))
+            P = _added(csr_array((columns, columns)) if P is None else P, weighted_gram(p.K, a, look))
     if isinstance(P, np.ndarray):
         np.einsum("ii->i", P)[:] += diagonal
         return P, c
-    return (P + diags_array(diagonal)).tocsr(), c
+    at = np.flatnonzero(diagonal)
+    curved = csr_array((diagonal[at], (at, at)), (columns, columns))
+    return curved if P is None else csr_array(P + curved), c
 
 
 def _added(P: Any, square: Any) -> Any:

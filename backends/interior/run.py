@@ -5,14 +5,16 @@ r"""A primal-dual interior-point method on the homogeneous embedding of the coni
     P v + A'z + tau c = 0,   A v + s - tau b = 0,   kappa + <c, v> + <b, z> + v'P v / tau = 0,   s in K, z in K*, tau, kappa >= 0
 
 A point with tau > 0 gives the solution v / tau, z / tau; one with tau = 0 proves that the program is infeasible or unbounded. A step is that of
-Mehrotra's predictor and corrector in the scaling of Nesterov and Todd. Both need one factorisation:
+Mehrotra's predictor and corrector in the scaling of Nesterov and Todd, or Tuncel's where a cone is not symmetric. Both need one factorisation:
 
     S d1 = the residuals,   S d2 = (-c, b),   d = d1 + dtau d2,   S = [P A'; A -W'W], in the scaled multipliers W dz (`system`)
 
-The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares. 10 to 20 steps.
+The program is scaled to entries of about one (`equilibrated`), so units do not count. The first point has slacks of least squares, or is the middle
+of all cones where some are not symmetric (`nonsymmetric`). 10 to 20 steps.
 
 Sources: Goulart, Chen, "Clarabel: an interior-point solver for conic programs with quadratic objectives", 2024 (embedding with P, sections 2 to
-4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones).
+4); Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010 (cones); Andersen, Roos, Terlaky 2003 (second-order cones);
+Dahl, Andersen 2022 (exponential cones).
 """
 
 from __future__ import annotations
@@ -24,14 +26,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.cones import KINDS, Symmetric
 from fwdsl.backends.interior.directions import (
     Direction,
     Linearised,
     Scalings,
+    central,
     each,
     inside,
     is_rounding,
@@ -96,14 +99,14 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
         program = self.program = ConicProgram.of(problem.canonical, problem.look)
         self.d, self.e = equilibrated(program, problem.look)
-        D, E = diags_array(self.d), diags_array(self.e)
-        c, A, b = self.d * program.c, E @ program.A @ D, self.e * program.b
+        c, b = self.d * program.c, self.e * program.b
+        self.A = _scaled(program.A, self.e, self.d)
         problem.look()
-        P = self.d[:, None] * program.P * self.d if isinstance(program.P, np.ndarray) else (D @ program.P @ D).tocsr()
+        P = program.P
+        P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else _scaled(P, self.d, self.d)
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
-        self.A = A.tocsr()
         problem.look()
         self.kind = size_of(problem.canonical).kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
@@ -192,8 +195,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is not None:
                 at = slice(batch.start, batch.stop)
-                second = scaling.product(affine.s[at], affine.z[at])
-                turned[at] += scaling.divide(second - mu * KINDS[batch.kind].unit(batch))
+                turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
 
@@ -226,12 +228,17 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return now.v, now.z
         v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
         s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
-        fits = np.isfinite(v).all() and inside(self.batches, s) and inside(self.batches, z)
+        fits = np.isfinite(v).all() and inside(self.batches, s, z)
         return (v, z) if fits else (now.v, now.z)
 
     def _first_point(self) -> None:
-        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units."""
+        """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
+
+        The units of cones that are not symmetric are on no line into them: then the run begins in the middle.
+        """
         now = self.state
+        if not all(KINDS[k.kind].symmetric for k in self.batches if k.kind in KINDS):
+            return
         system = self.systems.at(self.batches, scalings_of(self.batches, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
@@ -242,6 +249,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 s[at] = 0.0
                 continue
             kind = KINDS[batch.kind]
+            assert issubclass(kind, Symmetric)
             for rows in (s, z):
                 outside = -kind.depth(batch, rows[at])
                 if outside >= 0.0:
@@ -259,14 +267,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for _ in range(40):
             v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
-            if (
-                tau > 0.0
-                and kappa > 0.0
-                and inside(self.batches, s)
-                and inside(self.batches, z)
-                and np.isfinite(v).all()
-            ):
-                break
+            if tau > 0.0 and kappa > 0.0 and np.isfinite(v).all() and inside(self.batches, s, z):
+                k = self.program.equations
+                mu = (float(s[k:] @ z[k:]) + tau * kappa) / self.degree
+                if central(self.batches, s, z, mu):
+                    break
             length *= 0.8
         else:
             length = 0.0
@@ -397,3 +402,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v and z themselves, which prove that there is no solution where tau vanishes."""
         v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
+
+
+def _scaled(A: Any, left: Array, right: Array) -> csr_array:
+    """diag(left) A diag(right)."""
+    A = A.tocsr()
+    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)

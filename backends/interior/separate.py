@@ -10,7 +10,10 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +41,9 @@ class Group(NamedTuple):
     z: Index  # the rows of K (entries,)
     of_z: Array  # as rows
     of_own: Array  # (entries, rows of each, unknowns of each)
+    partners: Index | None = (
+        None  # where cones have three rows: the three among the rows of the entry (entries, rows of each, 3)
+    )
 
 
 class Factor(NamedTuple):
@@ -107,7 +113,8 @@ class Separate:
             for g in found:
                 rows, own = place[part.row + g.rows], part.extra + g.own
                 of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
-                groups.append(Group(_short(rows), _short(own), _short(first + g.z), -g.of_z * e[rows], of_own))
+                of_z = -g.of_z * e[rows]
+                groups.append(Group(_short(rows), _short(own), _short(first + g.z), of_z, of_own, g.partners))
                 kept[own], others[rows] = False, False
             if found:
                 maps.append(part.K)
@@ -135,6 +142,19 @@ class Separate:
         rest.add_adjoint(u[self.others], below)
         across[self.kept] = below
         return along, across
+
+    @cached_property
+    def turned_rows(self) -> Index:
+        """The rows of entries with cones of three rows."""
+        own = [g.rows.reshape(-1) for g in self.groups if g.partners is not None]
+        return np.concatenate([np.zeros(0, dtype=np.uint32), *own])
+
+    def turned(self, roots: Array) -> Separate:
+        """The entries with cones of three rows at a scaling, where W^-T has these numbers in each row, in the columns of its cone.
+
+        Their rows are those of W^-T A then, and their weights 1.
+        """
+        return replace(self, groups=tuple(_turned(g, roots) for g in self.groups))
 
     def factors(self, weights: Array, P: Array) -> list[Factor]:
         """The factors of all groups at the weights of all rows, and the diagonal of P."""
@@ -183,18 +203,32 @@ class Separate:
         return whole
 
 
+def _turned(g: Group, roots: Array) -> Group:
+    """A group with its rows times W^-T, where it has cones of three rows."""
+    if g.partners is None:
+        return g
+    root, entry = roots[g.rows], np.arange(g.rows.shape[0])[:, None, None]
+    return g._replace(
+        of_z=np.einsum("irj,irj->ir", root, g.of_z[entry, g.partners]),
+        of_own=np.einsum("irj,irjq->irq", root, g.of_own[entry, g.partners]),
+    )
+
+
 def _groups(form: Conic) -> list[Group]:
     """The entries of a form with unknowns of their own, those of one size together."""
     label = form.owner
     if not form.owned:
         return []
     row, column, value = form.of_u
-    # a row of each entry's own, which all are of one entry
-    of_each = np.full(form.offset.size, -1)
-    of_each[row] = np.arange(row.size)
-    rows = np.flatnonzero(of_each >= 0)
-    at = of_each[rows]
-    of_row = label[column[at]]
+    # the unknowns of a row are all of one entry, and so are those of the three rows of a cone
+    heads = form.heads
+    entry = np.full(form.offset.size, -1)
+    np.maximum.at(entry, heads[row], label[column])
+    entry = entry[heads]
+    rows = np.flatnonzero(entry >= 0)
+    of_row = entry[rows]
+    three = np.zeros(form.offset.size, dtype=bool)
+    three[np.concatenate([np.zeros(0, dtype=np.intp), *_of_three(form)])] = True
     factor: Array = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size).astype(float)
     rank_of_row, rank = _ranks(of_row), _ranks(label)
     size = np.stack([np.bincount(of_row, minlength=form.size), np.bincount(label, minlength=form.size)])
@@ -212,8 +246,21 @@ def _groups(form: Conic) -> list[Group]:
         of_row_rank = np.zeros(form.offset.size, dtype=np.intp)
         of_row_rank[rows] = rank_of_row
         np.add.at(of_own, (index[label[column[live]]], of_row_rank[row[live]], rank[column[live]]), value[live])
-        found.append(Group(its_rows, its_own, z, factor[its_rows], of_own))
+        partners = None
+        if three[its_rows].any():
+            first = np.where(three, of_row_rank[heads], of_row_rank)[its_rows]
+            partners = first[:, :, None] + np.where(three[its_rows], 1, 0)[:, :, None] * np.arange(3)
+        found.append(Group(its_rows, its_own, z, factor[its_rows], of_own, partners))
     return found
+
+
+def _of_three(form: Conic) -> Iterator[Index]:
+    """The rows in cones of three."""
+    at = 0
+    for cone in form.cones:
+        if cone.is_of_three:
+            yield np.arange(at, at + cone.rows)
+        at += cone.rows
 
 
 def _short(index: Index) -> Index:

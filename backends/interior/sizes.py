@@ -39,6 +39,9 @@ WHOLE_FACTOR, FACTOR = 3e-11, 2.5e-11
 DENSE_PRODUCT, SPARSE_PRODUCT = 5e-11, 2e-9
 """Seconds of a multiplication of a product of matrices, dense or sparse."""
 
+CALLS = 1.2e-3
+"""Seconds of SciPy's calls that write down a sparse system of any size; one without equations in a band has its places found once."""
+
 OF_A_NUMBER, PASSES = 5e-9, 1e-8
 """Seconds that a number of the matrix that is factored takes beside that, and those of all products of a step with one of A."""
 
@@ -85,6 +88,9 @@ def size_of(form: Canonical) -> Size:
         # those of quadratic losses are in P, which is formed once
         if np.any(conic.curvature):
             squares += _products(term)
+        elif 0 < equations**2 <= FILLS * unknowns and all(cone.kind == "zero" for cone in conic.cones):
+            # a few equations are a border of the matrix, however long they are
+            products += float(equations * sum(_entries(block, m) for block, m in term.map.parts))
         else:
             products += _products(term)
             dense += _products(term) if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0
@@ -103,10 +109,11 @@ def size_of(form: Canonical) -> Size:
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products + squares > FILLS * unknowns and not _is_chain(form)
-        seconds = 5e-8 * entries + (1e-10 * float(unknowns) ** 3 if fills else 5e-8 * (products + squares))
+        seconds = CALLS if equations else 0.1 * CALLS
+        seconds += 5e-8 * entries + (1e-10 * float(unknowns) ** 3 if fills else 5e-8 * (products + squares))
         memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
-        # a factor that fills up is sooner made of a matrix without zeros, where that is not too large
-        if not fills or seconds < found.seconds or order > LARGEST:
+        # a small matrix, or one that fills up, is sooner factored with its zeros, where it is not too large
+        if seconds < found.seconds or order > LARGEST:
             found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
     owned = sum(conic.owned for conic in known)
     order = unknowns - owned + equations

@@ -84,7 +84,7 @@ class Systems:
         self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin else None
-        self.of_P = _product(self.P)
+        self.of_P = _product(P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
@@ -101,9 +101,12 @@ class Systems:
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
         if self.sparse or self.thin:
-            root = _diagonal_of_roots(batches, scalings)
-            if self.separate is not None and (root is not None or self.kind == "reduced"):
-                return self._separated(self.separate, batches, scalings, root)
+            separate = self.separate
+            root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
+            if separate is not None and (root is not None or self.kind == "reduced"):
+                return self._separated(separate, batches, scalings, root)
+            if separate is not None and separate.turned_rows.size:
+                root = None
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._thin
             return System(
@@ -137,6 +140,9 @@ class Systems:
             weights, rest = matrix.diagonal(), Rows((matrix[others][:, others] @ separate.rest).tocsr())
         else:
             weights, rest = root, separate.of_rest.scaled(root[others])
+        if separate.turned_rows.size:
+            separate = separate.turned(_rows_of_roots(batches, scalings, weights.size))
+            weights[separate.turned_rows] = 1.0
         factors = separate.factors(weights, self.diagonal + SHIFT)
         if self.narrow is not None:
             inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
@@ -363,15 +369,32 @@ def _scaled_rows(A: csr_array, root: Array) -> csr_array:
     return csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
 
 
-def _diagonal_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array | None:
-    """The diagonal of W^-T, with 1 of the zero cone; None where a cone has a matrix."""
+def _diagonal_of_roots(
+    batches: Sequence[Batch], scalings: Sequence[Scaling | None], without: Sequence[int] | NDArray[Any]
+) -> Array | None:
+    """The diagonal of W^-T, with 1 of the zero cone and of cones whose rows all are left out; None where another cone has a matrix."""
     found = [np.zeros(0)]
+    left_out = np.zeros(batches[-1].stop if batches else 0, dtype=bool)
+    left_out[np.asarray(without, dtype=np.intp)] = True
     for batch, scaling in zip(batches, scalings, strict=True):
-        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        rows = batch.number * batch.rows
+        root = np.ones(rows) if scaling is None or left_out[batch.start : batch.stop].all() else scaling.root()
         if root.ndim > 1:
             return None
         found.append(root)
     return np.concatenate(found)
+
+
+def _rows_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> Array:
+    """The numbers of W^-T in each row, in the columns of its cone of three rows; of cones with a diagonal that is the first number."""
+    found = np.zeros((rows, 3))
+    for batch, scaling in zip(batches, scalings, strict=True):
+        root = np.ones(batch.rows) if scaling is None else scaling.root()
+        if root.ndim == 1:
+            found[batch.start : batch.stop, 0] = root
+        elif batch.rows == 3:
+            found[batch.start : batch.stop] = root.reshape(-1, 3)
+    return found
 
 
 def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:

@@ -21,18 +21,35 @@ Index = NDArray[np.intp]
 
 
 class Cone(NamedTuple):
-    """A cone of so many rows: "zero", "nonnegative", "second_order" (t, v) with |v| <= t, or "semidefinite".
+    """A cone of so many rows, or several cones of three rows each in a row:
 
-    A semidefinite matrix of order n has n (n + 1) / 2 rows: its upper triangle by rows, off the diagonal times sqrt(2).
+    - "zero", "nonnegative";
+    - "second_order": (t, v) with |v| <= t;
+    - "semidefinite": a matrix of order n has n (n + 1) / 2 rows, its upper triangle by rows, off the diagonal times sqrt(2);
+    - "exponential": (x, y, z) with y exp(x / y) <= z, y > 0, and what is left in the limit, x <= 0, y = 0, z >= 0;
+    - "power": (x, y, z) with |z| <= x^a y^(1 - a), x, y >= 0, where a = `power` lies between 0 and 1.
+
+    The dual cones of the last two: (u, v, w) with -u exp(v / u - 1) <= w, u < 0, and |w| <= (u / a)^a (v / (1 - a))^(1 - a).
     """
 
     kind: str
     rows: int
+    power: float = 0.0
 
     @property
     def is_separable(self) -> bool:
         """True if it is a product of intervals."""
         return self.kind in ("zero", "nonnegative")
+
+    @property
+    def is_of_three(self) -> bool:
+        """True of cones of three rows, of which there may be several."""
+        return self.kind in ("exponential", "power")
+
+    @property
+    def width(self) -> int:
+        """The rows of each single cone."""
+        return 1 if self.is_separable else 3 if self.is_of_three else self.rows
 
 
 class MatrixEntries(NamedTuple):
@@ -108,6 +125,16 @@ class Conic:
         """The number of unknowns that belong to each entry of z; 0 where not all of them belong to one."""
         return self.extra if self.owner.size and self.owner.min() >= 0 else 0
 
+    @property
+    def heads(self) -> Index:
+        """The first row of the cone of three rows that each row belongs to; the row itself in other cones."""
+        found, at = np.arange(self.offset.size), 0
+        for cone in self.cones:
+            if cone.is_of_three:
+                found[at : at + cone.rows] -= np.arange(cone.rows) % 3
+            at += cone.rows
+        return found
+
     def repeated(self, places: Index, size: int) -> Conic:
         """The sum over the rows of `places` of this function of those entries of z; no entry is in two rows."""
         count = places.shape[0]
@@ -148,6 +175,14 @@ class ConicRow(NamedTuple):
     offset: ArrayLike
 
 
+class ConicTriple(NamedTuple):
+    """Three rows for each entry in an exponential or a power cone."""
+
+    rows: tuple[ConicRow, ConicRow, ConicRow]
+    kind: str = "exponential"
+    power: float = 0.0
+
+
 def by_entries(
     size: int,
     pieces: Sequence[ConicRow] = (),
@@ -156,8 +191,9 @@ def by_entries(
     slope: ArrayLike = 0.0,
     constant: ArrayLike = 0.0,
     weights: ArrayLike = 1.0,
+    triples: Sequence[ConicTriple] = (),
 ) -> Conic:
-    """sum_i w_i f_i(z_i): for each entry the unknowns `extras`, each with its curvature and slope, and the rows `pieces`.
+    """sum_i w_i f_i(z_i): for each entry the unknowns `extras`, each with its curvature and slope, the rows `pieces` and the cones `triples`.
 
     An entry without a weight has no rows, in which its unknowns would have no price.
     """
@@ -170,7 +206,14 @@ def by_entries(
         full = _full(value, size)
         return full if n == size else full[live]
 
-    full = [own(p.of_z) for p in pieces]
+    # the rows of a piece follow each other; those of a cone are next to each other
+    placed = [(k * n + row, p) for k, p in enumerate(pieces)]
+    for k, triple in enumerate(triples):
+        placed += [((len(pieces) + 3 * k) * n + 3 * row + j, p) for j, p in enumerate(triple.rows)]
+    offset = np.zeros(n * len(placed))
+    for at, p in placed:
+        offset[at] = own(p.offset)
+    cones = (Cone("nonnegative", n * len(pieces)), *(Cone(t.kind, 3 * n, t.power) for t in triples))
     return Conic(
         size,
         n * len(extras),
@@ -179,17 +222,17 @@ def by_entries(
         np.concatenate([np.zeros(0), *(own(w) * own(c) for c, _ in extras)]),
         np.concatenate([np.zeros(0), *(own(w) * own(s) for _, s in extras)]),
         float(w @ _full(constant, size)),
-        joined([MatrixEntries(k * n + row, live, f) for k, f in enumerate(full)]),
+        joined([MatrixEntries(at, live, own(p.of_z)) for at, p in placed if np.any(p.of_z)]),
         joined(
             [
-                MatrixEntries(k * n + row, j * n + row, np.full(n, float(value)))
-                for k, p in enumerate(pieces)
+                MatrixEntries(at, j * n + row, np.full(n, float(value)))
+                for at, p in placed
                 for j, value in enumerate(p.of_u)
                 if value != 0.0
             ]
         ),
-        np.concatenate([np.zeros(0), *(own(p.offset) for p in pieces)]),
-        (Cone("nonnegative", n * len(pieces)),) if n and pieces else (),
+        offset,
+        tuple(cone for cone in cones if cone.rows),
         np.tile(live, len(extras)),
     )
 
@@ -206,6 +249,94 @@ def norm_inf_form(size: int, c: float) -> Conic:
     t = entries(np.arange(2 * size), 0, 1.0) if size else entries()
     return Conic(
         size, 1, extra_slope=c, of_z=z, of_u=t, offset=np.zeros(2 * size), cones=(Cone("nonnegative", 2 * size),)
+    )
+
+
+def max_form(size: int, c: float) -> Conic:
+    """c max z: t >= z at the price c t."""
+    rows = np.arange(size)
+    return Conic(
+        size,
+        1 if size else 0,
+        extra_slope=c,
+        of_z=entries(rows, rows, -1.0) if size else entries(),
+        of_u=entries(rows, 0, 1.0) if size else entries(),
+        offset=np.zeros(size),
+        cones=(Cone("nonnegative", size),) if size else (),
+    )
+
+
+def sum_largest_form(size: int, c: float, k: int) -> Conic:
+    """c times the sum of the k largest: the least k t + sum u with u >= 0 and u >= z - t, at the price c."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    above = [entries(at, at, -1.0), entries(at, 0, 1.0), entries(at, 1 + at, 1.0)]  # u + t - z
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c * k], np.full(size, c)]),
+        of_z=above[0],
+        of_u=joined([above[1], above[2], entries(size + at, 1 + at, 1.0)]),
+        offset=np.zeros(2 * size),
+        cones=(Cone("nonnegative", 2 * size),),
+    )
+
+
+def log_sum_exp_form(size: int, c: float) -> Conic:
+    """c log sum exp z: the price c t with exp(z - t) <= u and sum u <= 1."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row, at, 1.0),
+        of_u=joined([entries(row, 0, -1.0), entries(row + 2, 1 + at, 1.0), entries(0, 1 + at, -1.0)]),
+        offset=np.concatenate([[1.0], np.tile([0.0, 1.0, 0.0], size)]),
+        cones=(Cone("nonnegative", 1), Cone("exponential", 3 * size)),
+    )
+
+
+def norm_p_form(size: int, c: float, p: float) -> Conic:
+    """c |z|_p: |z_i| <= u_i^(1/p) t^(1 - 1/p) with sum u = t, at the price c t; of 1 and 2 the forms of these."""
+    if not size or p in (1.0, 2.0):
+        return norm1_form(size, c) if p == 1.0 else norm2_form(size, c)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row + 2, at, 1.0),
+        of_u=joined(
+            [entries(0, 0, 1.0), entries(0, 1 + at, -1.0), entries(row, 1 + at, 1.0), entries(row + 1, 0, 1.0)]
+        ),
+        offset=np.zeros(1 + 3 * size),
+        cones=(Cone("zero", 1), Cone("power", 3 * size, 1.0 / p)),
+    )
+
+
+def geo_mean_form(size: int, c: float) -> Conic:
+    """-c (z_1 ... z_n)^(1/n): u_k <= u_(k-1)^(1 - 1/k) z_k^(1/k) with u_1 = z_1, at the price -c of the last."""
+    if size <= 1:
+        at = np.arange(size)
+        cones = (Cone("nonnegative", 1),) if size else ()
+        return Conic(size, slope=-c, of_z=entries(at, at, 1.0), offset=np.zeros(size), cones=cones)
+    count = size - 1
+    k = np.arange(count)
+    first = entries(0, 0, 1.0)
+    others = entries(3 * k[1:], k[1:] - 1, 1.0) if count > 1 else entries()
+    return Conic(
+        size,
+        count,
+        extra_slope=np.where(k == count - 1, -c, 0.0),
+        of_z=joined([first, entries(3 * k + 1, k + 1, 1.0)]),
+        of_u=joined([others, entries(3 * k + 2, k, 1.0)]),
+        offset=np.zeros(3 * count),
+        cones=tuple(Cone("power", 3, 1.0 - 1.0 / (j + 2.0)) for j in range(count)),
     )
 
 

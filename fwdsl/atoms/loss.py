@@ -52,11 +52,8 @@ class Loss(ABC):
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0
 
-    #: It is finite for z >= 0 only, or for z > 0 only; else everywhere. Then `value_naive` is inf outside, and slopes are infinite at 0 or not.
-    on_nonnegative: ClassVar[bool] = False
-
-    #: The domain of the conjugate is open at a finite end, where the conjugate is infinite: below, above.
-    open_ends: ClassVar[tuple[bool, bool]] = (False, False)
+    #: It is finite on a part of the line only, which `domain_naive` gives; `value_naive` is inf elsewhere.
+    has_domain: ClassVar[bool] = False
 
     #: It has formulas that can be compiled. A loss from outside may have references only, which its loops then call.
     compiled: ClassVar[bool] = True
@@ -73,7 +70,7 @@ class Loss(ABC):
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks {needed}: give `{needed}(z, b, p)`, l''")
         for name, made in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
             setattr(cls, f"{name}_loop", staticmethod(made))
-        if cls.compiled and cls.on_nonnegative and "tangent" in cls.__dict__:
+        if cls.compiled and cls.has_domain and "tangent" in cls.__dict__:
             cls.value_gradient_loop = staticmethod(loop(value_gradient_on_set, cls.tangent))
 
     # --- formulas: numbers of one sample, p the parameters; compiled, so written with `math` ------------------------
@@ -118,6 +115,16 @@ class Loss(ABC):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """The closure of the domain of l*(.; b_j), an interval: its ends, each possibly infinite."""
 
+    @staticmethod
+    def domain_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """The closure of the domain of l(.; b_j) where it has one: the nonnegative numbers, unless the loss says otherwise."""
+        return np.zeros_like(b), np.full_like(b, np.inf)
+
+    @staticmethod
+    def ends_open(p: Array) -> tuple[bool, bool]:
+        """True where the conjugate is infinite at the lower, and at the upper end of its domain, if that is finite."""
+        return False, False
+
     @classmethod
     def infimum_naive(cls, b: Array, p: Array) -> Array:
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
@@ -131,7 +138,7 @@ class Loss(ABC):
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
     #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it
-    conic: ClassVar[Callable[..., Conic] | None] = None
+    conic: ClassVar[Callable[..., Conic | None] | None] = None
     #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
 
@@ -219,25 +226,33 @@ class LossFunction:
         # what has no weight is 0 even where its value is infinite
         return float(w @ (values if self._weighs_all else np.where(w > 0.0, values, 0.0)))
 
-    def domain(self) -> VectorFunction | None:
-        """The set that predictions must be in for a finite value; None where that is every vector. What has no weight may be anywhere."""
-        if not self.loss.on_nonnegative:
-            return None
-        from .vectors.box import Box  # which loads what losses do without
-        from .vectors.nonnegative import Nonnegative
-
-        if self._weighs_all:
-            return Nonnegative(self.size)
-        return Box(self.size, np.where(self.w > 0.0, 0.0, -np.inf), np.full(self.size, np.inf))
-
-    def into_set(self, z: Array) -> Array:
-        """z with each entry at the nearest point of the closure of the domain."""
-        return np.where(self.w > 0.0, np.maximum(z, 0.0), z) if self.loss.on_nonnegative else z
-
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves
         found = sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(leaves, _BLOCK))
         return 0.0 if found is None else float(found)
+
+    @cached_property
+    def on(self) -> VectorFunction | None:
+        """The closure of the set of predictions with a finite value; None where that is every vector. What has no weight may be anywhere."""
+        if not self.loss.has_domain:
+            return None
+        from .vectors.box import Box  # sets are not loaded for losses that are finite everywhere
+        from .vectors.nonnegative import Nonnegative
+
+        lo, hi = self.loss.domain_naive(self.b, self.p)
+        if self._weighs_all and not lo.any() and np.all(hi == np.inf):
+            return Nonnegative(self.size)
+        live = self.w > 0.0
+        return Box(self.size, np.where(live, lo, -np.inf), np.where(live, hi, np.inf))
+
+    def into_set(self, z: Array) -> Array:
+        """z with each entry at the nearest point of the closure of the domain."""
+        return z if self.on is None else self.on.prox(z, 0.0)
+
+    @property
+    def ends_open(self) -> tuple[bool, bool]:
+        """True where the conjugate is infinite at a finite lower, and upper, end of its domain."""
+        return self.loss.ends_open(self.p)
 
     def gradient(self, z: Array) -> Array:
         """(w_j l'(z_j)), by the reference."""
@@ -293,7 +308,7 @@ class LossFunction:
             return y.copy()
         out = np.empty(self.size)
         inner = INSIDE * float(np.abs(y).max(initial=0.0))
-        below, above = (inner * is_open for is_open in self.loss.open_ends)
+        below, above = (inner * is_open for is_open in self.ends_open)
         for at in _blocks(self.size):
             lo, hi = self._ends(self.w[at], self.b[at])
             live = self.w[at] > 0.0 if inner and (below or above) else True

@@ -14,7 +14,7 @@ from ..grammar.source import Span
 from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, Type, names_in, once_per_model, sizes_of
 from ..model.options import Options
 from ..readers.row_blocks import is_on_disk
-from ..words import LOSSES, NUMBERS
+from ..words import CONVEX, LOSSES, NUMBERS
 from .data_operator import DataOperator
 from .evaluate import evaluate
 from .features import expressions
@@ -47,12 +47,12 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], fin
 def check_options(
     model: Model, dims: Sizes, values: Mapping[str, Any], origins: Mapping[str, str], findings: Findings
 ) -> None:
-    """Note options of losses whose values are not in the domain of the loss, which their declarations do not tell."""
+    """Note options of losses and functions whose values are not in the domain of these, which their declarations do not tell."""
     for term in model.terms:
-        if term.kind != "loss":
+        if term.kind == "affine":
             continue
         given = dict(term.options)
-        for parameter in LOSSES[term.atom].options:
+        for parameter in (LOSSES if term.kind == "loss" else CONVEX)[term.atom].options:
             expr, domain = given.get(parameter.name), NUMBERS.get(parameter.domain)
             if expr is None or domain is None or expr.op in ("const", "boolean"):
                 continue
@@ -65,7 +65,7 @@ def check_options(
                 "FW4511",
                 f"`{parameter.name}` of `{term.atom}` is {value:g}{origin}, but must be {domain.promised}",
                 span=expr.span,
-                rule="An option of a loss lies in the domain of the loss.",
+                rule="An option lies in the domain of the loss or the function.",
                 hint=f"give {what} a value that is {domain.promised}",
             )
 

@@ -209,6 +209,11 @@ def inner(a: Any, b: Any) -> Value:
     return np.asarray(a.reshape(len(a), -1) @ np.reshape(flat, -1))
 
 
+def combine(x: Any, M: Any) -> Value:
+    """sum_i x_i M_i."""
+    return np.asarray(np.tensordot(as_float64(x), as_float64(M), axes=1))
+
+
 def quad(U: Any, X: Any) -> Value:
     """u_i' X u_i for each row of U; X is one matrix for all rows, or has one for each."""
     U, X = as_float64(U), as_float64(X)

@@ -18,13 +18,16 @@ from ..light_dataclass import light_dataclass
 from ..model import Expr, sizes_of, slice_key
 from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
 
 LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""
+
+ASYMMETRY = 1e-12
+"""The share of the largest entry by which a matrix may differ from its transpose, by the rounding of a symmetric formula."""
 
 FEW = 16
 """Maps of a variable in a sum that are added one after the other."""
@@ -39,6 +42,10 @@ class _OfExpression(Exception):
 
 class Unsupported(_OfExpression):
     """The expression `expr` would take more memory than this version spends."""
+
+
+class Asymmetric(_OfExpression):
+    """The matrices of the expression `expr` have to be symmetric, and `what` says which is not."""
 
 
 class NotFinite(_OfExpression):
@@ -342,6 +349,17 @@ class AffineReader:
             return self._gathered(right, n, lambda at: Matrix(flat[at], False, left.name or "D"))
         return self.read(right).mapped(Matrix(flat, False, left.name or "D"), (n,))
 
+    def _combine(self, expr: Expr) -> AffineExpression:
+        x, matrices = expr.args
+        M = np.asarray(self.constant(matrices), dtype=np.float64)
+        if expr.value == "symmetric":
+            gaps = np.abs(M - M.transpose(0, 2, 1)).reshape(M.shape[0], -1).max(axis=1, initial=0.0)
+            if np.any(gaps > ASYMMETRY * np.abs(M).max(initial=0.0)):
+                raise Asymmetric(f"`{matrices.name or 'M'}[{int(gaps.argmax())}]` is not symmetric", matrices)
+            M = 0.5 * (M + M.transpose(0, 2, 1))
+        flat = Matrix(M.reshape(M.shape[0], -1), True, matrices.name or "M")
+        return self.read(x).mapped(flat, M.shape[1:])
+
     def _quad(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         data = self.constant(left)
@@ -369,6 +387,16 @@ class AffineReader:
         codes: Any = np.asarray(self.constant(expr.args[1]), dtype=np.intp) if len(expr.args) > 1 else expr.value
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
+
+    def _one_after_the_other(self, expr: Expr) -> AffineExpression:
+        """The numbers of all arguments, one after the other."""
+        parts = [self.read(a) for a in expr.args]
+        ends = np.cumsum([0, *(p.offset.size for p in parts)])
+        size = int(ends[-1])
+        placed = [
+            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
+        ]
+        return _sum(placed, (size,))
 
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
@@ -458,6 +486,8 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "diag": AffineReader._diag,
     "inner": AffineReader._inner,
     "quad": AffineReader._quad,
+    "combine": AffineReader._combine,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
+    "stack": AffineReader._one_after_the_other,
 }

@@ -152,7 +152,7 @@ class Canonical:
     @cached_property
     def has_losses_on_sets(self) -> bool:
         """True if a loss is finite on a set only, as a logarithm is: then an iterate may be where the objective is infinite."""
-        return any(isinstance(t.f, LossFunction) and t.f.loss.on_nonnegative for t in self.terms)
+        return any(isinstance(t.f, LossFunction) and t.f.loss.has_domain for t in self.terms)
 
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:

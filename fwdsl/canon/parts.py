@@ -101,6 +101,10 @@ class Stacked:
         for block, m in self.parts:
             out[block.slice] += m.adjoint_over(y, leaves)
 
+    def dot(self, y: Array, z: Array) -> float:
+        """<y, z> for vectors of the size of K x, taken over its leaves."""
+        return tree_dot(y, z, self.leaves)
+
     def partial(self, y: Array) -> tuple[Any, ...]:
         """The sums over rows that K' y is made of: a value of a node (`fwdsl.sums`), which the holder of its rows gives."""
         return tuple(m.partial(y, self.leaves) for _, m in self.parts)
@@ -187,7 +191,7 @@ class SumTerm:
 
     def dot(self, y: Array, z: Array) -> float:
         """<y, z> for vectors of the size of K x."""
-        return tree_dot(y, z, self.map.leaves)
+        return self.map.dot(y, z)
 
     @property
     def is_smooth(self) -> bool:
@@ -212,4 +216,4 @@ class SumTerm:
         """
         if isinstance(self.f, VectorFunction):
             return self.f.set_beneath()
-        return self.f.domain() if isinstance(self.f, LossFunction) else None
+        return self.f.on if isinstance(self.f, LossFunction) else None

@@ -129,7 +129,7 @@ def _told(canonical: Canonical, d: Array, condition: str = "") -> Ray:
 
 def _sinks(f: LossFunction, z: Array) -> bool:
     """True if a loss without an infimum falls along z: 0 is an end of the domain of its conjugate, and not in it."""
-    below, above = f.loss.open_ends
+    below, above = f.ends_open
     lo, hi = f.dual_bounds()
     live = f.w > 0.0
     return bool(
@@ -170,7 +170,7 @@ def _growth(g: VectorFunction, d: Array) -> float:
     norm = inner.pair[0]
     if not d.any() or norm is None:
         return 0.0
-    return inner.value(d) if CONVEX[norm].is_norm else math.inf
+    return inner.value(d) if CONVEX[norm].grows_evenly else math.inf
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:

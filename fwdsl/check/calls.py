@@ -22,10 +22,10 @@ from ..words import (
     elsewhere,
     function_named,
     function_names,
-    is_of_variables,
 )
 from .arguments import bind_arguments
 from .atoms import convex, entrywise, loss
+from .composed import composed
 from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
@@ -41,15 +41,12 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
         value = first_argument(ctx, node)
         if isinstance(value, Expr) and is_constant(value):
             return constant(ctx, node, value)
-        if not is_of_variables(name):
-            _of_constants(ctx, node, value)
-            return None
     if name in LOSSES:
         return loss(ctx, node)
     if name in ENTRYWISE:
         return entrywise(ctx, node)
     if name in CONVEX:
-        return convex(ctx, node)
+        return composed(ctx, node) if CONVEX[name].is_composed else convex(ctx, node)
     if name in FEATURE_MAPS:
         return feature_map(ctx, node)
     if name not in FUNCTIONS:
@@ -57,50 +54,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
         return None
     bound = bind_arguments(ctx, node, FUNCTIONS[name].parameters)
     return None if bound is None else apply(ctx, node, bound)
-
-
-def _of_constants(ctx: Context, node: tree.Call, value: Value | None) -> None:
-    """Report a function of constants that is given something else."""
-    if value is None and (node.args or node.keywords):
-        return
-    if value is None:
-        bind_arguments(ctx, node, CONSTANTS[node.func.name].parameters)
-        return
-    part = node.args[0] if node.args else node.keywords[0].value
-    name = node.func.name
-    ctx.error(
-        "FW2006",
-        f"there is no function `{name}` of variables, and `{ctx.text(part)}` depends on one",
-        node.func.span,
-        labels=ctx.declared(part),
-        rule="The functions are the losses, norms, feature maps and operations of the language.",
-        hint=_INSTEAD.get(name, ""),
-    )
-
-
-#: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
-_INSTEAD = {
-    "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
-    "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
-    "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
-    "logsumexp": "`sum(logistic(z))` is the sum of `log(1 + exp(z))`, and the loss `softmax(Z, y)` has the `log sum exp` of each row",
-    "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
-    "median": "the sum of the losses `absolute(z, b)` is least at the median of `b`",
-    "transpose": "the transpose of a matrix is written `A.T`",
-    "matmul": "a matrix product is written `A @ x`",
-    **dict.fromkeys(("load", "read", "read_csv", "loadtxt"), 'data come from a source: `data X: matrix[n, p] from csv("X.csv")`'),
-}  # fmt: skip
-_INSTEAD |= {
-    "neg": "`pos(-x)` is the negative part of each entry: `sum(pos(-x))` is the sum of them",
-    "maximum": _INSTEAD["max"],
-    "minimum": _INSTEAD["min"],
-}
-_INSTEAD |= {"power": _INSTEAD["pow"]}
-_BARE_NORM = (
-    "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
-    "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
-)
-_INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
 
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
@@ -112,24 +65,23 @@ def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
     axes = len(first.type.array_shape) if isinstance(first, Expr) and not first.type.is_family else 3
-    return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
+    if not isinstance(word, ConvexWord) or axes > 2:
+        return True
+    symmetric = isinstance(first, Expr) and first.type.is_symmetric
+    return ("scalar", "vector", "matrix")[axes] in word.of and (symmetric or not word.of_eigenvalues)
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:
+    from .foreign import foreign_call
+
     name, span = node.func.name, node.func.span
+    if name not in ctx.entries and foreign_call(ctx, node):
+        return
     values: list[Value | None] = []
     for argument in (*node.args, *(k.value for k in node.keywords)):
         if name not in SOURCES and name not in SETS:
             values.append(ctx.infer(ctx, argument))
-    if name == "norm":
-        ctx.error(
-            "FW2050",
-            "`norm` could be any of several norms",
-            span,
-            rule="A norm is called by its own name: ambiguity is refused.",
-            hint=_BARE_NORM,
-        )
-    elif name in SETS:
+    if name in SETS:
         ctx.error(
             "FW2005",
             f"`{ctx.text(node)}` is a set and not a value",
@@ -157,17 +109,15 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
     elif name in ctx.entries:
         _declared(ctx, name, span)
     else:
-        instead = _INSTEAD.get(name.lower(), "")
         ctx.unknown(
             "FW2006",
             f"there is no function `{name}`",
             name,
             span,
-            () if instead else function_names(),
+            function_names(),
             elsewhere=elsewhere(filter(None, map(function_named, function_names()))),
             fits=lambda word: _takes(word, node, next(iter(values), None)),
             rule="The functions are the losses, norms, feature maps and operations of the language.",
-            otherwise=instead,
         )
 
 

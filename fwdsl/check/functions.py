@@ -45,7 +45,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
         )
         return None
-    return reduced(ctx, value, how, value.samples, node.span)
+    return reduced(ctx, value, how, node.span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 
 def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     values = [ctx.infer(ctx, bound["a"]), ctx.infer(ctx, bound["b"])]
-    if any(isinstance(v, Combination) and v.samples is not None for v in values):
+    if any(isinstance(v, Combination) and v.shape for v in values):
         a, b = values
         weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
         return None if weighted is None else summed(ctx, weighted, node.span)
@@ -117,6 +117,29 @@ def _quad(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
         return None
     sign: Sign = "nonnegative" if x.type.is_psd else signs.product(signs.product(u.sign, u.sign), x.sign)
     return algebra.make("quad", shapes.of_shape(rows[:1]), (u, x), sign=sign, span=node.span)
+
+
+def _combine(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    x, m = affine(ctx, node, bound["x"]), affine(ctx, node, bound["M"])
+    if x is None or m is None:
+        return None
+    if not m.is_constant:
+        ctx.error(
+            "FW3003",
+            f"`{ctx.text(bound['M'])}` in `combine` depends on a variable",
+            bound["M"].span,
+            labels=ctx.declared(bound["M"]),
+            rule="`combine(x, M)` is affine in `x` for constant matrices `M`.",
+            hint="where the numbers are data and the matrices variables, write the sum out: `c[0] * X + c[1] * Y`",
+        )
+        return None
+    coefficients, matrices = x.type.array_shape, m.type.array_shape
+    if x.type.is_family or m.type.is_family or len(matrices) != 3 or coefficients != matrices[:1]:
+        hint = f"for a matrix write `{ctx.text(bound['M'])}.T @ {ctx.text(bound['x'])}`" if len(matrices) == 2 else ""
+        _mismatch(ctx, node, bound["x"], x, bound["M"], m, "`x` is a vector[m] and `M` a tensor[m, n, d]", hint)
+        return None
+    sign = signs.product(x.sign, m.sign)
+    return algebra.make("combine", shapes.of_shape(matrices[1:]), (x, m), sign=sign, span=node.span)
 
 
 def _mismatch(
@@ -199,6 +222,7 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "inner": _inner,
     "dot": _dot,
     "quad": _quad,
+    "combine": _combine,
     "ones": _filled,
     "zeros": _filled,
     "eye": _eye,

@@ -79,10 +79,13 @@ def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> No
     text = ctx.text(span)
     ctx.error(
         "FW2058",
-        f"`{body.atom}` has one value for each of `{value.samples}` samples, and no `mean` or `sum` around it",
+        f"`{body.word}` has one value for each of `{value.samples}` {'entries' if body.of_entries else 'samples'}, and no `mean` or `sum` around it"
+        if value.columns is None
+        else f"`{body.word}` has one value for each entry of a matrix, and no `mean` or `sum` around it",
         span,
-        rule="A loss is wrapped in `mean(...)` or `sum(...)` over its samples; which of them is not guessed.",
-        hint=f"write `mean({text})` for the average loss, `sum({text})` for the total",
+        rule=f"A {'function of entries' if body.of_entries else 'loss'} is wrapped in `mean(...)` or `sum(...)`"
+        f"{'' if body.of_entries else ' over its samples'}; which of them is not guessed.",
+        hint=f"write `mean({text})` for the average{'' if body.of_entries else ' loss'}, `sum({text})` for the total",
         choices=[
             Fix(f"write `{word}({text})`", span, f"{word}({ctx.source.slice(span)})")
             for word in ("mean", "sum")

@@ -116,7 +116,9 @@ def format_term(term: Term) -> str:
     if term.kind == "affine":
         body = _wrapped(term.argument, _PRODUCT)
     else:
-        args = [term.argument, *((term.target,) if term.target is not None else ())]
+        # a stack has the further argument first
+        own = term.argument.args[::-1] if term.argument.op == "stack" else (term.argument,)
+        args = [*own, *((term.target,) if term.target is not None else ())]
         texts = [format_typed(a) for a in args] + [f"{n}={format_typed(v)}" for n, v in term.options]
         body = f"{term.atom}({', '.join(texts)})"
         if term.weights is not None:
@@ -132,6 +134,9 @@ def format_term(term: Term) -> str:
 
 def format_constraint(c: ConstraintDecl) -> str:
     """A constraint in its normalised form."""
+    if c.relation == "below":
+        bound, terms = c.below
+        return f"{' + '.join(map(format_term, terms))} <= {format_typed(bound)}"
     left = format_typed(c.argument)
     if c.set is not None:
         return f"{left} in {format_set(c.set)}"

@@ -197,25 +197,30 @@ def _allowed(of: Declares) -> tuple[str, ...]:
 
 
 def _unknown(ctx: Context, node: tree.TypeExpr, of: Declares) -> None:
+    from ..words.foreign import foreign
+    from .foreign import report_foreign
+
     name, dims = node.name.name, len(node.dims)
     allowed = _allowed(of)
 
     def fits(word: str) -> bool:
-        taken = TYPES[word].dims
+        taken = TYPES[word].dims if word in allowed else ()
         return word in allowed and (dims >= 2 if taken is None else dims in taken)
 
     what = {"data": "data", "param": "parameters", "var": "variables"}[of]
-    whole = of == "var" and name.lower() in ("int", "integer", "bool", "boolean", "binary")
+    rule = f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + "."
+    record = foreign(name, "call")
+    others = {**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))}
+    if record is not None and not fits(others.get(name.lower(), "")):
+        report_foreign(ctx, record, "FW2007", f"there is no type `{name}`", node.name.span, rule)
+        return
     ctx.unknown(
         "FW2007",
         f"there is no type `{name}`",
         name,
         node.name.span,
         allowed,
-        elsewhere={**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))},
+        elsewhere=others,
         fits=fits,
-        rule=f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + ".",
-        otherwise="variables are real: whole numbers are not convex; a relaxation is a variable between bounds"
-        if whole
-        else "",
+        rule=rule,
     )

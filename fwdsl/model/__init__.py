@@ -13,7 +13,19 @@ from .dims import (
     split_dim,
 )
 from .expr import Expr, SliceItem, sizes_of, slice_key
-from .program import ConstraintDecl, DataDecl, Fact, Model, ParamDecl, SetRef, Term, VarDecl, is_concave, once_per_model
+from .program import (
+    ConstraintDecl,
+    DataDecl,
+    Fact,
+    Model,
+    ParamDecl,
+    SetRef,
+    Term,
+    VarDecl,
+    is_concave,
+    is_of_rows,
+    once_per_model,
+)
 from .types import Sign, Type
 
 __all__ = [
@@ -34,6 +46,7 @@ __all__ = [
     "evaluate_dim",
     "every",
     "is_concave",
+    "is_of_rows",
     "monomials",
     "multiply_dims",
     "names_in",

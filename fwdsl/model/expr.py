@@ -40,8 +40,10 @@ Op = Literal[
     "sum_axis",  # args: (a,), value: axis
     "inner",  # args: (D, X)
     "quad",  # args: (U, X)
+    "combine",  # args: (x, M): sum_i x_i M_i; value "symmetric" where each M_i has to be symmetric
     "gather",  # args: (F, task): F[task]
     "observe",  # args: (B, M): B[M]
+    "stack",  # args: numbers and arrays, one after the other, each flat in C order; no text of a program makes it
     "eye",
     "ones",
     "zeros",  # shape in type

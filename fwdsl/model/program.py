@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
-from ..words import CONVEX, LOSSES, SETS, ConvexWord, SetWord
+from ..words import AXIS, CONVEX, LOSSES, SETS, ConvexWord, SetWord
 from .dims import Dim
 from .expr import Expr
 from .types import Type
@@ -77,6 +77,11 @@ def is_concave(atom: str, options: tuple[tuple[str, Expr], ...]) -> bool:
     return LOSSES[atom].is_concave({n: e.value for n, e in options if isinstance(e.value, float)})
 
 
+def is_of_rows(options: tuple[tuple[str, Expr], ...]) -> bool:
+    """True if a function of vectors is taken of each row of a matrix."""
+    return any(name == AXIS.name for name, _ in options)
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
@@ -103,7 +108,14 @@ class Term:
     @property
     def is_concave(self) -> bool:
         """True if the function of its name is concave: the term is that of its negative."""
+        if self.kind == "function":
+            return CONVEX[self.atom].concave
         return self.kind == "loss" and is_concave(self.atom, self.options)
+
+    @property
+    def of_rows(self) -> bool:
+        """True if it is the sum over the rows of a matrix of a function of vectors."""
+        return self.kind == "function" and is_of_rows(self.options)
 
     @property
     def convex(self) -> ConvexWord | None:
@@ -120,17 +132,27 @@ class ConstraintDecl:
     bare variable, or c x + k, with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
     or `c1`, `c2`, ... by position; it is never empty. Where the user bounded `factor * norm(e)`, or a `sum_squares` (`squared`), by r,
     `factor` and `squared` lead from the radius back to r; a set form has neither. Of c x + k the factor is c.
+
+    Of "below" the sum of convex `terms` is at most an affine bound, a number, or entry by entry where they have a value for each entry or row.
+    `argument` is then a stack of the bound and of the arguments of the terms, so that who rewrites expressions rewrites all of them.
     """
 
-    relation: Literal["in", "le", "eq"]
+    relation: Literal["in", "le", "eq", "below"]
     argument: Expr
     set: SetRef | None = None
+    terms: tuple[Term, ...] = ()
     name: str = ""
     flipped: bool = False
     factor: Expr | None = field(default=None, compare=False)
     squared: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def below(self) -> tuple[Expr, tuple[Term, ...]]:
+        """The bound of "below" and the terms that are bounded together."""
+        bound, *arguments = self.argument.args
+        return bound, tuple(replace(t, argument=a) for t, a in zip(self.terms, arguments, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

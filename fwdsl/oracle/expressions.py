@@ -114,6 +114,9 @@ class ExpressionTranslator:
             total = total + (dense(part) if not arg.variables else part)
         return total
 
+    def _op_stack(self, e: Expr) -> Translated:
+        return self.cp.hstack([flat(self.cp, part) for part in self._args(e)])
+
     def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
 
@@ -204,6 +207,11 @@ class ExpressionTranslator:
             return gathered(codes, lambda t, at: rows[at] @ flat(self.cp, family[t]))
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
+
+    def _op_combine(self, e: Expr) -> Translated:
+        tensor = np.asarray(self.expr(e.args[1]))
+        x = self.expr(e.args[0])
+        return sum(x[i] * tensor[i] for i in range(tensor.shape[0]))
 
     def _op_quad(self, e: Expr) -> Translated:
         rows = dense(self.expr(e.args[0]))

@@ -14,7 +14,7 @@ from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.parts import Block
-from ..certify.point import evaluate_point
+from ..certify.point import ROUNDING, evaluate_point
 from ..certify.verified import Verified
 from ..certify.verify import verify
 
@@ -49,8 +49,9 @@ def attempts(
     where all terms shrink with x, so may x; where x all but fits all targets, it is moved to fit them.
     """
     canonical = problem.canonical
-    raw, mends, point = ys, needs_repair(canonical), None
-    near = _into_constraints(problem, x, scale, stop)
+    raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
+    # a step would bring no point nearer than rounding
+    near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)
     if near is not None:
         nearby = evaluate_point(canonical, near)
         if nearby.infeasibility <= MET:
@@ -126,6 +127,8 @@ def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[A
             math.isfinite(g.conjugate(v[own])) for own, g in blocks
         )
 
+    if within(1.0):
+        return at(1.0)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)

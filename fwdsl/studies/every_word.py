@@ -53,7 +53,7 @@ def programs() -> Iterator[str]:
     for function in CONVEX.values():
         for kind in ("vector", "matrix"):
             if kind in function.of:
-                yield _fitted(kind, term=_term(function.name))
+                yield _fitted("symmetric" if function.of_eigenvalues else kind, term=_term(function.name))
     for of in SETS.values():
         kind = {"entrywise": "vector"}.get(of.of, of.of)
         for inner in _OF_LINES if of.inner else ("",):

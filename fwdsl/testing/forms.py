@@ -60,7 +60,7 @@ def least_linear(form: Conic, c: Array) -> float | None:
 def _matrices(form: Conic) -> tuple[Array, Array, Any]:
     """The matrices of z and of the unknowns, and the kind of each row's cone."""
     m = form.offset.size
-    kinds = np.concatenate([np.zeros(0, dtype="U12"), *(np.repeat(np.array([kind]), n) for kind, n in form.cones)])
+    kinds = np.concatenate([np.zeros(0, dtype="U12"), *(np.repeat(np.array([c.kind]), c.rows) for c in form.cones)])
     return _dense(form.of_z, (m, form.size)), _dense(form.of_u, (m, form.extra)), kinds
 
 
@@ -73,7 +73,8 @@ def _dense(entries: MatrixEntries, shape: tuple[int, int]) -> Array:
 def _inside(form: Conic, rows: Array, allowed: float) -> bool:
     """True if the rows are in their cones, but for `allowed`."""
     at = 0
-    for kind, n in form.cones:
+    for cone in form.cones:
+        kind, n = cone.kind, cone.rows
         part, at = rows[at : at + n], at + n
         if kind == "zero":
             missed = float(np.abs(part).max(initial=0.0))
@@ -81,6 +82,17 @@ def _inside(form: Conic, rows: Array, allowed: float) -> bool:
             missed = -float(part.min(initial=0.0))
         elif kind == "second_order":
             missed = float(np.linalg.norm(part[1:])) - float(part[0])
+        elif kind == "exponential":
+            x, y, z = part.reshape(-1, 3).T
+            # x <= y log(z / y) where both are positive, and x <= 0 at y = 0
+            reach = np.where(
+                (y > 0.0) & (z > 0.0), np.maximum(y, 0.0) * (_log(z) - _log(y)), np.where(y > 0.0, -math.inf, 0.0)
+            )
+            missed = float(np.maximum(np.maximum(-y, -z), x - reach).max(initial=0.0))
+        elif kind == "power":
+            x, y, z = part.reshape(-1, 3).T
+            reach = np.maximum(x, 0.0) ** cone.power * np.maximum(y, 0.0) ** (1.0 - cone.power)
+            missed = float(np.maximum(np.maximum(-x, -y), np.abs(z) - reach).max(initial=0.0))
         else:
             order = (math.isqrt(8 * n + 1) - 1) // 2
             i, j = np.triu_indices(order)
@@ -90,6 +102,11 @@ def _inside(form: Conic, rows: Array, allowed: float) -> bool:
         if missed > allowed:
             return False
     return True
+
+
+def _log(x: Array) -> Array:
+    """log x, 0 of numbers that are not positive."""
+    return np.log(np.where(x > 0.0, x, 1.0))
 
 
 def _least_square(d: Array, e: Array, G: Array, g: Array, kinds: Any) -> float | None:

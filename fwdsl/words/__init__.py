@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import NUMBERS, Domain, Parameter, Word
+from .base import AXIS, NUMBERS, Domain, Parameter, Word
 from .columns import COLUMN_WORDS, ONEHOT
 from .constants import CONSTANTS, NUMBERS_BY_NAME, ConstantWord
 from .features import FEATURE_MAPS, MapWord
@@ -31,6 +31,7 @@ from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
+    "AXIS",
     "BOX",
     "COLUMN_WORDS",
     "CONSTANTS",
@@ -75,7 +76,6 @@ __all__ = [
     "elsewhere",
     "function_named",
     "function_names",
-    "is_of_variables",
     "is_reserved",
     "kind_of_word",
 ]
@@ -91,11 +91,6 @@ def function_named(name: str) -> Word | None:
         or FEATURE_MAPS.get(name)
         or CONSTANTS.get(name)
     )
-
-
-def is_of_variables(name: str) -> bool:
-    """True if a word that is called like a function may be of variables, and not of constants alone."""
-    return name in {*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS}
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:

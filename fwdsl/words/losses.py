@@ -27,8 +27,14 @@ class LossWord(Word):
     concave: tuple[float, float] | None = None
     #: The loss without a target that it is for some values of its option; empty for the others.
     instead: Callable[[float], str] | None = None
-    #: It is called with the constant first and the prediction second, as this loss.
+    #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
+    #: The convex function of pairs that it is where both of its sides depend on variables.
+    jointly: str = ""
+    #: Its targets are not negative.
+    nonnegative_target: bool = False
+    #: Of two numbers it is a term by itself, without `mean` or `sum`.
+    of_numbers: bool = False
     scores: bool = False
     #: It depends on z - b alone, so that a shift of the targets is one of the predictions.
     residual: bool = False
@@ -72,12 +78,16 @@ class LossWord(Word):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryWord(Word):
-    """A function of one number that is a loss of ours: f(z) = l(factor z + shift; target), with these options."""
+    """A function of one number that is a loss of ours: f(z) = l(factor z + shift; target) + residual (z - target), with these options.
+
+    Without a `target` of its record it takes one where the loss does.
+    """
 
     loss: str
     target: float | None = None
     factor: float = 1.0
     shift: float = 0.0
+    residual: float = 0.0
     fixed: tuple[tuple[str, float], ...] = ()
 
     @property
@@ -96,6 +106,9 @@ def loss_word(
     likelihood: bool = False,
     alone: float | None = None,
     turned_round: str = "",
+    jointly: str = "",
+    nonnegative_target: bool = False,
+    of_numbers: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -112,6 +125,9 @@ def loss_word(
         likelihood=likelihood,
         alone=alone,
         turned_round=turned_round,
+        jointly=jointly,
+        nonnegative_target=nonnegative_target,
+        of_numbers=of_numbers,
     )
 
 
@@ -133,6 +149,11 @@ def _function(
         concave=concave,
         instead=instead,
     )
+
+
+def _even(p: float) -> str:
+    """The loss that a power of an even exponent is, which is finite for all numbers."""
+    return "" if p <= 0.0 or p % 2.0 else "squared" if p == 2.0 else "abs_power"
 
 
 _Z = (Parameter("z"),)
@@ -179,7 +200,46 @@ LOSSES: dict[str, LossWord] = Words(
             target="labels",
         ),
         loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
+        loss_word(
+            "gamma_loss",
+            "z + b exp(-z), b >= 0: gamma or exponential b with mean exp(z).",
+            nonnegative_target=True,
+            likelihood=True,
+            elsewhere=("gamma_deviance", "exponential_loss"),
+        ),
+        loss_word(
+            "tweedie_loss",
+            "b exp(-a z)/a + exp((1 - a) z)/(1 - a), a = power - 1, b >= 0: compound Poisson b with mean exp(z).",
+            Parameter("power", "between_1_and_2", 1.5),
+            nonnegative_target=True,
+            elsewhere=("tweedie_deviance", "tweedie"),
+        ),
+        loss_word(
+            "poisson_rate",
+            "z - b + b log(b/z), z >= 0, b >= 0: counts b with mean z.",
+            nonnegative_target=True,
+            of_numbers=True,
+            likelihood=True,
+        ),
+        loss_word(
+            "kl_div",
+            "z log(z/b) - z + b, z >= 0, b >= 0.",
+            turned_round="poisson_rate",
+            jointly="joint_kl_div",
+            nonnegative_target=True,
+            of_numbers=True,
+            elsewhere=("kullback_leibler", "kl"),
+        ),
         _function("log", "log(z), concave, z > 0.", concave=(-inf, inf), elsewhere=("ln",)),
+        _function(
+            "power",
+            "z^p, z >= 0: convex for p >= 1 and for p < 0 (z > 0), concave for 0 < p < 1; |z|^p for even p.",
+            Parameter("p", "exponent"),
+            concave=(0.0, 1.0),
+            instead=_even,
+            elsewhere=("pow",),
+        ),
+        _function("abs_power", "|z|^p, p >= 1.", Parameter("p", "at_least_1")),
     )
 )
 
@@ -199,6 +259,23 @@ ENTRYWISE: dict[str, EntryWord] = {
             elsewhere=("relu", "positive_part"),
         ),
         EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0),
+        EntryWord(name="sqrt", formula="sqrt(z), concave, z >= 0.", parameters=_Z, loss="power", fixed=(("p", 0.5),)),
+        EntryWord(
+            name="inv_pos",
+            formula="1/z, z > 0.",
+            parameters=_Z,
+            loss="power",
+            fixed=(("p", -1.0),),
+            elsewhere=("reciprocal", "inv"),
+        ),
+        EntryWord(
+            name="rel_entr",
+            formula="x log(x/b) or b log(b/x), for a constant b >= 0 on one side and x >= 0 on the other.",
+            parameters=(Parameter("x"), Parameter("b")),
+            loss="kl_div",
+            residual=1.0,
+            elsewhere=("relative_entropy",),
+        ),
         EntryWord(name="log1p", formula="log(1 + z), concave, z > -1.", parameters=_Z, loss="log", shift=1.0),
     )
 }

@@ -90,7 +90,7 @@ def _convex() -> str:
         *(
             (
                 _call(w.name, ("X" if w.of == ("matrix",) else "x",), w.options),
-                ", ".join(_ARGUMENTS[shape] for shape in w.of),
+                "symmetric matrices" if w.of_eigenvalues else ", ".join(_ARGUMENTS[shape] for shape in w.of),
                 _clause(w.formula),
             )
             for w in CONVEX.values()

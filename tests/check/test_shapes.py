@@ -47,7 +47,7 @@ def typed(text: str) -> Expr:
         ("-P", "symmetric[d]"),
         ("P + eye(d)", "psd[d]"),
         ("P + Z", "symmetric[d]"),
-        ("P * 1 + U.T @ U", "matrix[d, d]"),
+        ("P * 1 + U.T @ U", "symmetric[d]"),
         ("inner(D, Z)", "vector[n]"),
         ("inner(G, eye(d))", "vector[T]"),
         ("inner(U, F[task])", "vector[n]"),

@@ -14,7 +14,8 @@ from fwdsl.atoms.conic import Conic, MatrixEntries
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
-from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.vector_loss import VectorLoss, VectorLossFunction
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions
 from tests.corpus import corpus
 
@@ -45,7 +46,8 @@ def least(form: Conic, z: Array) -> float:
         rows = rows + dense(form.of_u, (m, form.extra)) @ u
     rows = cp.Constant(np.zeros(0)) if m == 0 else cp.reshape(rows, (m,), order="C")
     constraints, at = [], 0
-    for kind, size in form.cones:
+    for cone in form.cones:
+        kind, size = cone.kind, cone.rows
         part = rows[at : at + size]
         if kind == "zero":
             constraints.append(part == 0)
@@ -53,6 +55,10 @@ def least(form: Conic, z: Array) -> float:
             constraints.append(part >= 0)
         elif kind == "second_order":
             constraints.append(cp.SOC(part[0], part[1:]) if size > 1 else part[0] >= 0)
+        elif kind == "exponential":
+            constraints.append(cp.ExpCone(part[::3], part[1::3], part[2::3]))
+        elif kind == "power":
+            constraints.append(cp.PowCone3D(part[::3], part[1::3], part[2::3], cone.power))
         else:
             order = (math.isqrt(8 * size + 1) - 1) // 2
             M = cp.Variable((order, order), symmetric=True)
@@ -94,7 +100,7 @@ def symmetric(case: Case, x: Array) -> Array:
 
 
 def conic_by_its_words(case: Case) -> bool:
-    """Polyhedral sets of few rows and plain norms have conic forms; spectra of singular values, sums over the k largest and entropies have none."""
+    """Polyhedral sets of few rows and plain norms have conic forms; spectra of singular values and sums over the k largest have none."""
     return case.norm in (None, "norm1", "norm2", "norm_inf") and case.on in (None, "nonnegative", "box", "l1_ball")
 
 
@@ -122,9 +128,10 @@ def test_losses(name: str) -> None:
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
 
 
-def test_the_multiclass_hinge() -> None:
+@pytest.mark.parametrize("loss", [MulticlassHinge, Softmax])
+def test_losses_of_rows(loss: type[VectorLoss]) -> None:
     rng = np.random.default_rng(4)
-    f = VectorLossFunction(MulticlassHinge, np.array([0, 2, 1]), np.array([1.0, 0.0, 2.0]), 3)
+    f = VectorLossFunction(loss, np.array([0, 2, 1]), np.array([1.0, 0.0, 2.0]), 3)
     form = f.conic()
     assert form is not None
     for z in rng.normal(size=(3, 9)):
@@ -138,8 +145,10 @@ def test_unknowns_with_an_owner_see_no_other_entry(program) -> None:  # type: ig
             continue
         touched = np.full(form.offset.size, -1)
         touched[form.of_u.row] = form.owner[form.of_u.column]
+        np.maximum.at(touched, form.heads[form.of_u.row], form.owner[form.of_u.column])
+        touched = touched[form.heads]
         assert np.array_equal(touched[form.of_u.row], form.owner[form.of_u.column])
         seen = touched[form.of_z.row] >= 0
         assert np.array_equal(touched[form.of_z.row][seen], form.of_z.column[seen])
         kinds = np.concatenate([[cone.kind] * cone.rows for cone in form.cones])
-        assert set(kinds[touched >= 0]) == {"nonnegative"}
+        assert set(kinds[touched >= 0]) <= {"nonnegative", "exponential", "power"}

@@ -66,6 +66,8 @@ SEPARATE = {
     "hinge, norm1": "mean(hinge(A @ x + c, s)) + 0.02 * norm1(x)",
     "huber, box": "sum(huber(A @ x - x[0], b, delta=0.5)) + 0.1 * norm1(x[1:] - x[:-1]) + dot(b[0:1], x[0:1])",
     "two losses, equations": "mean(absolute(A @ x, b)) + mean(squared_hinge(A @ x, s)) + 0.01 * norm2(x) + 0 * c",
+    "logistic": "mean(logistic(A @ x + c, s)) + 0.02 * norm1(x)",
+    "poisson, absolute": "mean(poisson(A @ x, k)) + mean(absolute(A @ x, b)) + 0.5 * norm2(x) + 0 * c",
     "epsilon": "sum(epsilon_insensitive(A @ x + c, b, eps=0.2)) + 0.1 * norm_inf(x) + 0.05 * sum_squares(x)",
 }
 
@@ -76,10 +78,11 @@ def test_unknowns_of_single_entries_are_eliminated_exactly(name: str, monkeypatc
     rng = np.random.default_rng(5)
     A, b = rng.standard_normal((40, 6)), rng.standard_normal(40)
     text = (
-        "data A: matrix[n, d], b: vector[n], s: signs[n]\nvar x: vector[d], c: real\n"
+        "data A: matrix[n, d], b: vector[n], s: signs[n], k: vector[n]\nvar x: vector[d], c: real\n"
         f"minimize {SEPARATE[name]}\nsubject to sum(x) == 1, x <= 2, c <= 5\n"
     )
-    problem = fw.parse(text).bind(A=A, b=b, s=np.sign(b))
+    data = {"A": A, "b": b, "s": np.sign(b), "k": np.round(np.abs(b))}
+    problem = fw.parse(text).bind(**data)
     answers = {}
     for kind in ("whole", "reduced"):
         monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form, kind=kind: sized(form, kind))
@@ -220,8 +223,8 @@ def test_limits_give_the_best_point_so_far() -> None:
 
 def test_a_loss_without_a_cone_is_refused_by_name() -> None:
     problem = fw.parse(
-        "data A: matrix[m, n], y: signs[m]\nvar x: vector[n]\nminimize mean(logistic(A @ x, y)) + norm1(x)\n"
-    ).bind(A=np.eye(3), y=np.array([1.0, -1.0, 1.0]))
+        "data A: matrix[m, n], y: labels[m, k]\nvar W: matrix[n, k]\nminimize mean(weston_watkins(A @ W, y)) + norm1(W)\n"
+    ).bind(A=np.eye(3), y=np.array([1, 0, 1]))
     with pytest.raises(fw.FwError, match="has no conic form"):
         problem.solve(method="interior")
 

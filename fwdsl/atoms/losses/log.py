@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..loss import Loss
 
 
@@ -17,9 +18,13 @@ class Log(Loss):
 
     name = "log"
     smoothness = None
-    on_nonnegative = True
-    open_ends = (False, True)
+    has_domain = True
     nanoseconds = 9.0
+
+    @staticmethod
+    def ends_open(p):
+        """The conjugate is infinite at 0."""
+        return False, True
 
     @staticmethod
     def tangent(z, b, p):
@@ -58,10 +63,11 @@ class Log(Loss):
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
         """The root of z - v - t / z, by bisection on log z."""
         lo, hi = np.full_like(v, -800.0), np.full_like(v, 800.0)
+        step = np.where(t > 0.0, t, 1.0)
         for _ in range(200):
             s = 0.5 * (lo + hi)
             with np.errstate(over="ignore"):
-                high = np.exp(s) - v - t * np.exp(-s) > 0.0
+                high = np.exp(s) - v - step * np.exp(-s) > 0.0
             lo, hi = np.where(high, lo, s), np.where(high, s, hi)
         return np.where(t > 0.0, np.exp(0.5 * (lo + hi)), np.maximum(v, 0.0))
 
@@ -69,3 +75,9 @@ class Log(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """(-inf, 0), open at 0."""
         return np.full_like(b, -np.inf), np.zeros_like(b)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(-u) <= z at the price u."""
+        rows = (ConicRow(0.0, (-1.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), ConicRow(1.0, (0.0,), 0.0))
+        return by_entries(b.size, (), ((0.0, 1.0),), weights=w, triples=(ConicTriple(rows),))

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import HALF, added, log1p, log_of, remainder, shifted, taylor
 from ..loss import Loss
 
@@ -149,3 +150,12 @@ class Logistic(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """-b u in [0, 1]."""
         return np.minimum(-b, 0.0), np.maximum(-b, 0.0)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(-t) <= u and exp(-b z - t) <= v with u + v <= 1, at the price t."""
+        whole = ConicRow(0.0, (0.0, 0.0, 0.0), 1.0)
+        none = ConicTriple((ConicRow(0.0, (-1.0, 0.0, 0.0), 0.0), whole, ConicRow(0.0, (0.0, 1.0, 0.0), 0.0)))
+        one = ConicTriple((ConicRow(-b, (-1.0, 0.0, 0.0), 0.0), whole, ConicRow(0.0, (0.0, 0.0, 1.0), 0.0)))
+        both = ConicRow(0.0, (0.0, -1.0, -1.0), 1.0)
+        return by_entries(b.size, (both,), ((0.0, 1.0), (0.0, 0.0), (0.0, 0.0)), weights=w, triples=(none, one))

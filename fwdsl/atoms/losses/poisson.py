@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import wright
 from ..loss import Loss
 
@@ -87,3 +88,9 @@ class Poisson(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """[-b, inf)."""
         return -b, np.full_like(b, np.inf)
+
+    @staticmethod
+    def conic(b: Array, w: Array, p: Array) -> Conic:
+        """exp(z) <= u at the price u, less b z."""
+        rows = (ConicRow(1.0, (0.0,), 0.0), ConicRow(0.0, (0.0,), 1.0), ConicRow(0.0, (1.0,), 0.0))
+        return by_entries(b.size, (), ((0.0, 1.0),), slope=-b, weights=w, triples=(ConicTriple(rows),))

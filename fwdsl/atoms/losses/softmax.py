@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ..base import Array
+from ..conic import Cone, Conic, MatrixEntries, joined
 from ..elementary import omega, wright
 from ..vector_loss import Codes, VectorLoss
 from .rows import hot, in_simplex, into_simplex, others_of, own, slack
@@ -165,3 +166,33 @@ class Softmax(VectorLoss):
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
         return into_simplex(u, y)
+
+    @staticmethod
+    def conic(y: Codes, w: Array, k: int) -> Conic:
+        """exp(z_l - z_y - t) <= u_l for each l with sum u <= 1, at the price t."""
+        live = np.flatnonzero(w > 0.0)
+        n = live.size
+        of, label = np.repeat(np.arange(n), k), np.tile(np.arange(k), n)
+        cone, own_label = np.arange(n * k), y[live][of]
+        other = np.flatnonzero(label != own_label)
+        row, at = n + 3 * cone, live[of] * k
+        return Conic(
+            y.size * k,
+            n * (k + 1),
+            extra_slope=np.concatenate([w[live], np.zeros(n * k)]),
+            of_z=joined(
+                [
+                    MatrixEntries(row[other], at[other] + label[other], np.ones(other.size)),
+                    MatrixEntries(row[other], at[other] + own_label[other], -np.ones(other.size)),
+                ]
+            ),
+            of_u=joined(
+                [
+                    MatrixEntries(row, of, -np.ones(n * k)),
+                    MatrixEntries(row + 2, n + cone, np.ones(n * k)),
+                    MatrixEntries(of, n + cone, -np.ones(n * k)),
+                ]
+            ),
+            offset=np.concatenate([np.ones(n), np.tile([0.0, 1.0, 0.0], n * k)]),
+            cones=(Cone("nonnegative", n), Cone("exponential", 3 * n * k)) if n else (),
+        )

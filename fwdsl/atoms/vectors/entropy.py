@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Array, VectorFunction
+from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import omega, wright
 from .common import checked_coefficient, largest_share, scale_into
 from .nonnegative import Nonnegative
@@ -104,3 +105,8 @@ class Entropy(VectorFunction):
 
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)
+
+    def conic(self) -> Conic:
+        """x exp(-u / x) <= 1 at the price c u."""
+        rows = (ConicRow(0.0, (-1.0,), 0.0), ConicRow(1.0, (0.0,), 0.0), ConicRow(0.0, (0.0,), 1.0))
+        return by_entries(self.size, (), ((0.0, self.c),), triples=(ConicTriple(rows),))

@@ -1,0 +1,103 @@
+"""Exponential and power cones, many of one kind at once: the scaling W with W z = W^-T s of two secants of the barriers (`barriers`).
+
+A corrected step aims at s = -mu f*'(z), with the third derivatives of the dual barrier f* for what a straight step misses.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior import barriers
+from fwdsl.backends.interior.program import Batch
+
+MIDDLE = (-1.051383945322714, 0.556409619469370, 1.258967884768947)
+"""The point of the exponential cone with s = -f*'(s)."""
+
+CENTRAL = 1e6
+"""The largest mu <f'(s), f*'(z)> / 3 of a point in the neighbourhood of the central path (Dahl, Andersen 2022)."""
+
+
+class Nonsymmetric:
+    """Cones of three rows at a point (s, z) of their interiors. Vectors are the batch's rows, but for s, z, ds and dz all in scaled form."""
+
+    symmetric = False
+
+    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.power, self.s, self.z = batch.power, _columns(s), _columns(z)
+        self.at = barriers.scaling(self.power, self.s, self.z)
+        self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (self.at.W, self.at.V))
+        if not np.isfinite(self.back).all():
+            raise np.linalg.LinAlgError("a scaling of cones is singular")
+        self.lam = self.inverse_t(s)
+
+    @staticmethod
+    def unit(batch: Batch) -> Array:
+        """s = z with s = -f*'(s) in each cone."""
+        a = batch.power
+        point = (math.sqrt(1.0 + a), math.sqrt(2.0 - a), 0.0) if a else MIDDLE
+        return np.tile(point, batch.number)
+
+    @staticmethod
+    def degree(batch: Batch) -> int:
+        return 3 * batch.number
+
+    @staticmethod
+    def inside(batch: Batch, s: Array) -> bool:
+        return bool(barriers.inside(batch.power, _columns(s)).all())
+
+    @staticmethod
+    def inside_dual(batch: Batch, z: Array) -> bool:
+        """True if z is in the interior of the dual cones."""
+        return bool(barriers.inside_dual(batch.power, _columns(z)).all())
+
+    @staticmethod
+    def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
+        """True if the point is in the neighbourhood of the central path."""
+        return barriers.farthest(batch.power, _columns(s), _columns(z), mu) <= CENTRAL
+
+    def _times(self, matrices: Array, v: Array) -> Array:
+        found: Array = np.matmul(matrices, v.reshape(-1, 3, 1))
+        return found.reshape(-1)
+
+    @cached_property
+    def _own_t(self) -> Array:
+        return self.own.transpose(0, 2, 1)
+
+    @cached_property
+    def _back_t(self) -> Array:
+        return self.back.transpose(0, 2, 1)
+
+    def w(self, v: Array) -> Array:
+        return self._times(self.own, v)
+
+    def wt(self, v: Array) -> Array:
+        return self._times(self._own_t, v)
+
+    def inverse(self, v: Array) -> Array:
+        return self._times(self._back_t, v)
+
+    def inverse_t(self, v: Array) -> Array:
+        return self._times(self.back, v)
+
+    def root(self) -> Array:
+        return self.back
+
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
+        moved = barriers.centring(
+            self.power, self.s, self.z, self.at, _columns(self.wt(ds)), _columns(self.inverse(dz)), mu
+        )
+        return self.inverse_t(moved.T.reshape(-1))
+
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
+        return barriers.reach(self.power, self.s, _columns(self.wt(ds)), self.z, _columns(self.inverse(dz)), longest)
+
+
+def _columns(v: Array) -> Array:
+    """The rows of each cone, one below the other."""
+    return np.ascontiguousarray(v.reshape(-1, 3).T)

@@ -1,0 +1,238 @@
+"""Exponential and power cones: barriers against their derivatives by differences, scalings against their secants, whole programs against cvxpy."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior import barriers
+from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
+from fwdsl.backends.interior.program import Batch
+
+POWERS = (0.0, 0.05, 0.3, 0.5, 0.8)
+"""0 is the exponential cone."""
+
+each = pytest.mark.parametrize("a", POWERS)
+
+
+def batch_of(a: float, number: int) -> Batch:
+    return Batch("power" if a else "exponential", 0, number, 3, a)
+
+
+def points(a: float, seed: int, number: int = 6, dual: bool = False) -> Array:
+    """Points of the interior, at random."""
+    rng = np.random.default_rng([seed, int(100 * a)])
+    is_inside = barriers.inside_dual if dual else barriers.inside
+    found: list[Array] = []
+    while len(found) < number:
+        point = 2.0 * rng.standard_normal(3)
+        if is_inside(a, point[:, None])[0]:
+            found.append(point)
+    return np.array(found)
+
+
+def barrier(a: float, z: Array) -> float:
+    """f*, as its docstring has it."""
+    psi = float(barriers.potential(a, z[:, None]).psi[0])
+    return -math.log(psi) - sum(
+        beta * math.log(abs(v)) for beta, v in zip(barriers.shares_of_logs(a), z, strict=True) if beta
+    )
+
+
+def derivative(a: float, z: Array) -> tuple[Array, Array]:
+    """The gradient and the Hessian of f*."""
+    g, R = barriers.dual_barrier(a, z[:, None])
+    return g[:, 0], R[:, :, 0].T @ R[:, :, 0]
+
+
+def conjugate_point(a: float, s: Array) -> Array:
+    return barriers.primal_gradient(a, s[:, None])[:, 0]
+
+
+@each
+def test_derivatives_of_the_barrier(a: float) -> None:
+    step = 1e-5
+    for z in points(a, 1, dual=True):
+        g, bends = derivative(a, z)
+        by_differences = [(barrier(a, z + step * e) - barrier(a, z - step * e)) / (2.0 * step) for e in np.eye(3)]
+        assert g == pytest.approx(by_differences, rel=1e-4, abs=1e-4)
+        found = [(derivative(a, z + step * e)[0] - derivative(a, z - step * e)[0]) / (2.0 * step) for e in np.eye(3)]
+        assert np.array(found) == pytest.approx(bends, rel=1e-3, abs=1e-4 * float(np.abs(bends).max()))
+        assert float(g @ z) == pytest.approx(-3.0)  # the barrier has the degree 3
+
+
+@each
+@pytest.mark.parametrize("depth", [1.0, 1e-4, 1e-9])
+def test_the_gradients_of_both_barriers_are_each_others_inverse(a: float, depth: float) -> None:
+    """Also close to the boundary."""
+    for s in points(a, 2):
+        x, y, w = s
+        edge = np.array(
+            [y * math.log(w / y) if a == 0.0 else x, y, w if a == 0.0 else math.copysign(x**a * y ** (1.0 - a), w)]
+        )
+        point = edge + depth * (s - edge)
+        z = -conjugate_point(a, point)
+        assert barriers.inside_dual(a, z[:, None])[0]
+        assert -derivative(a, z)[0] == pytest.approx(point, rel=1e-5)
+
+
+@each
+def test_the_middle_is_its_own_conjugate(a: float) -> None:
+    unit = Nonsymmetric.unit(batch_of(a, 1))
+    assert -derivative(a, unit)[0] == pytest.approx(unit, abs=1e-8)
+    assert Nonsymmetric.inside(batch_of(a, 1), unit) and Nonsymmetric.inside_dual(batch_of(a, 1), unit)
+    assert Nonsymmetric.degree(batch_of(a, 2)) == 6
+
+
+@each
+def test_a_scaling_has_both_secants(a: float) -> None:
+    """W z = W^-T s, and the same for what the barriers make of s and z."""
+    s, z = points(a, 3), points(a, 4, dual=True)
+    batch = batch_of(a, 6)
+    found = Nonsymmetric(batch, s.reshape(-1), z.reshape(-1))
+    assert found.w(z.reshape(-1)) == pytest.approx(found.lam, rel=1e-7, abs=1e-7)
+    conjugates = np.concatenate([conjugate_point(a, p) for p in s])
+    gradients = np.concatenate([derivative(a, p)[0] for p in z])
+    assert found.w(conjugates) == pytest.approx(found.inverse_t(gradients), rel=1e-5, abs=1e-6)
+    u, v = np.random.default_rng(5).standard_normal((2, 18))
+    assert found.inverse(found.w(v)) == pytest.approx(v, rel=1e-6, abs=1e-6)
+    assert found.wt(found.inverse_t(v)) == pytest.approx(v, rel=1e-6, abs=1e-6)
+    assert float(u @ found.w(v)) == pytest.approx(float(found.wt(u) @ v), rel=1e-8, abs=1e-8)
+
+
+@each
+def test_on_the_central_path_the_scaling_is_the_hessian(a: float) -> None:
+    z = points(a, 6, dual=True)
+    s = np.array([-0.3 * derivative(a, p)[0] for p in z])
+    found = Nonsymmetric(batch_of(a, 6), s.reshape(-1), z.reshape(-1))
+    for i in range(6):
+        assert found.own[i].T @ found.own[i] == pytest.approx(0.3 * derivative(a, z[i])[1], rel=1e-6, abs=1e-6)
+    assert Nonsymmetric.central(batch_of(a, 6), s.reshape(-1), z.reshape(-1), 0.3)
+
+
+@each
+def test_the_correction_has_the_third_derivatives(a: float) -> None:
+    rng, step = np.random.default_rng(7), 1e-5
+    s, z = points(a, 8), points(a, 9, dual=True)
+    found = Nonsymmetric(batch_of(a, 6), s.reshape(-1), z.reshape(-1))
+    ds, dz = rng.standard_normal((2, 6, 3))
+    own = found.wt(found.corrected(found.inverse_t(ds.reshape(-1)), found.w(dz.reshape(-1)), 0.7)).reshape(6, 3)
+    for i in range(6):
+        g, H = derivative(a, z[i])
+        along = step * dz[i] / float(np.abs(dz[i] / z[i]).max())
+        change = derivative(a, z[i] + along)[1] - derivative(a, z[i] - along)[1]
+        third = change / (2.0 * step) * float(np.abs(dz[i] / z[i]).max()) @ np.linalg.solve(H, ds[i])
+        assert own[i] == pytest.approx(s[i] + 0.7 * g - 0.5 * third, rel=1e-3, abs=1e-3 * float(np.abs(third).max()))
+
+
+@each
+def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
+    s, z = points(a, 10), points(a, 11, dual=True)
+    batch = batch_of(a, 6)
+    found = Nonsymmetric(batch, s.reshape(-1), z.reshape(-1))
+    for seed in range(4):
+        ds, dz = np.random.default_rng(seed).standard_normal((2, 18))
+        t = found.reach(found.inverse_t(ds), found.w(dz), 10.0)
+        assert Nonsymmetric.inside(batch, s.reshape(-1) + 0.999 * t * ds)
+        assert Nonsymmetric.inside_dual(batch, z.reshape(-1) + 0.999 * t * dz)
+        if t < 10.0:
+            on = Nonsymmetric.inside(batch, s.reshape(-1) + 1.002 * t * ds)
+            assert not (on and Nonsymmetric.inside_dual(batch, z.reshape(-1) + 1.002 * t * dz))
+
+
+# --- whole programs -------------------------------------------------------------------------------------------------------
+
+LOGISTIC = """data A: matrix[n, d], s: signs[n]
+param scale: positive
+var x: vector[d], c: real
+minimize mean(logistic(A @ x + c, s)) + 0.02 * scale * norm1(x)
+subject to sum(x) == 0.5 / scale, x <= 0.6 / scale
+"""
+
+POISSON = """data A: matrix[n, d], k: vector[n]
+var x: vector[d]
+minimize sum(poisson(A @ x, k))
+subject to sum(x) == 0.5, x <= 0.4
+"""
+
+SOFTMAX = """data A: matrix[n, d], y: labels[n, k]
+var W: matrix[d, k]
+minimize mean(softmax(A @ W, y)) + 0.01 * norm1(W)
+subject to W <= 0.3
+"""
+
+ENTROPY = """data A: matrix[m, d], b: vector[m], q: vector[d]
+var x: vector[d] in simplex(1)
+minimize 0.3 * entropy(x) + dot(q, x)
+subject to A @ x == b
+"""
+
+
+def solved(text: str, **data: object) -> fw.Solution:
+    found = fw.parse(text).bind(**data).solve(method="interior", tol=1e-7)
+    assert found.status == "optimal"
+    return found
+
+
+@pytest.mark.parametrize(("n", "d", "unit"), [(30, 4, 1.0), (60, 11, 1e-6), (25, 3, 1e6), (9, 12, 1.0)])
+def test_logistic_regression_under_constraints(n: int, d: int, unit: float) -> None:
+    rng = np.random.default_rng([n, d])
+    A = rng.standard_normal((n, d))
+    s = np.where(rng.random(n) < 0.6, 1.0, -1.0)
+    found = solved(LOGISTIC, A=A * unit, s=s, scale=unit)
+    x, c = cp.Variable(d), cp.Variable()
+    price = cp.sum(cp.logistic(-cp.multiply(s, A @ x + c))) / n + 0.02 * cp.norm1(x)
+    expected = cp.Problem(cp.Minimize(price), [cp.sum(x) == 0.5, x <= 0.6]).solve(solver=cp.CLARABEL)
+    assert found.objective == pytest.approx(expected, rel=1e-5)
+    assert found["x"] * unit == pytest.approx(x.value, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (50, 8), (4, 6)])
+def test_counts_under_constraints(n: int, d: int) -> None:
+    rng = np.random.default_rng([n, d])
+    A = rng.standard_normal((n, d))
+    k = rng.poisson(2.0, size=n).astype(float)
+    found = solved(POISSON, A=A, k=k)
+    x = cp.Variable(d)
+    price = cp.sum(cp.exp(A @ x)) - k @ (A @ x)
+    expected = cp.Problem(cp.Minimize(price), [cp.sum(x) == 0.5, x <= 0.4]).solve(solver=cp.CLARABEL)
+    assert found.objective == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
+def test_classes_under_constraints() -> None:
+    rng = np.random.default_rng(1)
+    A, y = rng.standard_normal((40, 5)), rng.integers(0, 4, size=40)
+    found = solved(SOFTMAX, A=A, y=y, k=4)
+    W = cp.Variable((5, 4))
+    Z = A @ W
+    price = (
+        cp.sum(cp.log_sum_exp(Z, axis=1)) / 40 - cp.sum(cp.multiply(np.eye(4)[y], Z)) / 40 + 0.01 * cp.sum(cp.abs(W))
+    )
+    expected = cp.Problem(cp.Minimize(price), [W <= 0.3]).solve(solver=cp.CLARABEL)
+    assert found.objective == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("m", "d"), [(1, 2), (3, 30), (20, 200)])
+def test_most_entropy_with_given_means(m: int, d: int) -> None:
+    rng = np.random.default_rng([m, d])
+    A, q, p = rng.standard_normal((m, d)), rng.standard_normal(d), rng.random(d)
+    found = solved(ENTROPY, A=A, b=A @ p / p.sum(), q=q)
+    x = cp.Variable(d)
+    price = -0.3 * cp.sum(cp.entr(x)) + q @ x
+    rows = [cp.sum(x) == 1, x >= 0, A @ x == A @ p / p.sum()]
+    expected = cp.Problem(cp.Minimize(price), rows).solve(solver=cp.CLARABEL)
+    assert found.objective == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_programs_without_a_solution() -> None:
+    """No distribution has these means; and a way down beside the exponentials."""
+    A = np.arange(6.0)[None, :]
+    problem = fw.parse(ENTROPY).bind(A=A, b=np.array([7.0]), q=np.zeros(6))
+    assert problem.solve(method="interior").status == "infeasible"
+    text = "data k: vector[n]\nvar x: vector[n], y: real\nminimize sum(poisson(x, k)) + y\nsubject to y <= 1\n"
+    assert fw.parse(text).bind(k=np.array([1.0, 2.0])).solve(method="interior").status == "unbounded"
