@@ -12,7 +12,7 @@ from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
 from ...light_dataclass import light_dataclass
-from ...model import Model, evaluate_dim, once_per_model
+from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
@@ -20,6 +20,7 @@ from ..form import Canonical
 from ..kinds import FormKind
 from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
+from .accumulated import Accumulated, accumulated
 from .definitions import defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
 from .duals import DualMachine, machine
@@ -30,6 +31,7 @@ from .slices import Slices, sliced
 from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
+    accumulated,
     plainer,
     machine,
     defined,
@@ -84,6 +86,8 @@ def rewritten_instance(instance: Instance) -> Instance | None:
             rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
             if rows >= columns:
                 return None
+        if isinstance(step, Accumulated) and sizes_of(step.value.type, instance.dims)[step.value.axis] < 2:
+            return None
         if isinstance(step, Slices):
             n = evaluate_dim(instance.model.variable(step.name).type.array_shape[0], instance.dims)
             if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
@@ -204,6 +208,8 @@ class Rewritten:
         for step in self.rewriting.steps:
             if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
+            elif isinstance(step, Accumulated):
+                made[step.name] = step.enter(AffineReader(self.outer.instance, places), x)
         for block in self.inner.blocks:
             if block.name in parts:
                 name, at = parts[block.name]
