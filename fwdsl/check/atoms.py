@@ -59,9 +59,7 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
 
 
-def _of_pairs(
-    ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr, signature: LossWord
-) -> Combination | None:
+def _of_pairs(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr, signature: LossWord) -> Combination | None:
     """A loss of two affine expressions, as a convex function of the pairs of their entries."""
     y = affine(ctx, node, bound["target"])
     if y is None:
@@ -84,7 +82,9 @@ def _of_pairs(
         )
         return None
     pairs = algebra.transposed(algebra.stacked(both, below=True))
-    body = AppliedAtom("function", signature.jointly, pairs, written=node.func.name, text=ctx.text(node), span=node.span)
+    body = AppliedAtom(
+        "function", signature.jointly, pairs, written=node.func.name, text=ctx.text(node), span=node.span
+    )
     return Combination((Summand(algebra.ONE, of_each_row(body), span=node.span),), n, node.span)
 
 
