@@ -317,7 +317,10 @@ def test_a_wrong_sign_within_a_let_is_marked_there():
 # --- functions of vectors that are made of others ----------------------------------------------------------------------
 
 
-VECTORS = "data w: vector[n-1] in nonnegative, W: matrix[n, k] in nonnegative, u: vector[n] in nonnegative\nvar x: vector[n], X: matrix[n, k], a: real\n"
+VECTORS = (
+    "data w: vector[n-1] in nonnegative, W: matrix[n, k] in nonnegative, u: vector[n] in nonnegative\n"
+    "var x: vector[n], X: matrix[n, k], a: real\n"
+)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 | what | formula |
 | --- | --- |
 | conjugate | the indicator of {(u, w): w <= c (1 - exp(u / c))}, pair by pair |
-| prox | x = a - s log r, y = b + s (r - 1) with s = t c, at the r > max(0, 1 - b / s) with x = r y, of which y is positive; (0, 0) where there is none |
+| prox | x = a - s log r, y = b + s (r - 1) with s = t c, at the r > max(0, 1 - b / s) with x = r y > 0; (0, 0) where there is none |
 
 Between these ends r y - x rises in r. Source: Combettes, Mueller, "Perspective functions: proximal calculus", 2018; here by halving for log r.
 """
