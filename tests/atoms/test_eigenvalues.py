@@ -166,3 +166,10 @@ def test_the_matrices_of_a_tensor_are_symmetric_where_that_is_asked_for() -> Non
         fw.parse(COMBINED + "minimize norm_spec(C - combine(y, M))\n").bind(M=M, C=np.eye(3)).solve().status
         == "optimal"
     )
+
+
+def test_a_direction_without_a_price_is_no_certificate() -> None:
+    """Along the second entry of the diagonal the objective falls without end, however slowly: no rounding makes a bound of that."""
+    text = "data S: psd[d]\nvar X: symmetric[d]\nminimize trace(S @ X) - log_det(X)\n"
+    solution = fw.parse(text).bind(S=np.diag([1.0, 0.0])).solve(max_iter=300, time=5)
+    assert solution.status != "optimal" and "FW9002" not in solution.reason

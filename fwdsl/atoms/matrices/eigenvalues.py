@@ -348,6 +348,11 @@ class OfEigenvalues(Eigen):
     def infimum(self) -> float:
         return self.inner.infimum()
 
+    def rounding(self, v: Array) -> float:
+        """That of the decomposition; 0 where h is of positive numbers, whose conjugate has no end that rounding could hide: a price of 0 beside one
+        of 1e-16 is a program without an answer beside one with an answer."""
+        return 0.0 if self.inner.positive else super().rounding(v)
+
     def in_units(self, s: float) -> tuple[VectorFunction, float] | None:
         found = self.inner.of_scaled(s)
         return None if found is None else (replace(self, inner=found[0]), found[1])
