@@ -104,7 +104,7 @@ class JointKlDiv(VectorFunction):
         return out
 
     def _room(self, v: Array) -> Array:
-        """What w may grow by, pair by pair."""
+        """The room of w, pair by pair: w may grow by so much."""
         with np.errstate(over="ignore"):
             return np.asarray(-self.c * np.expm1(v[::2] / self.c) - v[1::2])
 
@@ -125,7 +125,7 @@ class JointKlDiv(VectorFunction):
         return scale_into(lambda u: self._inside(u), v, low)
 
     def dual_project(self, v: Array) -> Array:
-        """What the prox for t = 1 takes away from v, lowered by what rounding left of it outside."""
+        """The part of v that the prox for t = 1 takes away, lowered by what rounding left of it outside."""
         if self._inside(v):
             return v.copy()
         u = v - self.prox(v, 1.0)
