@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.epigraphs import on_kernels
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
@@ -66,7 +67,7 @@ def _fast(term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
     f = term.f
     if isinstance(f, LossFunction):
         return FastLoss(f, pool, term.map.leaves)
-    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(f)
+    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(on_kernels(f))
 
 
 class PreparedProblem:

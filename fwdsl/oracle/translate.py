@@ -192,6 +192,12 @@ class Translator(ExpressionTranslator):
         given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
         if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
             return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        if len(terms) == 1 and terms[0].of_rows and not terms[0].reduce:
+            options = {n: e for n, e in terms[0].options if n != words.AXIS.name}
+            rows = [self._function(terms[0].atom, given[0][i, :], options) for i in range(given[0].shape[0])]
+            if terms[0].weights is not None:
+                rows = [float(w) * row for w, row in zip(self.expr(terms[0].weights), rows, strict=True)]
+            return self.number(terms[0].coefficient) * self.cp.hstack(rows)
         return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
