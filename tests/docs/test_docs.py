@@ -203,7 +203,13 @@ def _loss(name: str) -> str:
 
 def _convex(name: str) -> str:
     function = words.CONVEX[name]
-    x = "vector[p]" if "vector" in function.of else "symmetric[p]" if function.of == ("symmetric",) else "matrix[p, k]"
+    x = (
+        "vector[p]"
+        if "vector" in function.of
+        else "symmetric[p]"
+        if function.of_eigenvalues or function.of_determinant
+        else "matrix[p, k]"
+    )
     more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required) + ", 1" * bool(function.joint)
     applied = f"sum({name}(x{more}))" if function.by_rows else f"{name}(x{more})"
     return _minimised(f"data v: vector[p], d: vector[p] in nonnegative\nvar x: {x}", applied, " + sum(v) + sum(d)")
