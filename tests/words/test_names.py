@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOMES = ("fwdsl/words/", "fwdsl/atoms/", "fwdsl/oracle/")
 
 #: Types, and words that mean something else too: lines of a matrix, an affine term, an absolute gap, a scale of an axis, a method of NumPy.
-PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec", "log", "power"}
+PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec", "log", "power", "min"}
 NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 
 #: How many names a file may have, and why.
