@@ -9,7 +9,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.matrices import build_matrix
-from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest, capped_projection
+from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest
 from fwdsl.oracle import solve_oracle
 
 
@@ -59,17 +59,6 @@ def test_designs_in_other_units_are_the_same(word: str, unit: float) -> None:
     assert np.allclose(one["w"], other["w"], atol=2e-3)
     expected = one.objective + 6 * np.log(unit) if word == "log_det" else one.objective / unit**2
     assert other.objective == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_projection_on_the_capped_simplex_is_nearest() -> None:
-    rng = np.random.default_rng(6)
-    for v in (rng.normal(size=6), np.zeros(6), np.repeat([3.0, -3.0], 3), 1e9 * rng.normal(size=6)):
-        for k in (1, 2, 5, 6):
-            w = capped_projection(v, k)
-            assert np.all((w >= 0.0) & (w <= 1.0)) and w.sum() == pytest.approx(k, rel=1e-12)
-            # the largest <v - w, u> over the set is at w
-            best = np.sort(v - w)[6 - k :].sum()
-            assert best <= float((v - w) @ w) + 1e-12 * (1.0 + np.abs(v).max())
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from ..base import Array, VectorFunction
 from ..conic import Cone, Conic, MatrixEntries, entries, joined, semidefinite_form
 from ..vectors.common import checked_coefficient, largest, negative_part
 from ..vectors.nonnegative import Nonnegative
+from ..vectors.sum_largest import project_capped
 from .common import EPS, Shape
 from .spectral import Eigen, EigenSet
 
@@ -84,31 +85,6 @@ class OfValues(VectorFunction):
         return None
 
 
-def capped_projection(v: Array, k: int) -> Array:
-    """The point of {0 <= w <= 1, sum w = k} nearest to v: v less a number, cut at both ends; 1 <= k <= v.size."""
-    n = v.size
-    if k >= n:
-        return np.ones(n)
-    ends = np.sort(np.concatenate([v, v - 1.0]))
-
-    def total(theta: float) -> float:
-        return float(np.clip(v - theta, 0.0, 1.0).sum())
-
-    # the sum falls from n to 0 and is linear between the ends
-    low, high = 0, ends.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if total(float(ends[middle])) >= k else (low, middle)
-    theta, there = float(ends[low]), total(float(ends[low]))
-    fall = there - total(float(ends[high]))
-    theta += (there - k) / fall * float(ends[high] - ends[low]) if fall > 0.0 else 0.0
-    w = np.clip(v - theta, 0.0, 1.0)
-    free = (w > 0.0) & (w < 1.0)
-    if free.any():
-        w[free] += (k - w.sum()) / free.sum()
-    return np.clip(w, 0.0, 1.0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SumLargest(OfValues):
     """c times the sum of the k largest entries."""
@@ -128,7 +104,7 @@ class SumLargest(OfValues):
         tau = t * self.c
         if tau == 0.0 or not v.size:
             return v.copy()
-        return v - tau * capped_projection(v / tau, self.k)
+        return v - project_capped(v, tau, self.k)
 
     def conjugate(self, v: Array) -> float:
         return self.conjugate_within(v, 0.0)
@@ -148,7 +124,7 @@ class SumLargest(OfValues):
         return 1.0 if math.isfinite(self.conjugate(v)) else 0.0
 
     def dual_project(self, v: Array) -> Array:
-        return self.c * capped_projection(v / self.c, self.k) if v.size else v.copy()
+        return project_capped(v, self.c, self.k) if v.size else v.copy()
 
     def inside(self, v: Array, room: float) -> Array:
         """The projection, moved to the middle of the domain so far that it stays inside for `room` more."""
