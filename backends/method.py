@@ -138,6 +138,8 @@ class Method(ABC):
     streams: ClassVar[bool] = False
     #: Whether predictions may stay with the workers that hold their rows: it does no more with them than arithmetic and sums.
     keeps_rows: ClassVar[bool] = False
+    #: Whether its next step makes a better dual point sooner than a repair of one does, as that of a method whose error falls tenfold a step.
+    outruns_repairs: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
     most_iterations: ClassVar[int] = 100_000
 

@@ -158,7 +158,7 @@ class PreparedProblem:
         return found
 
     def _evaluator(self, k: int) -> Evaluator:
-        """What works out expressions of the predictions of a term."""
+        """The evaluator of expressions of the predictions of a term."""
         term, f = self.terms[k], self.functions[k]
         assert isinstance(f, FastLoss | FastRows)
 

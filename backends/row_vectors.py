@@ -140,7 +140,7 @@ class Holders(Protocol):
 
 
 class Expression:
-    """What one vector of rows is. `pins` counts the vectors, and the expressions not yet worked out, that need its numbers with the holders."""
+    """The making of one vector of rows. `pins` counts the vectors, and the expressions not yet worked out, that need its numbers with the holders."""
 
     def __init__(self, link: Link, what: str, args: tuple[Any, ...]) -> None:
         self.link, self.what, self.args = link, what, args

@@ -30,6 +30,7 @@ class Interior(Method):
     title = "primal-dual interior-point method on the homogeneous embedding, with factorisations"
     source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992; Dahl, Andersen 2022"
     most_iterations = 200
+    outruns_repairs = True
     runs_in = "fwdsl.backends.interior.run"
     least_seconds = STEPS * SECONDS_A_STEP
 

@@ -35,6 +35,8 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
         bound = {"prediction": bound["target"], "target": part}
         part = bound["prediction"]
         prediction = affine(ctx, node, part)
+    if signature.jointly and prediction is not None and not prediction.is_constant and _varies(ctx, bound["target"]):
+        return _of_pairs(ctx, node, bound, prediction, signature)
     target = _target(ctx, node, bound["target"], signature, prediction) if "target" in bound else None
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
     known_options = tuple((n, v) for n, v in options if v is not None)
@@ -55,6 +57,35 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     if alone:
         return Combination((Summand(algebra.ONE, replace(body, reduce="sum"), span=node.span),), None, node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
+
+
+def _of_pairs(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr, signature: LossWord) -> Combination | None:
+    """A loss of two affine expressions, as a convex function of the pairs of their entries."""
+    y = affine(ctx, node, bound["target"])
+    if y is None:
+        return None
+    if x.type.is_scalar and y.type.is_scalar:
+        body = AppliedAtom("function", signature.jointly, algebra.stacked((x, y)), written=node.func.name)
+        body = replace(body, text=ctx.text(node), span=node.span)
+        return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    (n,) = next((v.type.array_shape for v in (x, y) if shapes.has_one_axis(v.type)), (None,))
+    both = [algebra.spread(v, n) if v.type.is_scalar and n is not None else v for v in (x, y)]
+    if any(v.type.array_shape != (n,) for v in both):
+        ctx.error(
+            "FW2046",
+            f"`{ctx.text(bound['prediction'])}` is {shapes.describe_type(x.type)}, and `{ctx.text(bound['target'])}` is "
+            f"{shapes.describe_type(y.type)}",
+            node.span,
+            labels=ctx.declared(bound["prediction"], bound["target"]),
+            rule=f"`{signature.name}` of two affine expressions is of numbers, or of vectors of one size.",
+            hint="write `vec(X)` for the entries of a matrix",
+        )
+        return None
+    pairs = algebra.transposed(algebra.stacked(both, below=True))
+    body = AppliedAtom(
+        "function", signature.jointly, pairs, written=node.func.name, text=ctx.text(node), span=node.span
+    )
+    return Combination((Summand(algebra.ONE, of_each_row(body), span=node.span),), n, node.span)
 
 
 def _varies(ctx: Context, part: tree.Expr) -> bool:

@@ -84,8 +84,8 @@ def _what(body: AppliedAtom) -> str:
         return f"`{body.word}` is {what} in each entry of its argument"
     if body.kind == "loss":
         return f"`{body.atom}` is a loss, convex in its prediction"
-    word = CONVEX[body.word]
-    return f"`{word.name}` is a {word.what}, {'concave' if body.is_concave else 'convex'} in its argument"
+    word = CONVEX.get(body.word, CONVEX[body.atom])
+    return f"`{body.word}` is a {word.what}, {'concave' if body.is_concave else 'convex'} in its argument"
 
 
 def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:

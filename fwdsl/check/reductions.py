@@ -58,6 +58,8 @@ def _of_functions(ctx: Context, s: Summand, body: AppliedAtom, how: str, samples
         body = with_weights_in_rows(body)
     coefficient = algebra.ratio(s.coefficient, algebra.length(samples)) if how == "mean" else s.coefficient
     whole, text = word.sum_over_rows, ctx.text(span)
+    if word.adds_pieces:
+        body = replace(body, argument=algebra.flat(body.argument))
     body = replace(body, atom=whole, options=(), reduce="") if whole else replace(body, reduce="sum")
     return replace(s, coefficient=coefficient, body=replace(body, text=text, span=span), span=span)
 

@@ -94,6 +94,7 @@ FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
     "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
     "norm_p": lambda y, c, p: 0.0 if _dual_norm_p(y, p["p"]) <= c * (1.0 + SLACK) else math.inf,
     "geo_mean": lambda y, c, p: _of_mean(y, c),
+    "joint_kl_div": lambda y, c, p: 0.0 if np.all(y[1::2] <= SLACK * c - c * np.expm1(y[::2] / c)) else math.inf,
     "max": lambda y, c, p: _of_shares(y, c, c),
     "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
     "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),

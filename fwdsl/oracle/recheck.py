@@ -113,6 +113,8 @@ def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
         rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
         for variable, J in block.grad.items():
             x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
+            # of one number by one number it is a number
+            J = J if np.ndim(J) else np.reshape(J, (1, 1))
             rest = rest - np.asarray(J.T @ x).reshape(-1)
             sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
             least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)

@@ -106,9 +106,11 @@ def _size_of_terms(instance: Instance, found: OracleResult) -> float:
     for share in (0.0, 1.0):
         translator = Translator(instance)
         translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
-        values = [_value_of(translator, t) for t in instance.model.terms]
-        size = float(sum(np.abs(v).sum() for v in values))
-        largest = max(largest, size if math.isfinite(size) else 0.0)
+        # a logarithm is infinite at zero
+        with np.errstate(all="ignore"):
+            values = [_value_of(translator, t) for t in instance.model.terms]
+        sizes = [float(np.abs(v).sum()) for v in values]
+        largest = max(largest, sum(s for s in sizes if math.isfinite(s)))
     return largest or 1.0
 
 

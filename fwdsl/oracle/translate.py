@@ -85,6 +85,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "max": lambda cp, x: cp.max(x),
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
+    "joint_kl_div": lambda cp, x: cp.sum(cp.kl_div(x[0::2], x[1::2])),
     "geo_mean": lambda cp, x: -cp.geo_mean(x),
     "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
     "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),

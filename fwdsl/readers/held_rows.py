@@ -27,7 +27,7 @@ class Hands(Protocol):
 
     @property
     def lost(self) -> str:
-        """Why nobody can be asked any more; "" while they can."""
+        """The reason why nobody can be asked any more; "" while they can."""
 
     def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
         """The numbers of each range of rows, in their order, that `what` of `Holder` gives; None where nobody can be asked any more."""

@@ -94,6 +94,7 @@ class Supervisor:
     resumed_at: float = 0.0  # data passes before this part of the run
     repaired: float = 0.0  # data passes that repairing points for the verifier took
     verified_at: int = -1  # the iteration whose candidate the verifier has seen, -1 for none
+    verified: bool = False  # a candidate of this method was verified
     verify_seconds: float = 0.0
     ray: Ray | None = None
     gave_up: bool = False  # the method itself saw no way on
@@ -131,7 +132,7 @@ class Supervisor:
         return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START) or bool(self._lost())
 
     def _lost(self) -> str:
-        """Why workers that hold rows cannot be asked any more; "" where they can, or there are none."""
+        """The reason why workers that hold rows cannot be asked any more; "" where they can, or there are none."""
         return next((hands.lost for hands in self.hands if hands.lost), "")
 
     def break_off_late(self) -> None:
@@ -238,7 +239,7 @@ class Supervisor:
         """Have the candidate verified, its dual point repaired where the blocks' domains ask for it; whether the tolerance is certified.
 
         The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
-        the run took, for a limit is to be honoured.
+        the run took, for a limit is to be honoured. The first candidate of a method that outruns repairs is verified as it is.
         """
         assert self.run is not None
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
@@ -250,8 +251,10 @@ class Supervisor:
         def stop() -> bool:
             return now() > deadline or self.control.impatient or (self.control.stop and not already)
 
+        as_it_is = self.method.outruns_repairs and not last and not self.verified
+        self.verified = True
         with self.asked(stop):
-            certified = self.note(x, ys, self.run.scales()[0], stop)
+            certified = self.note(x, ys, self.run.scales()[0], (lambda: True) if as_it_is else stop)
         repaired = self.problem.passes - before
         self.repaired += repaired
         self.journal.verify_passes += repaired

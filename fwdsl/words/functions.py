@@ -29,6 +29,8 @@ class ConvexWord(Word):
     degree: Literal[0, 1, 2] = 0
     #: f(s x) = s f(x) for s >= 0, and it is no norm: it sees signs.
     sublinear: bool = False
+    #: It is the sum over the rows of a matrix as it is the sum over pieces of a vector: of all entries it is the same.
+    adds_pieces: bool = False
     #: It is at most a number where each of its entries is.
     bounds_entries: bool = False
     #: It is concave, and what stands for it in the canonical form is its negative.
@@ -145,6 +147,8 @@ class ConvexWord(Word):
     @property
     def sum_over_rows(self) -> str:
         """The function of a matrix that is the sum of this one over its rows; empty where there is none."""
+        if self.adds_pieces:
+            return self.name
         return self.total or next((w.name for w in CONVEX.values() if self.name == w.rows and "matrix" in w.of), "")
 
 
@@ -404,6 +408,16 @@ CONVEX: dict[str, ConvexWord] = {
             of=("vector", "matrix"),
             of_differences="norm1",
             of_pairs="norm21",
+        ),
+        ConvexWord(
+            name="joint_kl_div",
+            formula="Sum of x log(x/y) - x + y over the pairs of entries (x, y), x and y >= 0: what `kl_div` is of two affine expressions.",
+            parameters=_X,
+            what="relative entropy of both arguments",
+            of=("vector",),
+            sublinear=True,
+            adds_pieces=True,
+            domain="nonnegative",
         ),
         ConvexWord(
             name="geo_mean",

@@ -29,6 +29,8 @@ class LossWord(Word):
     instead: Callable[[float], str] | None = None
     #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
+    #: The convex function of pairs that it is where both of its sides depend on variables.
+    jointly: str = ""
     #: Its targets are not negative.
     nonnegative_target: bool = False
     #: Of two numbers it is a term by itself, without `mean` or `sum`.
@@ -104,6 +106,7 @@ def loss_word(
     likelihood: bool = False,
     alone: float | None = None,
     turned_round: str = "",
+    jointly: str = "",
     nonnegative_target: bool = False,
     of_numbers: bool = False,
     elsewhere: tuple[str, ...] = (),
@@ -122,6 +125,7 @@ def loss_word(
         likelihood=likelihood,
         alone=alone,
         turned_round=turned_round,
+        jointly=jointly,
         nonnegative_target=nonnegative_target,
         of_numbers=of_numbers,
     )
@@ -221,6 +225,7 @@ LOSSES: dict[str, LossWord] = Words(
             "kl_div",
             "z log(z/b) - z + b, z >= 0, b >= 0.",
             turned_round="poisson_rate",
+            jointly="joint_kl_div",
             nonnegative_target=True,
             of_numbers=True,
             elsewhere=("kullback_leibler", "kl"),

@@ -24,6 +24,8 @@ def norm_of_vectors(name: str, x: Any) -> Any:
         return cp.max(x)
     if name == "log_sum_exp":
         return cp.log_sum_exp(x)
+    if name == "joint_kl_div":
+        return cp.sum(cp.kl_div(x[0::2], x[1::2]))
     if name == "geo_mean":
         return -cp.geo_mean(x)
     if name == "norm_p":

@@ -51,6 +51,7 @@ def test_every_loss_is_a_term_with_its_options_filled_in():
         if loss.entrywise:
             continue
         target = {"real": "r", "signs": "g", "labels": "y"}[loss.target]
+        target = "2" if loss.nonnegative_target else target
         prediction = "X @ W" if loss.scores else "X @ w + b"
         (term,) = accepted(f"{CLASSES}minimize mean({name}({prediction}, {target}))\n").terms
         assert (term.kind, term.atom, term.reduce) == ("loss", name, "mean")

@@ -118,6 +118,6 @@ def test_chains_are_told_from_patterns_that_fill_up() -> None:
     text = "data y: vector[n], D: matrix[m, n]\nvar x: vector[n]\nminimize sum(squared(x, y))\nsubject to D @ x >= 0\n"
     y = np.cos(np.arange(n))
     chain, random = (fw.parse(text).bind(y=y, D=D) for D in (third, anywhere))
-    assert size_of(chain.canonical).seconds < 0.1 * size_of(random.canonical).seconds
+    assert size_of(chain.canonical).seconds < 0.2 * size_of(random.canonical).seconds
     assert size_of(chain.canonical).kind == "sparse"
     assert chain.plan().method == "interior"

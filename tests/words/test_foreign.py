@@ -55,18 +55,6 @@ def test_no_record_names_a_word():
     )
 
 
-def test_no_name_is_also_the_other_name_of_a_word():
-    every = [
-        *words.LOSSES.values(),
-        *words.CONVEX.values(),
-        *words.FUNCTIONS.values(),
-        *words.FEATURE_MAPS.values(),
-        *words.SETS.values(),
-    ]
-    alike = words.elsewhere([*every, *words.COLUMN_WORDS.values()])
-    assert [r.name for r in RECORDS if r.place == "call" and r.name.lower() in alike] == []
-
-
 @pytest.mark.parametrize("record", RECORDS, ids=lambda r: r.name)
 def test_each_record_says_something(record):
     assert record.of

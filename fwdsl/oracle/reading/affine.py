@@ -327,6 +327,9 @@ def _reshaped(a: Affine, e: Any) -> Any:
         return a.scalar(inner)
     if e.shape == (1,) and not inner.shape:
         return call("ones", 1) * a.shaped(inner)
+    if has_word("vec") and e.shape == (inner.size,) and len(inner.shape) == 2:
+        x = a.shaped(inner)
+        return call("vec", x if e.order == "C" else x.T)
     if has_word("reshape") and len(e.shape) == 2 and len(inner.shape) == 1:
         # ours goes row by row
         rows, columns = e.shape

@@ -16,6 +16,7 @@ import numpy as np
 from ...build.expression import Constraint, Expression
 from ...errors import RunError
 from ...grammar.diagnostic import Diagnostic
+from ...words import function_named
 from ..require import require_cvxpy
 from .affine import Affine, Leaves, _set, constant
 from .common import call, has_word, kind, plain_number, refuse, summands
@@ -506,7 +507,8 @@ def _pnorm(r: Reader, e: Any) -> Any:
         return _norm("norm2", "norm_fro")(r, e)
     if not e.args[0].is_affine() or not has_word("norm_p"):
         return None
-    return call("norm_p", r.affine.flat(e.args[0]), p)
+    flat = e.args[0] if len(_flat_shape(e.args[0])) < 2 else None
+    return None if flat is None else call("norm_p", r.affine.flat(flat), p)
 
 
 def _squares(r: Reader, e: Any) -> Any:
@@ -557,6 +559,12 @@ def _of_matrix(name: str) -> Callable[[Reader, Any], Any]:
     return read
 
 
+def _largest_eigenvalues(r: Reader, e: Any) -> Any:
+    if not has_word("sum_largest_eigs") or not e.args[0].is_affine():
+        return None
+    return call("sum_largest_eigs", r.affine.shaped(e.args[0]), int(e.k))
+
+
 def _largest(r: Reader, e: Any) -> Any:
     if e.axis is not None or not has_word("sum_largest") or not e.args[0].is_affine():
         return None
@@ -603,6 +611,8 @@ _NUMBERS: Mapping[str, Callable[[Reader, Any], Any]] = {
     "Power": _square,
     "power": _square,
     "lambda_max": _of_matrix("lambda_max"),
+    "lambda_sum_largest": _largest_eigenvalues,
+    "lambda_min": _of_matrix("lambda_min"),
     "log_det": _of_matrix("log_det"),
     "tr_inv": _of_matrix("tr_inv"),
     "sum_largest": _largest,
@@ -632,6 +642,8 @@ def _absolute(r: Reader, e: Any) -> Loss:
 def _powers(r: Reader, e: Any) -> Loss | None:
     p, inner = plain_number_of(e.p), e.args[0]
     if p != 2.0:
+        if p is not None and p >= 1.0 and has_word("abs_power") and kind(inner) == "abs" and inner.args[0].is_affine():
+            return lambda x, z: call("abs_power", x, p=p), inner.args[0], None
         return _other_power(p, inner)
     if inner.is_affine() or kind(inner) == "abs":
         z = inner if inner.is_affine() else inner.args[0]
@@ -654,8 +666,8 @@ def _other_power(p: float | None, inner: Any) -> Loss | None:
     name = _POWERS.get(p, "power") if p is not None else ""
     if not has_word(name) or not inner.is_affine():
         return None
-    exponent = () if p in _POWERS else (p,)
-    return lambda x, z: call(name, x, *exponent), inner, None
+    exponent: dict[str, object] = {} if p in _POWERS else {"p": p}
+    return lambda x, z: call(name, x, **exponent), inner, None
 
 
 _POWERS: Mapping[float | None, str] = {0.5: "sqrt", -1.0: "inv_pos"}
@@ -731,6 +743,28 @@ def _by_word(name: str) -> Callable[[Reader, Any], Loss | None]:
     return read
 
 
+def _divergence(name: str) -> Callable[[Reader, Any], Loss | None]:
+    """x log(x/y) with or without its linear part, one side of it constant."""
+
+    def read(r: Reader, e: Any) -> Loss | None:
+        left, right = (a.args[0] if kind(a) == "Promote" else a for a in e.args)
+        if not has_word(name) or left.is_constant() == right.is_constant():
+            return None
+        other, z = (right, left) if right.is_constant() else (left, right)
+        if other.parameters() or z.shape != e.shape:
+            return None
+        given = constant(other)
+        if z is left:
+            return lambda x, z: call(name, x, given), z, None
+        mirrored = function_named(name)
+        turned = getattr(mirrored, "turned_round", "")
+        if turned:
+            return lambda x, z: call(turned, x, given), z, None
+        return lambda x, z: call(name, given, x), z, None
+
+    return read
+
+
 _ENTRYWISE: Mapping[str, Callable[[Reader, Any], Loss | None]] = {
     "abs": _absolute,
     "Power": _powers,
@@ -742,6 +776,8 @@ _ENTRYWISE: Mapping[str, Callable[[Reader, Any], Loss | None]] = {
     "entr": _entropy,
     "log": _by_word("log"),
     "log1p": _by_word("log1p"),
+    "kl_div": _divergence("kl_div"),
+    "rel_entr": _divergence("rel_entr"),
 }
 _WORDS: Mapping[str, str] = {"exp": "exp", "log": "log", "log1p": "log1p"}
 """Functions of entries that are words of the same name."""

@@ -5,10 +5,10 @@ Loaded when an unknown name is met. A name that has become a word is no longer f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
-from .. import SOLVE_OPTIONS, is_reserved
+from .. import COLUMN_WORDS, SETS, SOLVE_OPTIONS, elsewhere, function_named, function_names, is_reserved
 from .arrays import ARRAYS
 from .estimators import ESTIMATORS
 from .functions import FUNCTIONS
@@ -48,8 +48,15 @@ def _table() -> tuple[dict[str, Foreign], dict[str, Foreign]]:
 
 
 def is_word(record: Foreign) -> bool:
-    """True if the name has a meaning of its own here, where it stands."""
-    return record.name in SOLVE_OPTIONS if record.place == "option" else is_reserved(record.name)
+    """True if the name is a word here, or the name elsewhere that a word's own record has, where it stands."""
+    if record.place == "option":
+        return record.name in SOLVE_OPTIONS
+    return is_reserved(record.name) or (record.place == "call" and record.name.lower() in _said_by_words())
+
+
+def _said_by_words() -> Mapping[str, str]:
+    functions = (word for name in function_names() if (word := function_named(name)) is not None)
+    return elsewhere([*functions, *SETS.values(), *COLUMN_WORDS.values()])
 
 
 def is_said(way: Way) -> bool:
