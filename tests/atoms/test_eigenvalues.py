@@ -83,7 +83,7 @@ def test_dual_points_of_one_trace_are_inside_after_their_projection() -> None:
             assert np.trace(u.reshape(4, 4)) == pytest.approx(3.0 * k, rel=1e-13)
 
 
-SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n]\nvar P: symmetric[n], W: matrix[n, n], w: vector[m], x: real\n"
+SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n], c: vector[m]\nvar P: symmetric[n], W: matrix[n, n], w: vector[m], u: vector[n], x: real\n"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,12 @@ SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n]\nvar P: symmetr
         "eye(n) - (V.T @ diag(w)) @ V / 2",
         "A.T @ (P + eye(n)) @ A - P",
         "-(A @ W + W.T @ A.T)",
+        "vstack(hstack(P, W.T), hstack(W, eye(n)))",
+        "vstack(hstack(P, A.T @ W, zeros(n, m)), hstack(W.T @ A, S, V.T), hstack(zeros(m, n), V, eye(m)))",
+        "vstack(hstack(P, reshape(u, n, 1)), hstack(reshape(u, 1, n), reshape(x, 1, 1)))",
+        "hstack(vstack(P, W), vstack(W.T, S)) + eye(2 * n)",
+        "outer(w, ones(m)) + outer(ones(m), w)",
+        "x * outer(c, c)",
     ],
 )
 def test_symmetry_is_derived(expression: str) -> None:
@@ -112,6 +118,9 @@ def test_symmetry_is_derived(expression: str) -> None:
         ("S + x * A", "declare `A: symmetric[n]`"),
         ("A @ P @ A", "its own transpose"),
         ("V", ""),
+        ("vstack(hstack(P, W), hstack(W, eye(n)))", "its own transpose"),
+        ("vstack(hstack(P, W.T), hstack(W, A))", "its own transpose"),
+        ("outer(w, c)", "its own transpose"),
     ],
 )
 def test_what_is_not_symmetric_is_refused(expression: str, hint: str) -> None:

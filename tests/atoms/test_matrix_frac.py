@@ -81,3 +81,18 @@ def test_programs_agree_with_cvxpy(name: str) -> None:
     solution = problem.solve()
     assert solution.status == "optimal"
     assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-5, abs=1e-6)
+
+
+def test_the_inequality_of_schur_has_the_same_answer() -> None:
+    rng = np.random.default_rng(12)
+    A, b = rng.normal(size=(6, 3)), rng.normal(size=3)
+    head = "data C: psd[n], b: vector[n]\nvar x: vector[n]"
+    tail = "sum_squares(x - b)"
+    plain = f"{head}\nminimize matrix_frac(x - 2 * b, C + diag(x)) + {tail}\nsubject to x >= 0\n"
+    blocks = (
+        f"{head}, t: real\nminimize t + {tail}\nsubject to\n  x >= 0\n"
+        "  vstack(hstack(C + diag(x), reshape(x - 2 * b, n, 1)), hstack(reshape(x - 2 * b, 1, n), reshape(t, 1, 1))) in psd\n"
+    )
+    found = [fw.parse(text).bind(C=A.T @ A, b=b).solve() for text in (plain, blocks)]
+    assert [s.status for s in found] == ["optimal", "optimal"]
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-5)
