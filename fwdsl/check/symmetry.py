@@ -111,7 +111,8 @@ def _blocks(e: Expr) -> list[list[Expr]]:
         return [row for a in e.args for row in _blocks(a)]
     if e.op == "hstack":
         parts = [_blocks(a) for a in e.args]
-        return [sum(rows, []) for rows in zip(*parts, strict=True)] if len({len(p) for p in parts}) == 1 else [[e]]
+        if len({len(p) for p in parts}) == 1:
+            return [[block for row in rows for block in row] for rows in zip(*parts, strict=True)]
     return [[e]]
 
 

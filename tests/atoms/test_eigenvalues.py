@@ -83,7 +83,10 @@ def test_dual_points_of_one_trace_are_inside_after_their_projection() -> None:
             assert np.trace(u.reshape(4, 4)) == pytest.approx(3.0 * k, rel=1e-13)
 
 
-SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n], c: vector[m]\nvar P: symmetric[n], W: matrix[n, n], w: vector[m], u: vector[n], x: real\n"
+SQUARE = (
+    "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n], c: vector[m]\n"
+    "var P: symmetric[n], W: matrix[n, n], w: vector[m], u: vector[n], x: real\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -171,3 +174,28 @@ def test_a_direction_without_a_price_is_no_certificate() -> None:
     text = "data S: psd[d]\nvar X: symmetric[d]\nminimize trace(S @ X) - log_det(X)\n"
     solution = fw.parse(text).bind(S=np.diag([1.0, 0.0])).solve(max_iter=300, time=5)
     assert solution.status != "optimal" and "FW9002" not in solution.reason
+
+
+def test_the_spectral_norm_of_symmetric_matrices_has_a_smaller_conic_form() -> None:
+    """t I - Z and t I + Z in place of a matrix of twice the order: at the largest size of an eigenvalue both are semidefinite, below it one is not."""
+    g = build_matrix(("norm_spec", 0.5), None, (3, 3))
+    assert g is not None
+    form = g.for_symmetric().conic()
+    assert form is not None and [cone.rows for cone in form.cones] == [6, 6]
+    A = symmetric(3, 4)
+    i, j = np.triu_indices(3)
+
+    def least(t: float) -> float:
+        rows = form.offset.copy()
+        np.add.at(rows, form.of_z.row, form.of_z.value * A.reshape(-1)[form.of_z.column])
+        np.add.at(rows, form.of_u.row, form.of_u.value * t)
+        found = []
+        for part in (rows[:6], rows[6:]):
+            M = np.zeros((3, 3))
+            M[i, j] = M[j, i] = np.where(i == j, part, part / np.sqrt(2.0))
+            found.append(float(np.linalg.eigvalsh(M).min()))
+        return min(found)
+
+    size = float(np.abs(np.linalg.eigvalsh(A)).max())
+    assert abs(least(size)) < 1e-12 and least(1.01 * size) > 0.0 > least(0.99 * size)
+    assert np.allclose(form.extra_slope, 0.5)
