@@ -177,7 +177,7 @@ def test_a_direction_without_a_price_is_no_certificate() -> None:
 
 
 def test_the_spectral_norm_of_symmetric_matrices_has_a_smaller_conic_form() -> None:
-    """t I - Z and t I + Z in place of a matrix of twice the order: at the largest size of an eigenvalue both are semidefinite, below it one is not."""
+    """t I - Z and t I + Z in place of a matrix of twice the order: both are semidefinite from the largest size of an eigenvalue on."""
     g = build_matrix(("norm_spec", 0.5), None, (3, 3))
     assert g is not None
     form = g.for_symmetric().conic()
