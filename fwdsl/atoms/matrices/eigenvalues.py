@@ -274,6 +274,43 @@ class NegativeLog(OfValues):
     def of_scaled(self, s: float) -> tuple[OfValues, float]:
         return self, -self.c * self.size * math.log(s)
 
+    def conic_of_matrix(self) -> Conic:
+        """c sum t_i with exp(-t_i) <= u_i and [[Z, L], [L', diag(u)]] >= 0, L lower triangular with u on its diagonal: det Z >= u_1 ... u_n."""
+        n = self.size
+        i, j = np.triu_indices(2 * n)
+        row = np.arange(i.size)
+        a, b = np.tril_indices(n)
+        place = np.zeros((n, n), dtype=np.intp)
+        place[a, b] = np.arange(a.size)
+        of_z, of_l, of_u = j < n, (i < n) & (j >= n) & (i >= j - n), (i >= n) & (i == j)
+        half = np.where(i == j, 0.5, math.sqrt(0.5))[of_z]
+        z = joined(
+            [
+                MatrixEntries(row[of_z], (i * n + j)[of_z], half),
+                MatrixEntries(row[of_z], (j * n + i)[of_z], half),
+            ]
+        )
+        diagonal, each = place[np.arange(n), np.arange(n)], i.size + 3 * np.arange(n)
+        u = joined(
+            [
+                entries(row[of_l], place[i[of_l], j[of_l] - n], math.sqrt(2.0)),
+                entries(row[of_u], diagonal[i[of_u] - n], 1.0),
+                entries(each, a.size + np.arange(n), -1.0),
+                entries(each + 2, diagonal, 1.0),
+            ]
+        )
+        offset = np.zeros(i.size + 3 * n)
+        offset[each + 1] = 1.0
+        return Conic(
+            n * n,
+            a.size + n,
+            extra_slope=np.concatenate([np.zeros(a.size), np.full(n, self.c)]),
+            of_z=z,
+            of_u=u,
+            offset=offset,
+            cones=(Cone("semidefinite", i.size), Cone("exponential", 3 * n)) if n else (),
+        )
+
     def inside(self, v: Array, room: float) -> Array:
         return np.minimum(v, -max(room, TINY))
 
