@@ -197,7 +197,7 @@ class Rewritten:
         told = []
         for term in self.outer.terms:
             y = known.get(key_of_term(term.is_constraint, term.origin))
-            told.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+            told.append(_of_term(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
         return out, told
 
     def inward(self, x: Array, ys: Sequence[Array]) -> Array:
@@ -224,7 +224,7 @@ class Rewritten:
     def _written(self, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the program as it is written, by key."""
         pairs = zip(self.outer.terms, ys, strict=True)
-        return {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in pairs}
+        return {key_of_term(t.is_constraint, t.origin): _as_written(t, y) for t, y in pairs}
 
     @property
     def mirrors(self) -> bool:
@@ -238,7 +238,7 @@ class Rewritten:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
         fits = [
-            _turned(t, y)
+            _of_term(t, y)
             for y, t in zip(found, self.inner.terms, strict=True)
             if y is not None and y.size == t.map.rows
         ]
@@ -251,7 +251,7 @@ class Rewritten:
     def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
-        known = {self._key(t): _turned(t, y) for t, y in zip(inner.terms, ys, strict=True)}
+        known = {self._key(t): _as_written(t, y) for t, y in zip(inner.terms, ys, strict=True)}
         known.update({("point", b.name): x[b.slice] for b in inner.blocks})
         v = -inner.q
         for term, y in zip(inner.terms, ys, strict=True):
@@ -324,6 +324,13 @@ def inner_sense(model: Model) -> int:
     return 1 if model.sense == "minimize" else -1
 
 
-def _turned(term: SumTerm, y: Array) -> Array:
-    """The multiplier of the prediction as it is written from that of the term, or the other way."""
-    return y if term.turned is None else term.turned * y
+def _as_written(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the argument as it is written from that of the term."""
+    y = y if term.turned is None else term.turned * y
+    return y if term.unit == 1.0 else y / term.unit
+
+
+def _of_term(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the term from that of its argument as it is written."""
+    y = y if term.turned is None else term.turned * y
+    return y if term.unit == 1.0 else y * term.unit
