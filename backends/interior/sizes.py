@@ -68,7 +68,7 @@ def unreadable(form: Canonical) -> str:
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
     known = [conic for conic in form.conics if conic is not None]
-    unknowns = form.size + sum(conic.extra for conic in known)
+    unknowns = sum(_free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
@@ -174,6 +174,14 @@ def _products(term: SumTerm) -> float:
     """The squared lengths of the rows of a term's map, all rows taken to be alike."""
     across = sum(_entries(block, m) for block, m in term.map.parts)
     return float(across) ** 2 / max(1, term.map.rows)
+
+
+def _free_entries(block: Block) -> int:
+    """The entries of a block that are unknowns: of a symmetric matrix its upper triangle."""
+    if not block.symmetric:
+        return block.size
+    n = block.shape[-1]
+    return block.size // (n * n) * (n * (n + 1) // 2)
 
 
 def _entries(block: Block, m: LinearMap) -> int:
