@@ -15,6 +15,7 @@ from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
+from fwdsl.readers.held_rows import is_held
 from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import dense_leaves
 from fwdsl.words import SETS
@@ -59,7 +60,9 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     share = dense / max(1, dense + sparse)
     per_pass = canonical.nnz * (share * NS_PER_NONZERO["dense"] + (1 - share) * NS_PER_NONZERO["csr"])
     values = canonical.instance.values
-    per_pass += NS_PER_BYTE_READ * sum(s.nbytes for name, s in stats.items() if is_on_disk(values[name]))
+    # of workers the count is left out: the method, and the bits of the answer, do not depend on it
+    read = (s for name, s in stats.items() if is_on_disk(values[name]) and not is_held(values[name]))
+    per_pass += NS_PER_BYTE_READ * sum(s.nbytes for s in read)
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))

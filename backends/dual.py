@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.matrices import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.support import Support
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
 from fwdsl.backends.functions import FastVector
 from fwdsl.backends.problem import PreparedProblem
@@ -308,6 +310,10 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, mos
     """
     if isinstance(f, VectorLossFunction):
         return _metric_of_rows(f, y)
+    if isinstance(f, Support):
+        return SimplexMetric(f.room(y)[None, :])
+    if isinstance(f, Lines) and isinstance(f.inner, Support):
+        return SimplexMetric(np.array([f.inner.room(line) for line in f.lines(y)]))
     interval = _interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:

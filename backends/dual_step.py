@@ -58,7 +58,7 @@ class DiagonalMetric:
 
 @light_dataclass
 class SimplexMetric:
-    """w_i^2 (diag(p_i) - p_i p_i') for each row, `mass` being the rows w_i^2 p_i."""
+    """diag(m_i) - m_i m_i' / sum(m_i) for each row m_i of `mass`: steps keep the sum of a row. With m = w^2 p it is w^2 (diag(p) - p p')."""
 
     mass: Array
 

@@ -136,6 +136,8 @@ class Method(ABC):
     may_settle: ClassVar[bool] = False
     #: Whether it takes data that stay on their disk: by products, and by Gram matrices and entries that are gathered from ranges of rows.
     streams: ClassVar[bool] = False
+    #: Whether predictions may stay with the workers that hold their rows: it does no more with them than arithmetic and sums.
+    keeps_rows: ClassVar[bool] = False
     #: Whether its next step makes a better dual point sooner than a repair of one does, as that of a method whose error falls tenfold a step.
     outruns_repairs: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
@@ -163,7 +165,7 @@ class Method(ABC):
     ) -> Run[Any, Any]:
         """A run from x and, where the method keeps one, the dual point."""
         cls.load()
-        run = cls.run(problem, **cls.completed(options))
+        run = cls.run(problem.partitioned if cls.keeps_rows else problem, **cls.completed(options))
         run.state = run.begin(x, ys)
         return run
 
@@ -171,7 +173,7 @@ class Method(ABC):
     def resume(cls, problem: Any, options: Mapping[str, object], state: State) -> Run[Any, Any]:
         """The run that goes on from a state, which it changes."""
         cls.load()
-        run = cls.run(problem, **cls.completed(options))
+        run = cls.run(problem.partitioned if cls.keeps_rows else problem, **cls.completed(options))
         run.state = state
         return run
 

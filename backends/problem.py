@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -16,16 +16,20 @@ from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
+from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
+from fwdsl.backends.row_vectors import Evaluator
 from fwdsl.bind.data_operator import DataOperator
-from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import Identity, LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
+from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
+from fwdsl.readers.held_rows import hands_of
 from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import Rows
 
@@ -123,6 +127,10 @@ class PreparedProblem:
             return Scaled(self._substitute(m.inner), m.c)
         if isinstance(m, Compose):
             return Compose(self._substitute(m.outer), self._substitute(m.inner))
+        if isinstance(m, Joined):
+            return m.of(map(self._substitute, m.parts))
+        if isinstance(m, Convolution):
+            m = replace(m, fast=True)
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
         # data of zeros alone are still data, which methods that go by samples look for
@@ -132,11 +140,51 @@ class PreparedProblem:
             return self.counted[-1]
         return m
 
+    @cached_property
+    def partitioned(self) -> PreparedProblem:
+        """The same problem with predictions that stay with the workers who hold the rows of the data; itself where there are none.
+
+        For methods that take predictions as they come, and do no more than arithmetic with them (`Method.keeps_rows`).
+        """
+        if not hands_of(self.canonical.instance.values):
+            return self
+        found: PreparedProblem = object.__new__(PreparedProblem)
+        vars(found).update({name: value for name, value in vars(self).items() if name != "partitioned"})
+        found.terms, found.functions = list(self.terms), list(self.functions)
+        for k, (original, term, f) in enumerate(zip(self.canonical.terms, self.terms, self.functions, strict=True)):
+            held = handed_over(original, term, f, partial(self._evaluator, k))
+            if held is not None:
+                found.terms[k], found.functions[k] = held
+        return found
+
+    def _evaluator(self, k: int) -> Evaluator:
+        """The evaluator of expressions of the predictions of a term."""
+        term, f = self.terms[k], self.functions[k]
+        assert isinstance(f, FastLoss | FastRows)
+
+        def gram(free: NDArray[np.intp], w: Array, single: bool, plan: object) -> Array:
+            for operator in self.operators.values():
+                operator.gram_plan = lambda _: plan  # type: ignore[assignment,return-value]
+            return self.gram(free, [w], single)
+
+        return Evaluator(term, f, lambda x: self._apply(term, x), gram)
+
+    @classmethod
+    def of_rows(cls, term: SumTerm, operators: dict[int, Operator], pool: Pool) -> Evaluator:
+        """The same for a holder of some rows: of its part of a term, whose data have these operators, by identity."""
+        made = object.__new__(cls)
+        made.pool, made.operators, made.counted = pool, operators, []
+        made.terms = [replace(term, map=made._compile(term.map))]
+        made.functions = [_fast(made.terms[0], pool)]
+        return made._evaluator(0)
+
     def linear(self, x: Array) -> list[Array]:
         """K_i x for each term, in arrays of their own."""
         return [self._apply(t, x) for t in self.terms]
 
     def _apply(self, term: SumTerm, x: Array) -> Array:
+        if isinstance(term.map, HeldMap):
+            return term.map.image(x)  # type: ignore[return-value]
         parts = term.map.parts
         if not parts:
             return np.zeros(term.map.rows)
@@ -179,6 +227,12 @@ class PreparedProblem:
         """
         out: Array | None = None
         for term, w in zip(self.terms, weights, strict=True):
+            if isinstance(term.map, HeldMap):
+                whole = term.map.gram(free, w, single)
+                if whole is not None:
+                    out = whole if out is None else np.add(out, whole, out=out)
+                    continue
+                w = np.asarray(w)
             pieces = [columns_of(m, b, free, self.look, term.map.leaves) for b, m in term.map.parts]
             if len(pieces) == 1 and pieces[0].at.size == free.size:
                 # all coordinates in their order: the sum needs no places

@@ -28,6 +28,7 @@ AUTOMATIC = {
     "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
     "lines": ("lines.method", "LinesMethod", "LinesState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
+    "proximal_newton": ("logdet.method", "ProximalNewton", "LogDetState"),
     "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw.method", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw_method", "BCFW", "BCFWState"),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .errors import BuildError, DataError, FwError, PlanError, RejectedError, RunError
     from .exports.onnx import export_onnx
     from .extend import register
-    from .problem import Problem, load, maximize, minimize, parse
+    from .problem import Problem, from_cvxpy, load, maximize, minimize, parse
     from .results.loading import load_solution
     from .results.solution import Solution
 
@@ -48,7 +48,7 @@ __version__ = "0.1.0"
 #: Where each public name lives.
 _HOMES = {
     **dict.fromkeys(("DataError", "FwError", "PlanError", "RejectedError", "RunError"), ".errors"),
-    **dict.fromkeys(("Problem", "load", "maximize", "minimize", "parse"), ".problem"),
+    **dict.fromkeys(("Problem", "from_cvxpy", "load", "maximize", "minimize", "parse"), ".problem"),
     **dict.fromkeys(("Constraint", "Expression", "SetExpression"), ".build.expression"),
     **dict.fromkeys(
         "data dim entries_type family index_type labels_type let matrix matrix_type param psd_type psd_var real_type"
@@ -81,6 +81,7 @@ __all__ = [
     "entries_type",
     "export_onnx",
     "family",
+    "from_cvxpy",
     "index_type",
     "labels_type",
     "let",
@@ -117,9 +118,19 @@ def __getattr__(name: str) -> Any:
 
         value = word(name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_elsewhere(name)}")
     globals()[name] = value
     return value
+
+
+def _elsewhere(name: str) -> str:
+    """The words behind an error that say what is written for a name of another package; empty for a name that is nobody's."""
+    if name.startswith("_"):
+        return ""
+    from .words.foreign import foreign
+
+    record = foreign(name, "call", "value")
+    return f": {record.why}" if record else ""
 
 
 def __dir__() -> list[str]:

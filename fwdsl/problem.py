@@ -77,10 +77,21 @@ class Problem(ShownInNotebooks):
         return self._session.found("compile", "bind") if data else self._session.found("compile")
 
     def bind(self, **values: object) -> Problem:
-        """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults."""
+        """The problem with data, parameters or dimensions given by name; they win over the program's own sources and defaults.
+
+        `client`, unless the program has that name, are workers of Dask that hold the rows of its matrices from then on, as `solve` takes them:
+        solving again for other parameters sends no data again.
+        """
+        declared = {d.name for d in self.model.data} | set(self.model.dims) | {p.name for p in self.model.params}
+        client = values.pop("client") if "client" in values and "client" not in declared else None
         params = {p.name for p in self.model.params}
         every = {**self._values, **values}
-        return Problem(self._session.bound_to(every, same_data=params >= set(values)), every)
+        session = self._session.bound_to(every, same_data=params >= set(values)) if values else self._session
+        if client is not None:
+            from .cluster.connect import connect
+
+            session = session.held_by(connect(client, closing=True))
+        return Problem(session, every)
 
     def plan(self, **options: object) -> Plan:
         """The plan of a solve: every method with its reasons, predicted cost, and the choice. Takes the options of `solve`.
@@ -103,6 +114,7 @@ class Problem(ShownInNotebooks):
         gap: Literal["relative", "absolute"] | None = None,
         start: Solution | Mapping[str, Any] | None = None,
         callback: Callable[[Progress], bool | None] | None = None,
+        client: Any = None,
         **method_options: object,
     ) -> Solution:
         """Solve it to a certified duality gap.
@@ -112,6 +124,9 @@ class Problem(ShownInNotebooks):
         called with each `Progress` and stops the solve by returning False. `start` is a solution to start from, or values of
         variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
         constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).
+
+        `client` are workers that hold the rows of the data while it is solved: a `distributed.Client`, the address of a scheduler, the path of its
+        file, or a number of processes to start here. The answer has the bits of one process.
         """
         options = resolve_options(
             self.model,
@@ -126,6 +141,17 @@ class Problem(ShownInNotebooks):
             **method_options,
         )
         session = self._with(options)
+        if client is not None:
+            from .cluster.connect import connect
+
+            with connect(client) as cluster:
+                return self._solved(session.held_by(cluster), options, callback, start)
+        return self._solved(session, options, callback, start)
+
+    @staticmethod
+    def _solved(
+        session: Session, options: Options, callback: Callable[[Progress], bool | None] | None, start: Start
+    ) -> Solution:
         solution = session.solve(callback, start)
         found = _judged(session.found(), session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")
@@ -234,6 +260,16 @@ class Problem(ShownInNotebooks):
         watched = callback if report is None else lambda _name, progress: report(progress)
         return run_race(session, lanes(session, methods), watched)
 
+    def to_cvxpy(self) -> tuple[Any, dict[str, Any]]:
+        """The problem with its data as a `cvxpy.Problem`, and its variables by name (extra `oracle`).
+
+        A symmetric or psd variable is a symmetric one of cvxpy, a `family` the list of its blocks. Data, parameters and dimensions have the values
+        bound; the objective has the program's sense. Raises `RunError`: FW0311 where cvxpy is not installed, FW0312 for what it cannot express.
+        """
+        from .oracle import to_cvxpy
+
+        return to_cvxpy(self.instance)
+
     # --- printing ----------------------------------------------------------------------------------------------------
 
     def to_fw(self) -> str:
@@ -305,6 +341,21 @@ def minimize(objective: Expression | float, *constraints: Constraint, name: str 
 def maximize(objective: Expression | float, *constraints: Constraint, name: str | None = None) -> Problem:
     """The problem of maximizing a concave expression subject to constraints."""
     return _built("maximize", objective, constraints, name)
+
+
+def from_cvxpy(problem: Any, name: str | None = None) -> Problem:
+    """The problem of a `cvxpy.Problem`: variables and parameters by their names, constants as data, each atom by the word that it has here.
+
+    Parameters that are numbers are parameters, with their values as defaults, and others data: `bind` gives both new values. A convex function
+    inside another gets a variable of its own (`t1`, ...). `to_fw()` prints what came of it.
+
+    Raises `RunError`: FW0320 for an atom, a cone or a variable that has no equivalent, by its name and with what to write; FW0321 for a problem
+    that is not convex by cvxpy's rules. What the language refuses for its shape is told by the checker as for any program.
+    """
+    from .oracle.reading import read_problem
+
+    read = read_problem(problem)
+    return _built(read.sense, read.objective, read.constraints, name)
 
 
 def _built(

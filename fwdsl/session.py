@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .bind import Bindings
     from .bind.instance import Instance
     from .canon import Form
+    from .cluster.driver import Cluster
     from .model import Model
     from .plan import Plan
     from .results.solution import Progress, Solution
@@ -107,6 +108,8 @@ class Session:
     ) -> None:
         self.text, self.name, self.base, self.sink = text, name, base, sink
         self._inputs = inputs
+        #: The workers that hold the rows of data; None where this process does.
+        self.cluster: Cluster | None = None
         self._options: Options | None = None
         self._compiled: Stage[Model] = Stage("compile")
         self._bound: Stage[Instance] = Stage("bind")
@@ -157,6 +160,7 @@ class Session:
     def bind(self) -> Instance:
         """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
         model, tol, memory, earlier = self.compile(), self.options.tol, self.options.memory, self._earlier
+        cluster = self.cluster
 
         def work() -> tuple[Instance | None, Diagnostics]:
             from .bind import bind, rebind
@@ -164,7 +168,8 @@ class Session:
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)
             given = self.bindings if memory is None else replace(self.bindings, memory=memory)
-            return bind(model, given, self.base, tol)
+            instance, found = bind(model, given, self.base, tol)
+            return instance if instance is None or cluster is None else cluster.share(instance), found
 
         return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
 
@@ -247,6 +252,15 @@ class Session:
         if options.memory != self.options.memory:
             # the limit says which data are read into memory
             other._bound, other._canonical, other._earlier = Stage("bind"), Stage("canonicalise"), None
+        return other
+
+    def held_by(self, cluster: Cluster) -> Session:
+        """The same problem with its rows in the hands of workers; nothing is bound again."""
+        other, bound = self._shared(), self._bound
+        other.cluster = cluster
+        other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
+        if bound.value is not None:
+            other._bound.value, other._bound.found = cluster.share(bound.value), bound.found
         return other
 
     def bound_to(self, inputs: Bindings | Mapping[str, object], *, same_data: bool = False) -> Session:

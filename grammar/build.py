@@ -148,8 +148,10 @@ def product(parts: Parts) -> tree.Product:
 
 
 def slice_(parts: Parts) -> tree.Slice:
-    colon = next(i for i, part in enumerate(parts) if isinstance(part, Token))
-    return tree.Slice(parts[0] if colon else None, parts[-1] if colon < len(parts) - 1 else None, span=_span(parts))
+    ends, *rest = parts
+    colon = next(i for i, part in enumerate(ends) if isinstance(part, Token))
+    start, stop = ends[0] if colon else None, ends[-1] if colon < len(ends) - 1 else None
+    return tree.Slice(start, stop, rest[-1] if len(rest) == 2 else None, span=_span(parts))
 
 
 def type_of(parts: Parts) -> tree.TypeExpr:

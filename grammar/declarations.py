@@ -175,8 +175,8 @@ def dimension(f: Failure) -> Slip | None:
     return f.slip(
         "FW1070",
         f"{found(f.found)} stands in a dimension",
-        "A dimension is a name, an integer, or `dim(Phi)` of a feature map.",
-        "give the dimension a name of its own",
+        "A dimension is a name, an integer, `dim(Phi)` of a feature map, or a sum or product of these.",
+        "write one operator between two dimensions, as in `n + 1` and `2 * n`",
     )
 
 

@@ -20,11 +20,15 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An edit that would mend the program: replace the text under `span`."""
+    """An edit that would mend the program: replace the text under `span`.
+
+    `guess` says that it is what was probably meant: it may change what the program says, so that a user looks at it first.
+    """
 
     description: str
     span: Span
     replacement: str
+    guess: bool = False
 
 
 @dataclass(frozen=True, slots=True)

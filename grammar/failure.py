@@ -92,6 +92,22 @@ class Failure:
                 return i
         return None
 
+    def operand(self, stop: int) -> int | None:
+        """The index at which the operand in front of token `stop` starts: a name, a call, a group, entries; None where there is none."""
+        at = stop - 1
+        while self.at(at).type == "TRANSPOSE":
+            at -= 1
+        while self.at(at).type in CLOSING:
+            opening = next(
+                (i for i in range(at - 1, -1, -1) if self.tokens[i].type in OPENING and self.closer(i) == at), None
+            )
+            if opening is None:
+                return None
+            if self.at(opening - 1).type not in ("NAME", "RPAR", "RSQB", "TRANSPOSE"):
+                return opening
+            at = opening - 1
+        return at if self.at(at).type in ("NAME", "NUMBER") else None
+
     def text(self, start: int, stop: int) -> str:
         """The text from token `start` up to token `stop`, quoted for a message."""
         return quoted(self.source.text[self.tokens[start].start : self.tokens[stop - 1].end])

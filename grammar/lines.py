@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fwdsl.grammar.lexer import Token
+from fwdsl.grammar.modellers import MACROS
 
 STARTERS = frozenset("FW PROBLEM DATA PARAM VAR LET MINIMIZE MAXIMIZE SUBJECT SOLVE".split())
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB"}
@@ -65,7 +66,11 @@ def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callab
         if token.type == "NEWLINE":
             broken = True
             continue
-        if broken and (not _continues(kind, line, token, open_brackets) or (token.type == "NAME" and starts(i))):
+        if broken and (
+            not _continues(kind, line, token, open_brackets)
+            or (token.type == "NAME" and starts(i))
+            or _is_macro(tokens, i)
+        ):
             return Line(kind, tuple(line), None, i)
         if not open_brackets and (token.type == "SEMICOLON" or (token.type == "COMMA" and kind == "CONSTRAINT")):
             return Line(kind, tuple(line), token, i + 1)
@@ -76,6 +81,12 @@ def next_line(tokens: Sequence[Token], index: int, in_list: bool, starts: Callab
         elif token.type in CLOSING and open_brackets:
             open_brackets -= 1
     return Line(kind, tuple(line), None, len(tokens))
+
+
+def _is_macro(tokens: Sequence[Token], index: int) -> bool:
+    """True if a statement of JuMP starts at a token: `@variable(...)`, which continues no product."""
+    here, after = tokens[index], tokens[index + 1 : index + 3]
+    return here.type == "AT" and [t.type for t in after] == ["NAME", "LPAR"] and after[0].text in MACROS
 
 
 def _continues(kind: str, line: list[Token], token: Token, open_brackets: int) -> bool:

@@ -37,17 +37,62 @@ def wrong_quotes(f: Failure) -> Slip | None:
     )
 
 
+#: The norms whose squares are sums of squares, whatever is in them.
+_SQUARED = frozenset(("norm2", "norm_fro", "norm"))
+_SQUARES = "sum_squares"
+
+
 def power(f: Failure) -> Slip | None:
-    """`x^2`, `x**2`, `x²`"""
-    if f.found.type != "POWER":
+    """`x^2`, `x**2`, `x²`, `sum((A @ x - b) .^ 2)`, `norm2(x)^2`"""
+    dotted = f.found.text == "." and f.after.type == "POWER"
+    mark = f.index + dotted
+    if f.at(mark).type != "POWER":
         return None
+    what = found(f.at(mark))
+    message = f"{what} is not an operator: the language has no powers"
+    rule = "Squares are functions, so that the compiler knows them to be convex."
+    start = f.operand(f.index)
+    two = f.at(mark).text == "²" or f.at(mark + 1).text in ("2", "2.0")
+    stop = mark + (1 if f.at(mark).text == "²" else 2)
+    if start is not None and two:
+        inner = f.tokens[start : f.index]
+        summed = f.at(start - 1).type == "LPAR" and f.at(start - 2).text == "sum" and f.closer(start - 1) == stop
+        if summed:
+            grouped = inner[0].type == "LPAR" and f.closer(start) == f.index - 1
+            return _squared(f, message, rule, start - 2, stop + 1, inner[1:-1] if grouped else inner)
+        called = inner[0].text in _SQUARED and len(inner) > 3 and f.closer(start + 1) == f.index - 1
+        euclidean = [t.text for t in inner[-3:-1]] == [",", "2"]
+        if called and (euclidean or "," not in [t.text for t in inner]):
+            return _squared(f, message, rule, start, stop, inner[2 : -3 if euclidean else -1])
     square = quoted(f"sum_squares({_operand(f)})")
+    if f.before.type == f.after.type == "NUMBER":
+        return f.slip(
+            "FW1042",
+            f"{found(f.found)} is not an operator: the language has no powers",
+            "Powers of numbers are a function.",
+            f"write `power({f.before.text}, {f.after.text})`",
+        )
     return f.slip(
         "FW1042",
-        f"{found(f.found)} is not an operator: the language has no powers",
-        "Squares are functions, so that the compiler knows them to be convex.",
+        message,
+        rule,
         f"write {square} for a sum of squares, or the loss `squared(z, b)`",
+        span=f.at(mark).span,
     )
+
+
+def _squared(f: Failure, message: str, rule: str, start: int, stop: int, inner: tuple[Token, ...]) -> Slip:
+    """The slip of a sum of squares: `inner` is what is squared, between the tokens `start` and `stop`."""
+    span = f.tokens[start].span.to(f.tokens[stop - 1].span)
+    right = f"sum_squares({f.source.text[inner[0].start : inner[-1].end]})"
+    call = (
+        Token("NAME", _SQUARES, span.start, span.start),
+        Token("LPAR", "(", span.start, span.start),
+        *inner,
+        Token("RPAR", ")", span.end, span.end),
+    )
+    mended = (*f.tokens[:start], *call, *f.tokens[stop:])
+    return f.slip("FW1042", message, rule, f"write {quoted(right)}", span=span, fix=(span, right), mended=mended)
 
 
 def _operand(f: Failure) -> str:
@@ -64,6 +109,29 @@ def _comparator(f: Failure, message: str, rule: str, text: str) -> Slip:
     token = Token("LE" if text == "<=" else "GE", text, f.found.start, f.found.end)
     mended = f.swapped(token) if token.type in f.accepts else None
     return f.slip("FW1043", message, rule, f"write `{text}`", fix=(f.found.span, text), mended=mended)
+
+
+def order_of_matrices(f: Failure) -> Slip | None:
+    """`P >> 0`, `A << B`"""
+    mark, after = f.found, f.after
+    if mark.type != "STRICT" or after.type != "STRICT" or after.text != mark.text or after.start != mark.end:
+        return None
+    above = mark.text == ">"
+    bound = f.at(f.index + 2)
+    simple = f.before.type == "NAME" and bound.text == "0"
+    name = f.before.text
+    hint = "write `A - B in psd` for `A >> B`" if above else "write `B - A in psd` for `A << B`"
+    if simple:
+        hint = f"write `{name} in psd`" if above else f"write `-{name} in psd`"
+    fix = (Span(mark.start, bound.end), "in psd") if simple and above else None
+    return f.slip(
+        "FW1043",
+        f"`{mark.text}{mark.text}` is no comparison",
+        "A positive semidefinite matrix is a member of the set `psd`.",
+        hint,
+        fix=fix,
+        span=Span(mark.start, after.end),
+    )
 
 
 def strict(f: Failure) -> Slip | None:
@@ -99,21 +167,27 @@ def unequal(f: Failure) -> Slip | None:
 
 
 def prime(f: Failure) -> Slip | None:
-    """`A'`"""
+    """`A'`, `x' * y`, which is a product of matrices where `'` transposes"""
     if f.found.type != "PRIME":
         return None
+    times = f.after.type == "STAR"
+    right = ".T @" if times else ".T"
+    span = f.found.span.to(f.after.span) if times else f.found.span
+    turned = Token("TRANSPOSE", ".T", f.found.start, f.found.end)
+    product = (Token("AT", "@", f.after.start, f.after.end),) if times else ()
     return f.slip(
         "FW1045",
         f"`'` does not transpose {quoted(f.before.text)}" if f.before.type == "NAME" else "`'` does not transpose",
         "The transpose of a matrix is written `A.T`.",
-        f"write `{f.before.text}.T`" if f.before.type == "NAME" else "write `.T`",
-        fix=(f.found.span, ".T"),
-        mended=f.swapped(Token("TRANSPOSE", ".T", f.found.start, f.found.end)),
+        f"write `{f.before.text}{right}`" if f.before.type == "NAME" else f"write `{right}`",
+        fix=(span, right),
+        mended=(*f.tokens[: f.index], turned, *product, *f.tokens[f.index + 1 + times :]),
     )
 
 
 # What mathematics writes as marks is a word here: these are the grammar's own, which knows no records.
 _NORMS = {"_1": "norm1", "_2": "norm2", "_inf": "norm_inf", "_∞": "norm_inf", "": "norm2"}
+_EUCLIDEAN = ("_2", "")
 
 
 def bars(f: Failure) -> Slip | None:
@@ -133,20 +207,26 @@ def bars(f: Failure) -> Slip | None:
     span = f.found.span.to(f.tokens[closing].span)
     inner = f.source.text[f.found.end : f.tokens[closing].start].strip()
     suffix = f.at(closing + 1)
-    norm = _NORMS.get(suffix.text if suffix.type == "NAME" and suffix.start == span.end else "")
+    end = closing
+    which = suffix.text if suffix.type == "NAME" and suffix.start == span.end else ""
+    norm = _NORMS.get(which)
     if single or norm is None or "|" in inner:
         return f.slip("FW1047", f"{whole} does not write {what} here", rule, hint, span=span)
     if suffix.type == "NAME" and suffix.start == span.end:
         span = Span(span.start, suffix.end)
         closing += 1
     if f.at(closing + 1).type == "POWER":
-        hint = f"write {quoted(f'sum_squares({inner})')} for the square of a norm"
-        return f.slip("FW1047", f"{whole} does not write a norm here", rule, hint, span=span)
+        written = f.at(closing + 1).text
+        last = closing + (1 if written == "²" else 2)
+        if which not in _EUCLIDEAN or (written != "²" and f.at(last).text != "2"):
+            hint = f"write {quoted(f'sum_squares({inner})')} for the square of a Euclidean norm"
+            return f.slip("FW1047", f"{whole} does not write a norm here", rule, hint, span=span)
+        norm, span, closing = _SQUARES, Span(span.start, f.at(last).end), last
     right = f"{norm}({inner})"
     call = (
         Token("NAME", norm, f.found.start, f.found.end),
         Token("LPAR", "(", f.found.start, f.found.end),
-        *f.tokens[f.index + 1 : closing - (f.tokens[closing].type != "BAR")],
+        *f.tokens[f.index + 1 : end],
         Token("RPAR", ")", f.tokens[closing].start, f.tokens[closing].end),
     )
     mended = (*f.tokens[: f.index], *call, *f.tokens[closing + 1 :]) if "NAME" in f.accepts else None

@@ -90,10 +90,12 @@ class _Reading:
                 self.tokens[line.next - 1] = line.stop._replace(type="COMMA", text=",")
                 return bisect_left(self.tokens, line.tokens[0].start, key=lambda token: token.start)
         if line.kind == "STRAY":
-            if line.tokens and not self.astray:
-                self.found.append(stray(self.source, line.tokens))
+            told = stray(self.source, line.tokens) if line.tokens else None
+            # What has a fix is reported though the line before was no statement: the fix of one leaves the others.
+            if told is not None and (not self.astray or told.fix):
+                self.found.append(told)
             self.lost += _declared(line.tokens)
-            self.astray = True
+            self.astray = told is None or told.fix is None
             return line.next
         self.astray = False
         if line.kind == "SUBJECT":

@@ -81,8 +81,9 @@ class Printer:
                 return self._bracketed(operand, _compound(operand)) + ".T"
             case tree.Index(base=base, items=items):
                 return self._bracketed(base, _compound(base)) + "[" + self._list(items) + "]"
-            case tree.Slice(start=start, stop=stop):
-                return (self.flat(start) if start else "") + ":" + (self.flat(stop) if stop else "")
+            case tree.Slice(start=start, stop=stop, step=step):
+                ends = (self.flat(start) if start else "") + ":" + (self.flat(stop) if stop else "")
+                return f"{ends}:{self.flat(step)}" if step else ends
             case tree.Call(func=func, args=args, keywords=keywords):
                 return f"{func.name}({self._list((*args, *keywords))})"
             case tree.Keyword(name=name, value=value):

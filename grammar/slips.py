@@ -10,10 +10,15 @@ from fwdsl.grammar.words import SPELLING, found
 # A path without quotes can hold anything, so it comes first. Marks are wrong by themselves, phrases by their surroundings.
 _RECOGNISERS = (
     declarations.unquoted_path,
+    foreign.statement_of_another,
     foreign.comment,
+    foreign.prefix,
+    foreign.broadcast,
+    foreign.method,
     marks.unclosed_text,
     marks.wrong_quotes,
     marks.power,
+    marks.order_of_matrices,
     marks.strict,
     marks.unequal,
     marks.backwards,

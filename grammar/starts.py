@@ -11,6 +11,7 @@ from fwdsl.grammar.diagnostic import Diagnostic, Fix
 from fwdsl.grammar.foreign import line_of_another_language
 from fwdsl.grammar.lexer import Token
 from fwdsl.grammar.lines import COMPARISONS, STARTERS
+from fwdsl.grammar.modellers import statement_of_a_modeller
 from fwdsl.grammar.source import Source, Span
 from fwdsl.grammar.words import found, quoted
 
@@ -32,7 +33,6 @@ _OTHERS = {
     "set": "let",
     "const": "let",
     "options": "solve",
-    "using": "solve",
 }
 _WORDS = ("problem", "data", "param", "var", "let", "minimize", "maximize", "subject", "solve")
 _OPERAND = frozenset("NAME NUMBER STRING FAMILY TO".split()) | STARTERS
@@ -122,6 +122,8 @@ def _starts_statement(tokens: Sequence[Token], stop: int, in_list: bool, exact: 
 def stray(source: Source, tokens: Sequence[Token]) -> Diagnostic:
     """The finding for a line that starts with no keyword."""
     head = tokens[0]
+    if (other := statement_of_a_modeller(source, tokens)) is not None:
+        return other
     if (foreign := line_of_another_language(source, head)) is not None:
         return foreign
     kinds = {token.type for token in tokens}

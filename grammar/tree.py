@@ -136,10 +136,11 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Node):
-    """`start:stop` inside an index; either may be absent."""
+    """`start:stop:step` inside an index; each may be absent."""
 
     start: Expr | None = None
     stop: Expr | None = None
+    step: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class FrankWolfe(OracleMethod):
     """
 
     streams = True
+    keeps_rows = True
 
     name = "frank_wolfe"
     title = "Frank-Wolfe"

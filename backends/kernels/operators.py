@@ -11,6 +11,7 @@ from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.kernels.storage import Array, Dense, GramPlan, Sparse, Support, readonly, stored
 from fwdsl.light_dataclass import light_state
+from fwdsl.readers.held_rows import is_held
 from fwdsl.readers.row_blocks import is_on_disk
 
 if TYPE_CHECKING:
@@ -141,9 +142,13 @@ class Operator:
 
 
 def _storage(A: MatrixLike, leaves: tuple[Block, ...] | None) -> Dense | Sparse:
-    """The storage of a matrix in memory, or of one that stays on its disk."""
+    """The storage of a matrix in memory, of one that stays on its disk, or of one that workers hold."""
     if not is_on_disk(A):
         return stored(A, leaves)
+    if is_held(A):
+        from fwdsl.backends.kernels.held import held
+
+        return held(A, leaves)  # type: ignore[arg-type]
     from fwdsl.backends.kernels.streamed import streamed
 
     return streamed(A, leaves)

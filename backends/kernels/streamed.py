@@ -258,12 +258,11 @@ class StreamedSparse(Sparse):
                     some, weights = some[live], weights[live]
                 dense = some.toarray().astype(np.float64, copy=False)
                 total += dense.T @ (weights[:, None] * dense)
-            return total
+            return 0.5 * (total + total.T)
 
         with serial_blas():
             found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
-        out = np.zeros((k, k)) if found is None else found
-        return np.asarray((out + out.T) / 2)
+        return np.zeros((k, k)) if found is None else np.asarray(found)
 
 
 def streamed(A: Any, leaves: tuple[Block, ...] | None = None) -> StreamedDense | StreamedSparse:

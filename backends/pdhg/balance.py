@@ -76,12 +76,16 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
     the penalties of x take their place, where sizes are missing the radii of its sets. Without either, the largest second derivative is the weight.
     """
     slopes, sizes = [norm2(columns * problem.q)], []
+    on_sets: list[tuple[LossFunction, Array, Array]] = []
     for term, s in zip(problem.terms, rows, strict=True):
         f, offset = term.f, term.map.offset
         sizes.append(norm2(s * offset))
         if isinstance(f, LossFunction):
             lo, hi = f.dual_bounds()
             ends = np.maximum(np.abs(lo), np.abs(hi))
+            if f.on is not None:
+                on_sets.append((f, offset, s))
+                continue
             slopes.append(norm2(np.where(np.isfinite(ends), ends, np.abs(f.gradient(offset))) / s))
             targets = np.abs(f.b) if f.loss.word.residual else np.ones(f.size)
             sizes.append(norm2(s * targets * (f.w > 0.0)))
@@ -93,6 +97,14 @@ def first_weight(problem: PreparedProblem, columns: Array, rows: list[Array]) ->
         elif s.size:
             slopes.append(_slope(f) / largest(s))
     pairs = [(b, columns[b.slice]) for b in problem.canonical.blocks if b.size]
+    told = norm2(np.array(sizes + [_of_bounds(b.g, 1.0 / t) for b, t in pairs]))
+    for f, offset, s in on_sets:
+        # where a row has no constant of its own, its prediction is as large as the targets, or as what else there is in the scaled rows
+        guess = np.where(f.b > 0.0, f.b, (told or 1.0) / (s * math.sqrt(max(1, problem.size))))
+        at = f.into_set(np.where(offset > 0.0, offset, guess))
+        sizes.append(norm2(s * at * (f.w > 0.0)))
+        with np.errstate(over="ignore"):
+            slopes.append(norm2(f.gradient(at) / s))
     dual, reach = norm2(np.array(slopes)), norm2(np.array(sizes))
     if not dual > 0.0:
         dual = norm2(np.array([norm2(_slope(b.g) * t) for b, t in pairs]))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.maps import CountedMap, KernelMatrix
-from fwdsl.canon.combined_maps import Add, Compose, Scaled
+from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.maps import Column, Diagonal, Identity, LinearMap, Row, Select
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -28,6 +28,8 @@ def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
         return np.asarray(entries(m.outer, rows, columns) * m.inner.v[columns])
     if isinstance(m, Compose) and isinstance(m.outer, Diagonal):
         return np.asarray(m.outer.v[rows][:, None] * entries(m.inner, rows, columns))
+    if isinstance(m, Joined):
+        return _joined(m, rows, columns)
     if isinstance(m, KernelMatrix):
         return _data(m.source.A, columns, rows).T if m.transposed else _data(m.source.A, rows, columns)
     if isinstance(m, LeftMultiply) and is_written(m.A):
@@ -42,6 +44,18 @@ def entries(m: LinearMap, rows: Index, columns: Index) -> Array:
         weight = m.v[rows] if isinstance(m, Diagonal) else np.ones(rows.size)
         return np.where(_place(m, rows)[:, None] == columns, weight[:, None], 0.0)
     return _by_products(m, rows, columns)
+
+
+def _joined(m: Joined, rows: Index, columns: Index) -> Array:
+    """The rows of each part at its places."""
+    out = np.zeros((rows.size, columns.size))
+    for part, at in zip(m.parts, m.places, strict=True):
+        places = m.rows_of(at)
+        local = np.minimum(np.searchsorted(places, rows), places.size - 1)
+        own = np.flatnonzero(places[local] == rows) if places.size else np.zeros(0, dtype=np.intp)
+        if own.size:
+            out[own] = entries(part, local[own], columns)
+    return out
 
 
 def reached(m: LinearMap, columns: Index) -> Index | None:
@@ -87,6 +101,8 @@ def readable(m: LinearMap) -> bool:
         return readable(m.inner)
     if isinstance(m, Add):
         return readable(m.left) and readable(m.right)
+    if isinstance(m, Joined):
+        return all(map(readable, m.parts))
     if isinstance(m, Compose):
         return (isinstance(m.inner, Diagonal) and readable(m.outer)) or (
             isinstance(m.outer, Diagonal) and readable(m.inner)

@@ -198,7 +198,10 @@ class VectorFunction(ABC):
         return 0.0
 
     def dual_scale(self, v: Array) -> float:
-        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded)."""
+        """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded).
+
+        0 where no share of v is in it, as where the domain does not hold 0: `dual_project` then leads there.
+        """
         return 1.0
 
     def dual_project(self, v: Array) -> Array:
@@ -253,6 +256,14 @@ class VectorFunction(ABC):
         """The nearest direction in which the domain has no end; zero where there is none, or none is known."""
         found = self.entries()
         return np.zeros_like(d) if found is None else found.into_recession(d)
+
+    def for_symmetric(self) -> VectorFunction:
+        """The same function where it is asked of symmetric matrices alone."""
+        return self
+
+    def in_units(self, s: float) -> tuple[VectorFunction, float] | None:
+        """(f, e) with f(z) + e = g(s z) for all z, where g bends at points of a size of its own, as a logarithm does; None where it does not."""
+        return None
 
     def conic(self) -> Conic | None:
         """The form that an interior-point method solves with; None where there is none."""

@@ -252,6 +252,94 @@ def norm_inf_form(size: int, c: float) -> Conic:
     )
 
 
+def max_form(size: int, c: float) -> Conic:
+    """c max z: t >= z at the price c t."""
+    rows = np.arange(size)
+    return Conic(
+        size,
+        1 if size else 0,
+        extra_slope=c,
+        of_z=entries(rows, rows, -1.0) if size else entries(),
+        of_u=entries(rows, 0, 1.0) if size else entries(),
+        offset=np.zeros(size),
+        cones=(Cone("nonnegative", size),) if size else (),
+    )
+
+
+def sum_largest_form(size: int, c: float, k: int) -> Conic:
+    """c times the sum of the k largest: the least k t + sum u with u >= 0 and u >= z - t, at the price c."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    above = [entries(at, at, -1.0), entries(at, 0, 1.0), entries(at, 1 + at, 1.0)]  # u + t - z
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c * k], np.full(size, c)]),
+        of_z=above[0],
+        of_u=joined([above[1], above[2], entries(size + at, 1 + at, 1.0)]),
+        offset=np.zeros(2 * size),
+        cones=(Cone("nonnegative", 2 * size),),
+    )
+
+
+def log_sum_exp_form(size: int, c: float) -> Conic:
+    """c log sum exp z: the price c t with exp(z - t) <= u and sum u <= 1."""
+    if not size:
+        return Conic(0)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row, at, 1.0),
+        of_u=joined([entries(row, 0, -1.0), entries(row + 2, 1 + at, 1.0), entries(0, 1 + at, -1.0)]),
+        offset=np.concatenate([[1.0], np.tile([0.0, 1.0, 0.0], size)]),
+        cones=(Cone("nonnegative", 1), Cone("exponential", 3 * size)),
+    )
+
+
+def norm_p_form(size: int, c: float, p: float) -> Conic:
+    """c |z|_p: |z_i| <= u_i^(1/p) t^(1 - 1/p) with sum u = t, at the price c t; of 1 and 2 the forms of these."""
+    if not size or p in (1.0, 2.0):
+        return norm1_form(size, c) if p == 1.0 else norm2_form(size, c)
+    at = np.arange(size)
+    row = 1 + 3 * at
+    return Conic(
+        size,
+        size + 1,
+        extra_slope=np.concatenate([[c], np.zeros(size)]),
+        of_z=entries(row + 2, at, 1.0),
+        of_u=joined(
+            [entries(0, 0, 1.0), entries(0, 1 + at, -1.0), entries(row, 1 + at, 1.0), entries(row + 1, 0, 1.0)]
+        ),
+        offset=np.zeros(1 + 3 * size),
+        cones=(Cone("zero", 1), Cone("power", 3 * size, 1.0 / p)),
+    )
+
+
+def geo_mean_form(size: int, c: float) -> Conic:
+    """-c (z_1 ... z_n)^(1/n): u_k <= u_(k-1)^(1 - 1/k) z_k^(1/k) with u_1 = z_1, at the price -c of the last."""
+    if size <= 1:
+        at = np.arange(size)
+        cones = (Cone("nonnegative", 1),) if size else ()
+        return Conic(size, slope=-c, of_z=entries(at, at, 1.0), offset=np.zeros(size), cones=cones)
+    count = size - 1
+    k = np.arange(count)
+    first = entries(0, 0, 1.0)
+    others = entries(3 * k[1:], k[1:] - 1, 1.0) if count > 1 else entries()
+    return Conic(
+        size,
+        count,
+        extra_slope=np.where(k == count - 1, -c, 0.0),
+        of_z=joined([first, entries(3 * k + 1, k + 1, 1.0)]),
+        of_u=joined([others, entries(3 * k + 2, k, 1.0)]),
+        offset=np.zeros(3 * count),
+        cones=tuple(Cone("power", 3, 1.0 - 1.0 / (j + 2.0)) for j in range(count)),
+    )
+
+
 def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
     """sum_g prices_g |z_g|_2 of groups, g being order[start[g]:start[g + 1]]: (t_g, z_g) in a second-order cone at the price of t_g."""
     counts = np.diff(start)

@@ -6,6 +6,8 @@ exp(x) = 2^k exp(r) for |x| <= 708, with k the integer nearest to x log2(e) and 
 log(x) = k log(2) + log(m) for normal x > 0, with x = 2^k m and m in [sqrt(1/2), sqrt(2)]. One loop finds k + 1023 in x's bits as
 unsigned integers, `(bits[j] + (1023 << 52) - HALF) >> 52`, and takes it out of them; one calls `log_of`.
 
+`root_of_power`, `positive_root` and `rising_root` are for kernels: the equations of proxes of powers and of the Tweedie loss.
+
 `wright` is for kernels, `omega` for references, slow and obvious.
 """
 
@@ -83,6 +85,87 @@ def wright(x):
         new = w * (1.0 + (r / g) * (h - r) / (h - 2.0 * r))
         w = new if new > 0.0 else 0.5 * w
     return w
+
+
+def root_of_power(v, a, p):
+    """The root z > 0 of z + a z^(p - 1) = v for v, a > 0 and p > 1: monotone Newton from the right, on z for p >= 2, on s = z^(p - 1) below."""
+    k = p - 1.0
+    log_v, log_a = math.log(v), math.log(a)
+    if p >= 2.0:
+        z = math.exp(min(log_v, (log_v - log_a) / k))
+        for _ in range(100):
+            y = a * math.exp(k * math.log(z))
+            step = (z + y - v) / (1.0 + k * y / z)
+            if not step > 2e-16 * z:
+                break
+            z -= step
+        return z
+    s = math.exp(min(log_v - log_a, k * log_v))
+    for _ in range(100):
+        if s == 0.0:
+            break
+        z = math.exp(math.log(s) / k)
+        step = (z + a * s - v) / (z / (k * s) + a)
+        if not step > 2e-16 * s:
+            break
+        s -= step
+    # what is left of v, which keeps its digits where z is nearly all of it
+    z = v - a * s
+    return z if z > 0.5 * v else math.exp(math.log(s) / k) if s > 0.0 else 0.0
+
+
+def positive_root(v, c, m):
+    """The root z > 0 of z - v = c z^(-m) for c, m > 0: Newton from the left for v >= 0, on logarithms from the right for v < 0."""
+    log_c = math.log(c)
+    if v >= 0.0:
+        z = max(v, math.exp(log_c / (1.0 + m)))
+        for _ in range(100):
+            y = math.exp(log_c - m * math.log(z))
+            step = (y - (z - v)) / (1.0 + m * y / z)
+            if not step > 2e-16 * z:
+                break
+            z += step
+        return z
+    # log(exp(s) + |v|) + m s = log c in s = log z
+    size = -v
+    s = min(log_c / (1.0 + m), (log_c - math.log(size)) / m)
+    for _ in range(100):
+        z = math.exp(s)
+        step = (math.log(z + size) + m * s - log_c) / (z / (z + size) + m)
+        if not step > 2e-16 * (1.0 + abs(s)):
+            break
+        s -= step
+    return math.exp(s)
+
+
+def rising_root(v, t, b, a, linear):
+    """The root of linear z + t (exp((1 - a) z) - b exp(-a z)) = v, 0 < a < 1, b >= 0, linear 0 or 1: Newton, halving where it leaves the bracket."""
+    if linear > 0.0:
+        # between v and the point where the rest is 0; for b = 0 the rest is positive
+        other = math.log(b) if b > 0.0 else v - t * math.exp(min((1.0 - a) * v, 700.0))
+        lo, hi = min(v, other), max(v, other)
+    else:
+        top, low = v / t + b, (1.0 - v / t) / b
+        hi = math.log(top) / (1.0 - a) if top > 1.0 else 0.0
+        lo = -math.log(low) / a if low > 1.0 else 0.0
+        lo, hi = min(lo, hi), max(lo, hi)
+    z = 0.5 * (lo + hi)
+    for _ in range(200):
+        up, down = t * math.exp((1.0 - a) * z), t * b * math.exp(-a * z) if b > 0.0 else 0.0
+        f = linear * z + up - down - v
+        if f > 0.0:
+            hi = z
+        else:
+            lo = z
+        slope = linear + (1.0 - a) * up + a * down
+        new = z - f / slope
+        if not (lo < new < hi):
+            new = 0.5 * (lo + hi)
+        if abs(new - z) <= 1e-16 * abs(z) or new in (lo, hi):
+            z = new
+            break
+        z = new
+    return z
 
 
 def omega(x: Array) -> Array:

@@ -14,9 +14,12 @@ import numpy as np
 from ..sums import Rows, leaves_of_vectors, pieces, sum_of_pieces
 from ..words import LOSSES, LossWord
 from .arrays import Array
-from .base import record_of, require
+from .base import VectorFunction, record_of, require
 from .conic import Conic
-from .loss_loops import LOOPS, loops_of
+from .loss_loops import LOOPS, loop, loops_of, value_gradient_on_set
+
+INSIDE = 1e-12
+"""How far from an open end of its domain a conjugate is taken, as a share of the largest multiplier."""
 
 FORMULAS = ("tangent", "prox", "conjugate")
 """The formulas of a loss for one sample, beside `curvature` of a smooth one."""
@@ -49,6 +52,9 @@ class Loss(ABC):
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0
 
+    #: It is finite on a part of the line only, which `domain_naive` gives; `value_naive` is inf elsewhere.
+    has_domain: ClassVar[bool] = False
+
     #: It has formulas that can be compiled. A loss from outside may have references only, which its loops then call.
     compiled: ClassVar[bool] = True
 
@@ -62,8 +68,10 @@ class Loss(ABC):
         needed = "curvature" if cls.compiled else "curvature_naive"
         if cls.smoothness is not None and getattr(cls, needed) is None:
             raise TypeError(f"the atom {cls.__name__} is smooth and lacks {needed}: give `{needed}(z, b, p)`, l''")
-        for name, loop in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
-            setattr(cls, f"{name}_loop", staticmethod(loop))
+        for name, made in loops_of(cls, LOOPS) if cls.compiled else _loops_of_references(cls):
+            setattr(cls, f"{name}_loop", staticmethod(made))
+        if cls.compiled and cls.has_domain and "tangent" in cls.__dict__:
+            cls.value_gradient_loop = staticmethod(loop(value_gradient_on_set, cls.tangent))
 
     # --- formulas: numbers of one sample, p the parameters; compiled, so written with `math` ------------------------
     #: tangent(z, b, p) -> l(z; b), l'(z; b) (a subgradient where not differentiable)
@@ -107,6 +115,16 @@ class Loss(ABC):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """The closure of the domain of l*(.; b_j), an interval: its ends, each possibly infinite."""
 
+    @staticmethod
+    def domain_naive(b: Array, p: Array) -> tuple[Array, Array]:
+        """The closure of the domain of l(.; b_j) where it has one: the nonnegative numbers, unless the loss says otherwise."""
+        return np.zeros_like(b), np.full_like(b, np.inf)
+
+    @staticmethod
+    def ends_open(p: Array) -> tuple[bool, bool]:
+        """True where the conjugate is infinite at the lower, and at the upper end of its domain, if that is finite."""
+        return False, False
+
     @classmethod
     def infimum_naive(cls, b: Array, p: Array) -> Array:
         """inf_z l(z; b_j), which is -l*(0; b_j)."""
@@ -120,7 +138,7 @@ class Loss(ABC):
     #: curvature_naive(z, b, p) -> l''(z_j; b_j) for each j: what a smooth loss without formulas gives
     curvature_naive: ClassVar[Callable[..., Array] | None] = None
     #: conic(b, w, p) -> the conic form of sum_j w_j l(z_j; b_j); None where no cone has it
-    conic: ClassVar[Callable[..., Conic] | None] = None
+    conic: ClassVar[Callable[..., Conic | None] | None] = None
     #: cvxpy(z, b, p) -> l(z_j; b_j) as an expression of cvxpy, for `fwdsl verify`; z is one, b an array. None where `fwdsl.oracle` has it, or nobody
     cvxpy: ClassVar[Callable[..., Any] | None] = None
 
@@ -201,12 +219,40 @@ class LossFunction:
 
     def value(self, z: Array, leaves: tuple[Rows, ...] | None = None) -> float:
         """The weighted sum, by the reference, over these leaves of the samples (`fwdsl.sums`)."""
-        return self._sum(lambda at: float(self.w[at] @ self.loss.value_naive(z[at], self.b[at], self.p)), leaves)
+        return self._sum(lambda at: self._value(z[at], self.b[at], self.w[at]), leaves)
+
+    def _value(self, z: Array, b: Array, w: Array) -> float:
+        values = self.loss.value_naive(z, b, self.p)
+        # what has no weight is 0 even where its value is infinite
+        return float(w @ (values if self._weighs_all else np.where(w > 0.0, values, 0.0)))
 
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves
         found = sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(leaves, _BLOCK))
         return 0.0 if found is None else float(found)
+
+    @cached_property
+    def on(self) -> VectorFunction | None:
+        """The closure of the set of predictions with a finite value; None where that is every vector. What has no weight may be anywhere."""
+        if not self.loss.has_domain:
+            return None
+        from .vectors.box import Box  # sets are not loaded for losses that are finite everywhere
+        from .vectors.nonnegative import Nonnegative
+
+        lo, hi = self.loss.domain_naive(self.b, self.p)
+        if self._weighs_all and not lo.any() and np.all(hi == np.inf):
+            return Nonnegative(self.size)
+        live = self.w > 0.0
+        return Box(self.size, np.where(live, lo, -np.inf), np.where(live, hi, np.inf))
+
+    def into_set(self, z: Array) -> Array:
+        """z with each entry at the nearest point of the closure of the domain."""
+        return z if self.on is None else self.on.prox(z, 0.0)
+
+    @property
+    def ends_open(self) -> tuple[bool, bool]:
+        """True where the conjugate is infinite at a finite lower, and upper, end of its domain."""
+        return self.loss.ends_open(self.p)
 
     def gradient(self, z: Array) -> Array:
         """(w_j l'(z_j)), by the reference."""
@@ -261,8 +307,12 @@ class LossFunction:
         if self._is_dual_free:
             return y.copy()
         out = np.empty(self.size)
+        inner = INSIDE * float(np.abs(y).max(initial=0.0))
+        below, above = (inner * is_open for is_open in self.ends_open)
         for at in _blocks(self.size):
-            np.clip(y[at], *self._ends(self.w[at], self.b[at]), out=out[at])
+            lo, hi = self._ends(self.w[at], self.b[at])
+            live = self.w[at] > 0.0 if inner and (below or above) else True
+            np.clip(y[at], lo + below * live, hi - above * live, out=out[at])
         return out
 
     def infimum(self, leaves: tuple[Rows, ...] | None = None) -> float:

@@ -23,6 +23,18 @@ def value_gradient(z, b, w, p, out):
     return total
 
 
+def value_gradient_on_set(z, b, w, p, out):
+    """The same of a loss that is infinite outside of a set: what has no weight is 0 there."""
+    total = 0.0
+    for j in range(z.size):
+        out[j] = 0.0
+        if w[j] > 0.0:
+            level, slope = formula(z[j], b[j], p)
+            total += w[j] * level
+            out[j] = w[j] * slope
+    return total
+
+
 def curvature(z, b, w, p, out):
     """out_j = w_j l''(z_j; b_j), a generalised second derivative."""
     for j in range(z.size):

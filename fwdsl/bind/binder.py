@@ -14,10 +14,11 @@ import numpy as np
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Model
+from ..model.dims import is_derived
 from ..readers.categories import Mixed
 from ..readers.row_blocks import is_on_disk
 from ..readers.scan import find_nonfinite
-from .bindings import Bindings, RawDatum, check_names, collect
+from .bindings import Bindings, RawDatum, check_names, collect, collect_parameters
 from .checks import check_options, check_orders, check_positions, check_uses, warn_float32, warn_scales
 from .convert import convert, index
 from .data_operator import DataOperator
@@ -30,6 +31,7 @@ from .measure import attach as attach_operator
 from .observations import AXES, RawEntries, observe, place, values_of
 from .promises import (
     bind_parameters,
+    check_bounds,
     check_domain,
     check_nonnegative,
     check_psd,
@@ -92,11 +94,14 @@ def bind(
     for datum in later:
         with _noting(datum, findings):
             _attach_index(datum, sizes, bound, findings)
+    # new data of an earlier fit may have other sizes than its parameters
+    arrays = _attach_parameters(model, bindings, StatedSizes({}) if bindings.of_fit else sizes, findings)
     check_orders(model, bound.maps, findings)
-    dims = sizes.resolve(model, {d.name for d in model.data} - set(bound.values), findings)
+    excused = {d.name for d in model.given} - set(bound.values) - set(arrays)
+    dims = sizes.resolve(model, excused, findings)
     misused = check_uses(model, bound.values, findings)
     maps = Maps(model, dims, {n: v for n, v in bound.values.items() if n not in misused}, findings, fitted)
-    params, origins = bind_parameters(model, bindings, dims, findings, maps.learn)
+    params, origins = bind_parameters(model, bindings, dims, findings, maps.learn, arrays)
     features = maps.complete(params)
     if not findings.failed:
         check_positions(model, dims, params, findings)
@@ -118,7 +123,7 @@ def check_bindings(model: Model, bindings: Bindings) -> tuple[Diagnostic, ...]:
     check_names(model, bindings, names, findings)
     _supplied_dims(model, bindings, names, findings)
     for decl in model.params:
-        if decl.name in bindings.params:
+        if decl.name in bindings.params and decl.type.is_scalar:
             supplied_parameter(decl, bindings, findings)
     return findings.result()
 
@@ -150,7 +155,10 @@ def rebind(instance: Instance, bindings: Bindings) -> tuple[Instance | None, tup
     data = {d.name for d in model.data}
     kept = {n: v for n, v in instance.values.items() if n in data}
     maps = Maps(model, dict(instance.dims), kept, findings, again=instance.features)
-    params, origins = bind_parameters(model, bindings, maps.dims, findings, maps.learn)
+    sizes = StatedSizes({n: s for n, s in instance.dims.items() if not is_derived(n)})
+    arrays = _attach_parameters(model, bindings, sizes, findings)
+    sizes.compare(findings)
+    params, origins = bind_parameters(model, bindings, maps.dims, findings, maps.learn, arrays)
     features = maps.complete(params)
     if not findings.failed:
         check_positions(model, maps.dims, params, findings)
@@ -180,6 +188,24 @@ class _Bound:
             self.pulled[name] = datum.pulled
         if classes:
             self.maps[name] = classes
+
+
+def _attach_parameters(
+    model: Model, bindings: Bindings, sizes: StatedSizes, findings: Findings
+) -> dict[str, tuple[Any, str]]:
+    """The vectors and matrices that are given for parameters, converted and checked as data are, with their origins."""
+    fixed = {n: s for n in dimension_names(model) if (s := sizes.bound(n)) is not None}
+    found: dict[str, tuple[Any, str]] = {}
+    for decl, datum in collect_parameters(model, bindings, fixed, findings):
+        own = _Bound()
+        with _noting(datum, findings):
+            _attach_datum(datum, sizes, own, findings)
+        if decl.name in own.values:
+            value = own.values[decl.name]
+            value = np.asarray(value.toarray() if is_sparse(value) else value, dtype=np.float64)
+            if check_bounds(decl, value, datum.origin, findings):
+                found[decl.name] = value, datum.origin
+    return found
 
 
 def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: Findings) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
-from ..model import DataDecl, Model
+from ..model import DataDecl, Model, ParamDecl
 from ..readers.categories import Mixed, Selector
 from ..readers.frames import NotPulled, column_names, in_memory, match, select
 from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
@@ -209,6 +209,33 @@ def collect(
     every = [found[d.name] for d in model.data if d.name in found]
     labels = bindings.labels
     return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
+
+
+def collect_parameters(
+    model: Model, bindings: Bindings, dims: Mapping[str, int], findings: Findings
+) -> list[tuple[ParamDecl, RawDatum]]:
+    """The value of every vector or matrix that is a parameter and is given, or written in the program as its default."""
+    found = []
+    for param in model.params:
+        if param.type.is_scalar:
+            continue
+        decl, name = param.as_data, param.name
+        value = bindings.params.get(name)
+        datum: RawDatum | None = None
+        if isinstance(value, SourceSpec):
+            if not value.format:
+                findings.adopt((unknown_format((name,), value.path),), decl.span)
+            else:
+                datum = _read(_Job(value, (decl,), frozenset({name}), decl.span), dims, bindings, findings).get(name)
+        elif value is not None:
+            datum = RawDatum(decl, value, f"--set {name}")
+        elif name in bindings.data:
+            datum = of_python(decl, bindings.data[name], {}, findings)
+        elif param.default is not None and param.default.op == "literal":
+            datum = RawDatum(decl, param.default.value, DECLARED)
+        if datum is not None:
+            found.append((param, datum))
+    return found
 
 
 SHARE = 8

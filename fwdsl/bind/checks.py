@@ -10,15 +10,17 @@ import numpy as np
 
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
-from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, evaluate_dim, once_per_model, sizes_of
+from ..grammar.source import Span
+from ..model import ConstraintDecl, DataDecl, Expr, Model, SetRef, Type, names_in, once_per_model, sizes_of
 from ..model.options import Options
 from ..readers.row_blocks import is_on_disk
-from ..words import LOSSES, NUMBERS
+from ..words import CONVEX, LOSSES, NUMBERS
 from .data_operator import DataOperator
 from .evaluate import evaluate
 from .features import expressions
 from .findings import Findings
 from .instance import DataStats
+from .values import in_range, written
 
 Sizes = Mapping[str, int]
 
@@ -30,6 +32,10 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], fin
     """
     for node in _slices(model):
         _check_slice(node, dims, findings)
+    for node in _indexed(model):
+        _check_taken(node, dims, findings)
+    for type_, span, text in _made(model):
+        _check_size(type_, span, text, dims, findings)
     for groups, size in _grouped(model, dims):
         _check_groups(groups, size, findings)
     for ref, size in _sets(model, dims):
@@ -41,12 +47,12 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], fin
 def check_options(
     model: Model, dims: Sizes, values: Mapping[str, Any], origins: Mapping[str, str], findings: Findings
 ) -> None:
-    """Note options of losses whose values are not in the domain of the loss, which their declarations do not tell."""
+    """Note options of losses and functions whose values are not in the domain of these, which their declarations do not tell."""
     for term in model.terms:
-        if term.kind != "loss":
+        if term.kind == "affine":
             continue
         given = dict(term.options)
-        for parameter in LOSSES[term.atom].options:
+        for parameter in (LOSSES if term.kind == "loss" else CONVEX)[term.atom].options:
             expr, domain = given.get(parameter.name), NUMBERS.get(parameter.domain)
             if expr is None or domain is None or expr.op in ("const", "boolean"):
                 continue
@@ -59,7 +65,7 @@ def check_options(
                 "FW4511",
                 f"`{parameter.name}` of `{term.atom}` is {value:g}{origin}, but must be {domain.promised}",
                 span=expr.span,
-                rule="An option of a loss lies in the domain of the loss.",
+                rule="An option lies in the domain of the loss or the function.",
                 hint=f"give {what} a value that is {domain.promised}",
             )
 
@@ -72,32 +78,73 @@ def _slices(model: Model) -> tuple[Expr, ...]:
     return tuple(node for _, node in sorted(slices.items()))
 
 
+@once_per_model
+def _indexed(model: Model) -> tuple[Expr, ...]:
+    """All entries chosen by written positions, in the order of the text."""
+    nodes = (node for root in expressions(model) for node in root.walk() if node.op == "take")
+    return tuple({node.span: node for node in nodes if node.args[1].op == "list"}.values())
+
+
+@once_per_model
+def _made(model: Model) -> tuple[tuple[Type, Span, str], ...]:
+    """The variables, and the arrays that expressions make, whose sizes are sums or products of dimensions."""
+    found = [(v.type, v.span, f"`{v.name}`") for v in model.variables]
+    nodes = (node for root in expressions(model) for node in root.walk() if node.op in _MADE)
+    found += [(node.type, node.span, "it") for node in nodes]
+    return tuple(m for m in found if any(names_in(d) not in ((), (d,)) for d in m[0].array_shape))
+
+
+_MADE = ("ones", "zeros", "eye", "diff", "reshape")
+
+
+def _check_size(type_: Type, span: Span, text: str, dims: Sizes, findings: Findings) -> None:
+    """Note a dimension such as `n - 1` that is less than 1."""
+    for dim, size in zip(type_.array_shape, sizes_of(type_, dims), strict=True):
+        if size >= 1:
+            continue
+        each = ", ".join(f"`{name}` is {dims[name]}" for name in names_in(dim) if name in dims)
+        findings.add(
+            "FW4523",
+            f"`{dim}` is {size}, as {each}: {text} would have no entries",
+            span=span,
+            rule="A dimension is at least 1.",
+            hint="give larger data, or other sizes",
+        )
+        return
+
+
+def _check_taken(node: Expr, dims: Sizes, findings: Findings) -> None:
+    base, axis = node.args[0], cast(int, node.value)
+    size = sizes_of(base.type, dims)[axis]
+    positions = cast("tuple[int, ...]", node.args[1].value)
+    beyond = [p for p in positions if not -size <= p < size]
+    if beyond:
+        of = f"axis {axis} of `{base.name}`" if base.name else "it"
+        findings.add(
+            "FW4523",
+            f"position {beyond[0]} is out of range: {of} has {_entries(size)}, counted from 0",
+            span=node.span,
+            rule="Positions count from 0, negative ones from the end.",
+            hint="give data of the size that the program speaks of, or other positions",
+        )
+
+
 def _check_slice(node: Expr, dims: Sizes, findings: Findings) -> None:
     base = node.args[0]
     items = node.value if isinstance(node.value, tuple) else (node.value,)
     axes = sizes_of(base.type, dims)
     for axis, (size, item) in enumerate(zip(axes, items, strict=False)):
-        if _fits(item, size, dims):
+        if in_range(item, size, dims):
             continue
-        written = str(item) if isinstance(item, int) else ":".join("" if i is None else str(i) for i in item)
         of = f"axis {axis} of `{base.name}`" if base.name and len(axes) > 1 else f"`{base.name}`" if base.name else "it"
         findings.add(
             "FW4523",
-            f"`{written}` is out of range or empty: {of} has {_entries(size)}, counted from 0",
+            f"`{written(item)}` is out of range or empty: {of} has {_entries(size)}, counted from 0",
             span=node.span,
             rule="Positions count from 0; a range `start:stop` ends before `stop` and is not empty.",
             hint="give data of the size that the program speaks of, or other positions",
         )
         return
-
-
-def _fits(item: Any, size: int, dims: Sizes) -> bool:
-    if isinstance(item, int):
-        return -size <= item < size
-    ends = (None if i is None else evaluate_dim(i, dims) for i in item)
-    start, stop = (None if i is None else i + size if i < 0 else i for i in ends)
-    start, stop = 0 if start is None else start, size if stop is None else stop
-    return bool(0 <= start < stop <= size)
 
 
 def _check_groups(groups: Expr, size: int, findings: Findings) -> None:

@@ -10,7 +10,7 @@ from ..grammar.diagnostic import Label, Place
 from ..grammar.source import Span
 from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Dim, Model, Type, once_per_model
-from ..model.types import split_dim
+from ..model.dims import evaluate_dim, is_derived, names_in, solve_dim
 from .bindings import RawDatum
 from .findings import Findings
 from .values import longest_vector
@@ -33,24 +33,19 @@ def dimensions_of(type_: Type) -> Iterator[str]:
     dims: list[Dim] = [*type_.shape, *((type_.classes,) if type_.classes is not None else ())]
     if type_.element is not None:
         dims.extend(dimensions_of(type_.element))
-    return (split_dim(d)[0] for d in dims if isinstance(d, str) and not is_derived(d))
-
-
-def is_derived(dim: str) -> bool:
-    """True if a dimension is the number of columns of a feature map, or of observations, which no user gives."""
-    return dim.startswith(("dim(", "len("))
+    return (name for d in dims for name in names_in(d) if not is_derived(name))
 
 
 @once_per_model
 def dimension_names(model: Model) -> tuple[str, ...]:
     """All names of dimensions of a model, in the order of the program, without those of feature maps."""
     names = [n for _, type_ in _declared(model) for n in dimensions_of(type_)]
-    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str) and not is_derived(d)]
+    names += [name for d in model.dims for name in names_in(d) if not is_derived(name)]
     return tuple(dict.fromkeys(names))
 
 
 def _declared(model: Model) -> list[tuple[Span, Type]]:
-    return [(d.span, d.type) for d in model.data] + [(v.span, v.type) for v in model.variables]
+    return [(d.span, d.type) for d in model.declared]
 
 
 class StatedSizes:
@@ -93,20 +88,70 @@ class StatedSizes:
         if isinstance(dim, int):
             return dim
         claims = self._claims.get(dim)
-        return claims[0].size if claims else None
+        if claims:
+            return claims[0].size
+        known = self._of_names()
+        return evaluate_dim(dim, known) if all(name in known for name in names_in(dim)) else None
+
+    def _of_names(self) -> dict[str, int]:
+        """The sizes of names: those that are stated, and those that follow from stated sizes of `n + 1` and the like."""
+        known = {dim: claims[0].size for dim, claims in self._claims.items() if names_in(dim) == (dim,)}
+        waiting = {dim: claims[0].size for dim, claims in self._claims.items() if dim not in known}
+        while found := [s for dim, size in waiting.items() if (s := solve_dim(dim, size, known))]:
+            known |= dict(found[:1])
+        return known
 
     def resolve(self, model: Model, excused: set[str], findings: Findings) -> dict[str, int]:
         """The size of every dimension. Clashes, and dimensions that nothing binds, are noted.
 
-        `excused` holds the data whose value is missing or wrong. Dimensions that they would bind are not reported.
+        `excused` holds the data and parameters whose value is missing or wrong. Dimensions that they would bind are not reported.
         """
+        known = self.compare(findings)
+        waiting = {n for d in model.given if d.name in excused for n in dimensions_of(d.type)}
+        for name in dimension_names(model):
+            if name not in known and name not in waiting and not self._missed(name, known):
+                _unbound(name, model, findings)
+        return {**known, **{dim: claims[0].size for dim, claims in self._claims.items() if is_derived(dim)}}
+
+    def compare(self, findings: Findings) -> dict[str, int]:
+        """The sizes of names. Clashes are noted."""
         for name, claims in self._claims.items():
             self._compare(name, claims, findings)
-        waiting = {n for d in model.data if d.name in excused for n in dimensions_of(d.type)}
-        for name in dimension_names(model):
-            if name not in self._claims and name not in waiting:
-                _unbound(name, model, findings)
-        return {name: claims[0].size for name, claims in self._claims.items()}
+        known = self._of_names()
+        for dim, claims in self._claims.items():
+            self._meets(dim, claims[0], known, findings)
+        return known
+
+    def _missed(self, name: str, known: Mapping[str, int]) -> bool:
+        """True if a size is stated that would tell this name's, and no whole number fits: that is noted by itself."""
+        return any([n for n in names_in(dim) if n not in known] == [name] for dim in self._claims)
+
+    def _meets(self, dim: str, claim: _Claim, known: Mapping[str, int], findings: Findings) -> None:
+        """Note a sum or product of dimensions whose stated size does not follow from those of its names, or gives them none."""
+        names = [n for n in names_in(dim) if n not in known]
+        if claim.datum is None or names_in(dim) == (dim,):
+            return
+        decl = claim.datum.decl
+        found = f"`{decl.name}: {format_type(decl.type)}` has {count(claim.size, claim.what)}"
+        if not names and all(known[n] >= 1 for n in names_in(dim)):
+            size = evaluate_dim(dim, known)
+            if size == claim.size:
+                return
+            each = ", ".join(f"`{n}` is {known[n]}" for n in names_in(dim))
+            message = f"{found}, where {each} and `{dim}` is {size}"
+        elif len(names) > 1:
+            return  # a name that nothing binds is reported as such
+        else:
+            message = f"{found}, and no size of `{(names or names_in(dim))[0]}` makes `{dim}` {claim.size}"
+        findings.add(
+            "FW4506",
+            message,
+            span=decl.span,
+            label=f"{count(claim.size, claim.what)} from {claim.datum.origin}",
+            rule="A dimension has one size, wherever its name occurs.",
+            hint="give data that belong together, or declare the dimension by a name of its own",
+            place=claim.datum.place,
+        )
 
     def _compare(self, name: str, claims: list[_Claim], findings: Findings) -> None:
         first = claims[0]

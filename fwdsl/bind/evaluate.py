@@ -12,12 +12,14 @@ import numpy as np
 
 from ..model import Expr, evaluate_dim, sizes_of
 from ..readers.row_blocks import is_on_disk
+from ..words import CONSTANTS
 from .data_operator import DataOperator
 from .values import (
     Entries,
     Value,
     as_csr,
     as_float64,
+    combine,
     divide,
     dot,
     inner,
@@ -117,9 +119,11 @@ def _add(expr: Expr, env: Environment) -> Value:
     value = _value(expr.args[0], env)
     for i, arg in enumerate(expr.args[1:], start=1):
         other = _value(arg, env)
-        if is_sparse(value) and np.ndim(other) < 2:
+        if np.ndim(value) == np.ndim(other) == 2 and np.shape(value) != np.shape(other):
+            value, other = (_dense(v) if 1 in np.shape(v) else v for v in (value, other))
+        if is_sparse(value) and (np.ndim(other) < 2 or 1 in np.shape(other)):
             value = _spread(value, other, expr.args[:i])
-        elif is_sparse(other) and np.ndim(value) < 2:
+        elif is_sparse(other) and (np.ndim(value) < 2 or 1 in np.shape(value)):
             value = _spread(other, value, (arg,))
         else:
             value = plus(value, other)
@@ -142,6 +146,17 @@ def _root(value: Any) -> Value:
     return math.sqrt(float(value))
 
 
+def _function(expr: Expr, env: Environment) -> Value:
+    """A function of each entry of a constant."""
+    word = CONSTANTS[expr.name]
+    x, *options = (_dense(_value(arg, env)) for arg in expr.args)
+    with np.errstate(all="ignore"):
+        found = np.asarray(word.value(np, x, *options), dtype=np.float64)
+    if not np.all(np.isfinite(found)):
+        raise ValueError(f"`{word.call}` is of {word.domain}, and its argument has another value")
+    return float(found) if not found.ndim else found
+
+
 # --- structure -----------------------------------------------------------------------------------------------------
 
 
@@ -156,6 +171,44 @@ def _transposed(value: Any) -> Value:
 def _slice(expr: Expr, env: Environment) -> Value:
     items: Any = expr.value
     return take(_value(expr.args[0], env), items, env.dims)
+
+
+def _take(expr: Expr, env: Environment) -> Value:
+    value, at, axis = _value(expr.args[0], env), np.asarray(_value(expr.args[1], env), dtype=np.intp), expr.axis
+    if is_formula(value):
+        value = value.toarray()
+    if not is_sparse(value):
+        return np.take(value, at, axis=axis)
+    return as_csr(value[at] if axis == 0 else value[:, at])
+
+
+def _dense(value: Any) -> Any:
+    """The value as an array of float64."""
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=np.float64)
+
+
+def _stacked(expr: Expr, env: Environment) -> Value:
+    parts = [_value(arg, env) for arg in expr.args]
+    if len(expr.type.array_shape) == 1:
+        return np.concatenate([np.atleast_1d(_dense(part)) for part in parts])
+    if any(is_sparse(part) for part in parts):
+        from scipy.sparse import csr_array, hstack, vstack
+
+        rows = [as_csr(part if np.ndim(part) == 2 else _dense(part)[None, :]) for part in parts]
+        return csr_array((vstack if expr.op == "vstack" else hstack)(rows, format="csr"))
+    rows = [np.atleast_2d(_dense(part)) for part in parts]
+    return np.concatenate(rows, axis=0 if expr.op == "vstack" else 1)
+
+
+def _diff(expr: Expr, env: Environment) -> Value:
+    return np.diff(_dense(_value(expr.args[0], env)), expr.order, axis=expr.axis)
+
+
+def _sum_axis(expr: Expr, env: Environment) -> Value:
+    value = _value(expr.args[0], env)
+    if is_formula(value):
+        value = value.toarray()
+    return np.asarray(value.sum(axis=expr.axis, dtype=np.float64)).reshape(sizes_of(expr.type, env.dims))
 
 
 def _diagonal(value: Any) -> Value:
@@ -204,10 +257,19 @@ _OPERATIONS: Mapping[str, Callable[[Expr, Environment], Value]] = {
     **_LEAVES,
     "add": _add,
     "slice": _slice,
+    "list": lambda expr, env: np.array(expr.value, dtype=np.intp),
+    "take": _take,
+    "hstack": _stacked,
+    "vstack": _stacked,
+    "reshape": lambda expr, env: _dense(_value(expr.args[0], env)).reshape(sizes_of(expr.type, env.dims)),
+    "diff": _diff,
+    "cumsum": lambda expr, env: np.cumsum(_dense(_value(expr.args[0], env)), axis=expr.axis),
+    "sum_axis": _sum_axis,
     "eye": _eye,
     "ones": lambda expr, env: np.ones(sizes_of(expr.type, env.dims)),
     "zeros": lambda expr, env: np.zeros(sizes_of(expr.type, env.dims)),
     "features": _features,
+    "function": _function,
     "gather": _gather,
     "observe": _observe,
 }
@@ -224,7 +286,10 @@ _OF_VALUES: Mapping[str, Callable[..., Value]] = {
     "mean": _mean,
     "dot": dot,
     "inner": inner,
+    "combine": combine,
     "quad": quad,
+    "outer": lambda a, b: np.outer(_dense(a), _dense(b)),
+    "conv": lambda k, x: np.convolve(_dense(k), _dense(x)),
     "sqrt": _root,
 }
 """The operations that need no more than the values of their arguments."""

@@ -183,6 +183,8 @@ def _of_term(term: Term) -> Iterator[Expr]:
 
 def _of_constraint(constraint: ConstraintDecl) -> Iterator[Expr]:
     yield constraint.argument
+    for term in constraint.terms:
+        yield from _of_term(term)
     set_: SetRef | None = constraint.set
     while set_ is not None:
         yield from (e for _, e in set_.args)

@@ -12,7 +12,7 @@ from ..check.describe import dimensions
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..light_dataclass import light_dataclass
-from ..model import DataDecl, Model, Type, evaluate_dim, sizes_of
+from ..model import DataDecl, Model, ParamDecl, Type, evaluate_dim, sizes_of
 from ..words import NUMBERS, SCALAR_TYPES
 
 Array = np.ndarray[Any, Any]
@@ -26,7 +26,7 @@ _PLAIN_CLASSES = 3
 
 @light_dataclass
 class Mock:
-    """Random values: arrays by name, observed entries as (rows, columns, values), and a number for each parameter without a default."""
+    """Random values: arrays by name, observed entries as (rows, columns, values), and a value for each parameter without a default."""
 
     arrays: Mapping[str, Array]
     entries: Mapping[str, tuple[Array, Array, Array]]
@@ -58,8 +58,16 @@ def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | N
     entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.is_entries}
     arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if not d.type.is_entries}
     arrays |= {name: np.sort(arrays[name])[::-1].copy() for name in _falling(model) if name in arrays}
-    params = {p.name: NUMBERS[p.type.domain].example for p in model.params if p.default is None}
+    params = {p.name: _example(p, sizes) for p in model.params if p.default is None}
     return Mock(arrays, entries, params, sizes), ()
+
+
+def _example(decl: ParamDecl, sizes: Mapping[str, int]) -> Any:
+    """A value in the domain of a parameter."""
+    value = NUMBERS[decl.type.domain].example
+    if decl.bounds is not None:
+        value = min(max(value, decl.bounds[0]), decl.bounds[1])
+    return value if decl.type.is_scalar else np.full(sizes_of(decl.type, sizes), value)
 
 
 def _falling(model: Model) -> set[str]:

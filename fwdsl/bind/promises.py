@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..check.shapes import format_type
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.row_blocks import is_on_disk
+from ..readers.sources import SourceSpec
 from ..words import NUMBERS
 from .bindings import DECLARED, Bindings, RawDatum, describe_supplied, supplied_names
 from .evaluate import evaluate
@@ -180,22 +182,31 @@ def bind_parameters(
     bindings: Bindings,
     dims: Mapping[str, int],
     findings: Findings,
-    learn: Callable[[Mapping[str, float]], None] = lambda values: None,
-) -> tuple[dict[str, float], dict[str, str]]:
+    learn: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    arrays: Mapping[str, tuple[Any, str]] = MappingProxyType({}),
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The value of each parameter, and where it comes from. Defaults may use dimensions and earlier parameters.
 
+    `arrays` has the vectors and matrices that are given, and their origins.
     `learn` is called with the parameters so far before a default is evaluated, since it may use the size of a feature map.
     """
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for decl in model.params:
-        if decl.name in bindings.params or decl.name in bindings.data:
+        value: Any
+        if decl.name in arrays:
+            value, origin = arrays[decl.name]
+        elif not decl.type.is_scalar and (decl.default is None or decl.default.op == "literal"):
+            if decl.default is None:
+                _missing(decl, bindings, findings)
+            continue  # a value that does not fit is noted already
+        elif decl.name in bindings.params or decl.name in bindings.data:
             value, origin = supplied_parameter(decl, bindings, findings)
         elif decl.default is not None:
             origin = DECLARED
             learn(values)
             value = _default(decl, dims, values, findings)
-            if value is not None and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+            if value is not None and not _fits(decl, value, origin, findings):
                 value = None
         else:
             _missing(decl, bindings, findings)
@@ -211,9 +222,43 @@ def supplied_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) 
     by_option = decl.name in bindings.params
     origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
     value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
-    if value is not None and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+    if value is not None and not _fits(decl, value, origin, findings):
         value = None
     return value, origin
+
+
+def _fits(decl: ParamDecl, value: Any, origin: str, findings: Findings) -> bool:
+    """True if a parameter's value, a number or an array, is finite and where its declaration says; a finding if not."""
+    if decl.type.is_scalar and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
+        return False
+    return check_bounds(decl, value, origin, findings)
+
+
+def check_bounds(decl: ParamDecl, value: Any, origin: str, findings: Findings) -> bool:
+    """True if the entries of a parameter are within the bounds of its declaration; a finding if not."""
+    lo, hi = decl.bounds or (-math.inf, math.inf)
+    if not decl.type.is_scalar and decl.type.domain == "nonnegative" and lo == 0.0:
+        lo = -math.inf  # the promise of the type, which is checked as that of data is
+    entries = np.asarray(value, dtype=np.float64)
+    wrong = ~((entries >= lo) & (entries <= hi) & np.isfinite(entries))
+    if not wrong.any():
+        return True
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    what = f"{decl.name}[{', '.join(map(str, at))}]" if at else decl.name
+    findings.add(
+        "FW4511",
+        f"`{what}` is {float(entries[at]):g} from {origin}, but must be {_between(lo, hi)}",
+        span=decl.span,
+        rule="A parameter lies in the set that it is declared in.",
+        hint=f"give values that are {_between(lo, hi)}",
+    )
+    return False
+
+
+def _between(lo: float, hi: float) -> str:
+    if math.isinf(hi):
+        return "finite" if math.isinf(lo) else f"{lo:g} or greater"
+    return f"between {lo:g} and {hi:g}"
 
 
 def check_domain(
@@ -251,6 +296,7 @@ def _number(decl: ParamDecl, value: object, origin: str, findings: Findings) -> 
     if number is None:
         shape = getattr(value, "shape", None)
         what = f"an array of shape {shape}" if shape else f"a {type(value).__name__}"
+        what = f"the file `{value.path}`" if isinstance(value, SourceSpec) else what
         findings.add(
             "FW4512",
             f"`{decl.name}` is {what} from {origin}, where a number is needed",
@@ -261,10 +307,11 @@ def _number(decl: ParamDecl, value: object, origin: str, findings: Findings) -> 
     return number
 
 
-def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, float], findings: Findings) -> float | None:
+def _default(decl: ParamDecl, dims: Mapping[str, int], values: Mapping[str, Any], findings: Findings) -> Any:
     assert decl.default is not None
     try:
-        return float(evaluate(decl.default, dims, values))
+        value = evaluate(decl.default, dims, values)
+        return float(value) if decl.type.is_scalar else np.asarray(value.toarray() if is_sparse(value) else value)
     except KeyError:
         return None  # a dimension or an earlier parameter has no value, which is noted already
     except (ValueError, OverflowError) as error:
@@ -287,6 +334,6 @@ def _missing(decl: ParamDecl, bindings: Bindings, findings: Findings) -> None:
         span=decl.span,
         label="declared without a default",
         rule="A parameter has a default, or is given when the program is run.",
-        hint=f"give `--set {decl.name}=VALUE` on the command line, `bind({decl.name}=...)` in Python, or a default "
-        "in the program",
+        hint=f"give `--set {decl.name}={'VALUE' if decl.type.is_scalar else '[1,2,3]'}` on the command line, `bind({decl.name}=...)` in Python, "
+        "or a default in the program",
     )

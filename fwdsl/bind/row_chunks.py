@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..atoms.base import Array
+from ..readers.held_rows import Held
 from ..readers.row_blocks import DenseRows, SparseRows, cut_rows, is_on_disk
 from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 
@@ -32,6 +33,8 @@ def by_chunks(A: Any) -> bool:
 
 def leaves_of(A: Any) -> tuple[Rows, ...]:
     """The leaves of the rows."""
+    if isinstance(A, Held):
+        return A.leaves
     ends = _ends(A)
     return dense_leaves(*A.shape) if ends is None else sparse_leaves(ends, A.shape[1])
 
@@ -70,6 +73,10 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
 
     `leaves` are those of the rows where A is a part of the data, which does not tell them.
     """
+    if isinstance(A, Held):
+        found = A.times(X, change)
+        if found is not None:
+            return found
     out = np.empty((A.shape[0], *X.shape[1:]))
     for leaf in leaves_of(A) if leaves is None else leaves:
         for a, b in chunks(A, leaf):
@@ -80,6 +87,10 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
 
 def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves = None) -> Array:
     """A'Y, the same way."""
+    if isinstance(A, Held):
+        held = A.turned_times(Y, change)
+        if held is not None:
+            return held
 
     def of_leaf(leaf: Rows) -> Array:
         total: Array | None = None

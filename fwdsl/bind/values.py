@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..light_dataclass import light_dataclass
-from ..model import Dim, evaluate_dim
+from ..model import Dim, SliceItem, evaluate_dim, slice_key
 from ..readers.memory import most_memory
 from ..readers.row_blocks import Turned, is_on_disk
 from .data_operator import DataOperator
@@ -209,6 +209,11 @@ def inner(a: Any, b: Any) -> Value:
     return np.asarray(a.reshape(len(a), -1) @ np.reshape(flat, -1))
 
 
+def combine(x: Any, M: Any) -> Value:
+    """sum_i x_i M_i."""
+    return np.asarray(np.tensordot(as_float64(x), as_float64(M), axes=1))
+
+
 def quad(U: Any, X: Any) -> Value:
     """u_i' X u_i for each row of U; X is one matrix for all rows, or has one for each."""
     U, X = as_float64(U), as_float64(X)
@@ -230,42 +235,46 @@ def total(value: MatrixLike) -> float:
     return float(np.sum(value.data if is_sparse(value) else value, dtype=np.float64))
 
 
-def take(value: Any, items: Sequence[Any], dims: Mapping[str, int]) -> Value:
-    """`value[items]`: for each axis a position, or the two ends of a slice. Raises ValueError for what is out of range."""
+def take(value: Any, items: Sequence[SliceItem], dims: Mapping[str, int]) -> Value:
+    """`value[items]`: for each axis a position, or a range. Raises ValueError for what is out of range."""
     for axis, item in enumerate(items):
-        _check_range(item, value.shape[axis], dims)
+        if not in_range(item, value.shape[axis], dims):
+            raise ValueError(f"`{written(item)}` of {value.shape[axis]} entries")
+    key = slice_key(items, dims)
     if not is_sparse(value) and not is_formula(value):
-        index = tuple(slice(*(_end(e, dims) for e in i)) if isinstance(i, tuple) else i for i in items)
-        result = value[index]
+        result = value[key]
         return float(result) if not np.ndim(result) else result
     # Two axes are kept while slicing, since SciPy's releases differ on the shape of one row of a sparse array.
-    kept = tuple(_ends(i, value.shape[axis], dims) for axis, i in enumerate(items))
+    kept = tuple(k if isinstance(k, slice) else _one(k, value.shape[axis]) for axis, k in enumerate(key))
+    if is_formula(value) and any(k.step not in (None, 1) for k in kept):
+        return as_csr(value.toarray()[key])
     part = value[kept if len(kept) > 1 else (*kept, slice(None))]
-    single = [isinstance(i, int) for i in items] + [False] * (2 - len(items))
+    single = [isinstance(k, int) for k in key] + [False] * (2 - len(key))
     if not any(single):
         return part if is_formula(part) else as_csr(part)
     line = part.toarray().reshape(-1)
     return float(line[0]) if all(single) else line
 
 
-def _ends(item: Any, size: int, dims: Mapping[str, int]) -> slice:
-    if isinstance(item, tuple):
-        return slice(*(_end(e, dims) for e in item))
-    at = item % size
+def _one(position: int, size: int) -> slice:
+    at = position % size
     return slice(at, at + 1)
 
 
-def _check_range(item: Any, size: int, dims: Mapping[str, int]) -> None:
+def in_range(item: SliceItem, size: int, dims: Mapping[str, int]) -> bool:
+    """True if an index takes entries of an axis of this size, at least one. A position by dimensions counts from the start."""
+
+    def place(end: Dim | None, otherwise: int) -> int:
+        if end is None:
+            return otherwise
+        at = evaluate_dim(end, dims)
+        return at + size if at < 0 and isinstance(end, int) else at
+
     if isinstance(item, tuple):
-        start, stop = (_end(e, dims) for e in item)
-        low = 0 if start is None else start + size * (start < 0)
-        high = size if stop is None else stop + size * (stop < 0)
-        if 0 <= low < high <= size:
-            return
-        raise ValueError(f"a slice `{'' if start is None else start}:{'' if stop is None else stop}` of {size} entries")
-    if not -size <= item < size:
-        raise ValueError(f"position {item} of {size} entries")
+        return 0 <= place(item[0], 0) < place(item[1], size) <= size
+    return 0 <= place(item, 0) < size
 
 
-def _end(end: Dim | None, dims: Mapping[str, int]) -> int | None:
-    return None if end is None else evaluate_dim(end, dims)
+def written(item: SliceItem) -> str:
+    """An index as a program writes it."""
+    return ":".join("" if i is None else str(i) for i in item) if isinstance(item, tuple) else str(item)

@@ -137,7 +137,7 @@ def _declaration(name: str, entry: _Undeclared) -> tree.Statement:
     if isinstance(leaf, LetLeaf):
         return tree.Let(ident, leaf.value)
     if isinstance(leaf, ParamLeaf):
-        return tree.Declaration("param", (tree.Item(ident, leaf.type, value=leaf.value),))
+        return tree.Declaration("param", (tree.Item(ident, leaf.type, member=leaf.member, value=leaf.value),))
     if isinstance(leaf, VarLeaf):
         return tree.Declaration("var", (tree.Item(ident, leaf.type, member=leaf.member),))
     kind = leaf.type or data_type(leaf.value, entry.roles)

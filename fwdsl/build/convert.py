@@ -7,7 +7,7 @@ import numbers
 from typing import TYPE_CHECKING
 
 from ..errors import misuse
-from ..grammar import tree
+from ..grammar import parse, tree
 from .built import Built, Stated, describe_value
 from .leaves import DataLeaf, Use, UseKind, use
 
@@ -148,10 +148,26 @@ def identifier(name: object) -> str:
     return name
 
 
+def _dimension_text(text: str) -> tree.Expr:
+    """The node of a dimension's text: a name, or a sum or product such as "n + 1"."""
+    if text.isidentifier():
+        return tree.Name(identifier(text))
+    program, found = parse(f"var x: vector[{text}]")
+    statement = program.statements[0] if program.statements and not found else None
+    dims = statement.items[0].type.dims if isinstance(statement, tree.Declaration) else ()
+    if len(dims) != 1:
+        raise misuse(
+            "FW0306",
+            f"{text!r} is not a dimension",
+            rule="A dimension is a name, or sums and products such as n + 1 and 2 * n.",
+        )
+    return dims[0]
+
+
 def dimension_node(value: object) -> tree.Expr:
     """A dimension of a type: a name, a size, or `fw.dim(Phi)`."""
     if isinstance(value, str):
-        return tree.Name(identifier(value))
+        return _dimension_text(value)
     size = whole(value)
     if size is not None and size >= 0:
         return number(size)

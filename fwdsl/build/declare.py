@@ -9,7 +9,7 @@ from ..errors import misuse
 from ..grammar import tree
 from ..words import SCALAR_TYPES, TYPES, Scalar
 from .built import describe_value
-from .convert import array, dimension_node, identifier, operand
+from .convert import array, dimension_node, identifier, literal, operand
 from .expression import Expression, SetExpression
 from .leaves import DataLeaf, LetLeaf, ParamLeaf, VarLeaf, use
 from .naming import text_of
@@ -112,20 +112,41 @@ def data(name: str, *items: object, in_: SetExpression | None = None) -> Express
     return Expression(use(leaf))
 
 
-def param(name: str, value: float | Expression | None = None, domain: Scalar | None = None) -> Expression:
+def param(
+    name: str,
+    value: object = None,
+    domain: Scalar | TypeSpec | None = None,
+    *,
+    in_: SetExpression | None = None,
+) -> Expression:
     """A parameter, with or without a default: `fw.param("delta", 5.0)`, `fw.param("mu", 10 / fw.dim("n"), "nonnegative")`.
 
-    Without a domain, the default's sign tells it: `positive`, `nonnegative` for 0, and otherwise `real`.
+    Without a domain, the default's sign tells it: `positive`, `nonnegative` for 0, and otherwise `real`. A vector or a matrix has a type in place
+    of the domain, `fw.param("w", None, fw.vector_type("n"), in_=fw.nonnegative)`, or a default that is an array. `in_=fw.box(0, 1)` bounds it.
     """
     identifier(name)
-    default = None if value is None else operand(value).node
-    if domain is None:
-        size = float(value) if isinstance(value, numbers.Real) else -1.0
-        domain = "positive" if size > 0.0 else "nonnegative" if size == 0.0 else "real"
-    if domain not in TYPES or not TYPES[domain].of_parameters:
-        *names, last = (f'"{name}"' for name in SCALAR_TYPES)
-        raise misuse("FW0304", f"{domain!r} is not a domain", hint=f"write {', '.join(names)} or {last}")
-    return Expression(use(ParamLeaf(name, tree.TypeExpr(tree.Ident(domain)), default)))
+    member = _member(in_)
+    default: tree.Expr | None = None
+    kind: tree.TypeExpr | None = domain.node if isinstance(domain, TypeSpec) else None
+    if isinstance(value, list | tuple) or getattr(value, "shape", None):
+        import numpy as np
+
+        entries = np.asarray(array(value), dtype=np.float64)
+        default = literal(entries.tolist())
+        kind = (
+            kind or _type(("vector", "matrix")[entries.ndim - 1] if entries.ndim < 3 else "tensor", *entries.shape).node
+        )
+    elif value is not None:
+        default = operand(value).node
+    if kind is None:
+        if domain is None:
+            size = float(value) if isinstance(value, numbers.Real) else -1.0
+            domain = "real" if member is not None or size < 0.0 else "positive" if size > 0.0 else "nonnegative"
+        if domain not in TYPES or not TYPES[domain].is_number:
+            *names, last = (f'"{name}"' for name in SCALAR_TYPES)
+            raise misuse("FW0304", f"{domain!r} is not a domain", hint=f"write {', '.join(names)} or {last}")
+        kind = tree.TypeExpr(tree.Ident(domain))
+    return Expression(use(ParamLeaf(name, kind, default, member)))
 
 
 def _member(in_: SetExpression | None) -> tree.Expr | None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ..errors import misuse
 from ..grammar import tree
 from .built import Built
-from .convert import array, number, operand, whole
+from .convert import array, literal, number, operand, whole
 from .leaves import DataLeaf, Use, VarLeaf, parts, use, uses
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
 
-_RULE = "Positions and slices without a step are chosen as in NumPy; another choice of entries is a product with a matrix of zeros and ones."
+_RULE = "Positions, slices, and one array of positions or truth values are chosen as in NumPy."
 
 
 def indexed(base: Built, index: object) -> tree.Index:
@@ -26,41 +26,57 @@ def indexed(base: Built, index: object) -> tree.Index:
 
 def _item(base: Built, item: object, axis: int, count: int) -> tree.Expr | tree.Slice:
     if isinstance(item, slice):
-        if item.step not in (None, 1):
-            step = item if whole(item.step) is None else slice(item.start, item.stop, whole(item.step))
-            raise _no_choice(f"a slice has the step {step.step!r}", base, axis, _text(step), None)
-        return tree.Slice(*(None if end is None else _position(end) for end in (item.start, item.stop)))
+        ends = (item.start, item.stop, None if item.step == 1 else item.step)
+        return tree.Slice(*(None if end is None else _position(end) for end in ends))
     if whole(item) is not None:
         return _position(item)
     if not isinstance(item, Built | list) and not _axes(item):
         raise misuse(
             "FW0308", f"{item!r} cannot stand in an index", hint="write slices and whole numbers, such as W[:, 2]"
         )
-    if isinstance(item, Built):
-        _check_data(base, item, axis, count)
-        return operand(item, "index").node
-    return _array(base, item, axis, count)
-
-
-def _check_data(base: Built, item: Built, axis: int, count: int) -> None:
-    """Refuse an array as an index into an expression that is no family."""
+    if not isinstance(item, Built):
+        return _array(base, item, axis, count)
     node = item.node
     leaf = node.leaf if isinstance(node, Use) else None
-    if isinstance(leaf, DataLeaf) and leaf.type is None and leaf.value is not None and _axes(leaf.value) == 1:
-        _refuse(base, leaf.value, axis, count)
+    if (
+        isinstance(leaf, DataLeaf)
+        and leaf.type is None
+        and _axes(leaf.value) == 1
+        and not (_has_family(base.node) and count == 1)
+    ):
+        return _named(base, leaf, axis, count)
+    return operand(item, "index").node
+
+
+def _named(base: Built, leaf: DataLeaf, axis: int, count: int) -> tree.Expr:
+    """The node of `x[J]` with a datum `J` without a type: an index of the variable's dimension, else the list of its positions."""
+    value: MatrixLike = leaf.value
+    of = base.node.leaf if isinstance(base.node, Use) else None
+    if not isinstance(of, VarLeaf) or axis >= len(of.type.dims) or value.dtype.kind not in "iu" or (value < 0).any():
+        return _array(base, value, axis, count)
+    kind = tree.TypeExpr(tree.Ident("index"), (number(int(value.shape[0])),), of.type.dims[axis])
+    return use(DataLeaf(leaf.name, kind, value), "index")
 
 
 def _array(base: Built, item: object, axis: int, count: int) -> tree.Expr:
-    """The node of `F[task]`, the block of a family for each sample. The index's type gets the family's number of blocks."""
+    """The node of `x[J]`, a list of positions, or of `F[task]`, the block of a family for each sample, whose index has the family's blocks."""
     value: MatrixLike = array(item, "index")
-    _refuse(base, value, axis, count)
-    blocks = _blocks(base.node)
-    kind = None if blocks is None else tree.TypeExpr(tree.Ident("index"), (number(int(value.shape[0])),), blocks)
-    return use(DataLeaf(None, kind, value), "index")
+    _refuse(base, value, count)
+    blocks = _blocks(base.node) if count == 1 else None
+    if blocks is not None:
+        kind = tree.TypeExpr(tree.Ident("index"), (number(int(value.shape[0])),), blocks)
+        return use(DataLeaf(None, kind, value), "index")
+    import numpy as np
+
+    positions = np.flatnonzero(value) if value.dtype.kind == "b" else value
+    if positions.dtype.kind not in "iu":
+        raise misuse(
+            "FW0308", "an index holds numbers that are not whole", rule=_RULE, hint="write x[positions.astype(int)]"
+        )
+    return literal([int(p) for p in positions])
 
 
-def _refuse(base: Built, value: MatrixLike, axis: int, count: int) -> None:
-    mask = value.dtype.kind == "b"
+def _refuse(base: Built, value: MatrixLike, count: int) -> None:
     if _axes(value) != 1:
         raise misuse(
             "FW0308",
@@ -68,39 +84,13 @@ def _refuse(base: Built, value: MatrixLike, axis: int, count: int) -> None:
             rule=_RULE,
             hint='for observed entries of a matrix write B[M], with M = fw.data("M", fw.entries_type(n, p))',
         )
-    if not _has_family(base.node) or count > 1:
-        what = "a boolean mask" if mask else "an array of positions"
-        chosen = "mask" if mask else "positions"
-        raise _no_choice(f"{what} stands in an index", base, axis, chosen, int(value.shape[0]) if mask else None)
-    if mask:
+    if _has_family(base.node) and count == 1 and value.dtype.kind == "b":
         raise misuse(
             "FW0308",
             "truth values stand in the index of a family",
             rule="F[task] takes block task_i of a family for each i, counted from 0.",
             hint="write F[task.astype(int)] if they number two blocks, or F[0], F[2] for single blocks",
         )
-
-
-def _no_choice(message: str, base: Built, axis: int, chosen: str, size: int | None) -> Exception:
-    node = base.node
-    leaf = node.leaf if isinstance(node, Use) else None
-    of = "[:, " if axis else "["
-    if isinstance(leaf, DataLeaf):
-        hint = f"choose from the array before it is data: array{of}{chosen}]"
-    elif _has_family(node):
-        hint = "write F[0], F[2] for single blocks, or F[task] with whole numbers for the block of each sample"
-    else:
-        n = str(size) if size is not None else _length(leaf, axis) or "n"
-        matrix = f'S = scipy.sparse.eye_array({n}, format="csr")[{chosen}]'
-        hint = f"write X @ S.T with {matrix}" if axis else f"write S @ x with {matrix}"
-    return misuse("FW0308", message, rule=_RULE, hint=hint)
-
-
-def _length(leaf: object, axis: int) -> str:
-    """The number of entries of a variable along an axis, where it is known."""
-    dims = leaf.type.dims if isinstance(leaf, VarLeaf) else ()
-    found = dims[axis] if axis < len(dims) else None
-    return found.text if isinstance(found, tree.Number) else ""
 
 
 def _families(node: tree.Node) -> Iterator[tree.TypeExpr]:
@@ -125,10 +115,6 @@ def _blocks(node: tree.Node) -> tree.Expr | None:
 
 def _axes(value: object) -> int:
     return len(getattr(value, "shape", ()))
-
-
-def _text(item: slice) -> str:
-    return f"{'' if item.start is None else item.start}:{'' if item.stop is None else item.stop}:{item.step}"
 
 
 def _position(value: object) -> tree.Expr:

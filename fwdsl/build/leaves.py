@@ -28,11 +28,12 @@ class DataLeaf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParamLeaf:
-    """A parameter with its default."""
+    """A parameter with its default, and the set of its declaration."""
 
     name: str
     type: tree.TypeExpr
     value: tree.Expr | None = None
+    member: tree.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..grammar import tree
-from ..words import SETS, ConvexWord, FunctionWord, LossWord, SetWord, Word, function_named
+from ..words import AXIS, SETS, ConvexWord, EntryWord, FunctionWord, LossWord, SetWord, Word, function_named
 from .built import Built
 from .convert import literal, operand
 from .expression import Expression, SetExpression
@@ -27,13 +27,14 @@ def word(name: str) -> Made:
 
 
 def _function(word: Word) -> Callable[..., Expression]:
-    per_sample = isinstance(word, LossWord)
+    per_sample = isinstance(word, LossWord | EntryWord)
     reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:
         node, operands = _call(word, args, keywords)
         depth = 1 + max((e.depth for e in operands), default=0)
         inside = any(e.per_sample for e in operands) and not reduces
+        inside = inside or (isinstance(word, ConvexWord) and AXIS.name in keywords)
         return Expression(node, depth, per_sample or inside)
 
     return _dressed(call, word, "Expression")
@@ -60,6 +61,8 @@ def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> 
         operands.append(expression)
         return expression.node
 
+    if len(args) == 1 and isinstance(args[0], list | tuple) and any(p.repeated for p in word.parameters):
+        args = tuple(args[0])  # as NumPy takes them
     keys = [p.name for p in word.parameters] + [""] * len(args)
     positional = tuple(argument(key, value) for key, value in zip(keys, args, strict=False))
     named = tuple(tree.Keyword(tree.Ident(key), argument(key, value)) for key, value in keywords.items())
@@ -69,13 +72,20 @@ def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> 
 def _dressed(function: F, word: Word, returns: str) -> F:
     """The function with its name, signature and docstring."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    last = next((i for i, p in enumerate(word.parameters) if p.repeated), len(word.parameters))
     function.__name__ = function.__qualname__ = word.name
     function.__module__ = "fwdsl"
     function.__doc__ = word.summary
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
-            inspect.Parameter(p.name, kind, default=inspect.Parameter.empty if p.required else p.default)
-            for p in word.parameters
+            inspect.Parameter(p.name, inspect.Parameter.VAR_POSITIONAL)
+            if p.repeated
+            else inspect.Parameter(
+                p.name,
+                kind if i < last else inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if p.required else p.default,
+            )
+            for i, p in enumerate(word.parameters)
         ],
         return_annotation=returns,
     )

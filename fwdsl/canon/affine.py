@@ -9,20 +9,25 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..light_dataclass import light_dataclass
-from ..model import Dim, Expr, evaluate_dim, sizes_of
-from .combined_maps import Adjoint, added, compose, scaled
+from ..model import Expr, sizes_of, slice_key
+from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
+from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
 
 LARGEST_FILLED = 50_000_000
 """Numbers up to which a sparse constant that is added to an expression may be filled up."""
+
+ASYMMETRY = 1e-12
+"""The share of the largest entry by which a matrix may differ from its transpose, by the rounding of a symmetric formula."""
 
 FEW = 16
 """Maps of a variable in a sum that are added one after the other."""
@@ -37,6 +42,10 @@ class _OfExpression(Exception):
 
 class Unsupported(_OfExpression):
     """The expression `expr` would take more memory than this version spends."""
+
+
+class Asymmetric(_OfExpression):
+    """The matrices of the expression `expr` have to be symmetric, and `what` says which is not."""
 
 
 class NotFinite(_OfExpression):
@@ -221,9 +230,9 @@ class AffineReader:
     def _slice(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         items = expr.value if isinstance(expr.value, tuple) else (expr.value,)
-        key = tuple(i if isinstance(i, int) else slice(*(self._end(e) for e in i)) for i in items)
+        key = slice_key(items, self.instance.dims)
         size = inner.offset.size
-        if len(inner.shape) == 1 and isinstance(key[0], slice):
+        if len(inner.shape) == 1 and isinstance(key[0], slice) and key[0].step in (None, 1):
             start, stop, _ = key[0].indices(size)
             return inner.mapped(Select(start, stop, size), (stop - start,))
         index = np.arange(size).reshape(inner.shape)[key]
@@ -233,8 +242,74 @@ class AffineReader:
         flat = np.ascontiguousarray(index).reshape(-1)
         return inner.mapped(Take(flat, size, words), np.shape(index))
 
-    def _end(self, end: Dim | None) -> int | None:
-        return None if end is None else evaluate_dim(end, self.instance.dims)
+    def _take(self, expr: Expr) -> AffineExpression:
+        """x[J]: entries, or rows or columns, at positions that may come twice."""
+        inner, axis = self.read(expr.args[0]), expr.axis
+        at = np.asarray(self.constant(expr.args[1]), dtype=np.intp)
+        index = np.take(np.arange(inner.offset.size).reshape(inner.shape), at, axis=axis)
+        once = np.unique(at % max(1, inner.shape[axis])).size == at.size
+        name = expr.args[1].name or "positions"
+        words = ", ".join([":"] * axis + [name])
+        flat = np.ascontiguousarray(index).reshape(-1)
+        return inner.mapped(Take(flat, inner.offset.size, words, once), index.shape)
+
+    def _stack(self, expr: Expr) -> AffineExpression:
+        """Expressions beside each other: the entries of each at its places."""
+        shape = self.shape(expr)
+        parts = [self.read(a) for a in expr.args]
+        size = math.prod(shape)
+        index, start = np.arange(size).reshape(shape), 0
+        places: list[Places] = []
+        for part in parts:
+            if len(shape) == 1 or expr.op == "vstack":
+                places.append(_together(start, start := start + part.offset.size))
+            else:
+                own = index[:, start : (start := start + part.shape[1])]
+                places.append(np.ascontiguousarray(own).reshape(-1) if shape[0] > 1 else _ends(own.reshape(-1)))
+        offset = np.zeros(size)
+        joined: dict[str, list[tuple[LinearMap, Places]]] = {}
+        for part, at in zip(parts, places, strict=True):
+            offset[at] = part.offset
+            for v, m in part.maps.items():
+                joined.setdefault(v, []).append((m, at))
+        maps: dict[str, LinearMap] = {
+            v: Joined(tuple(m for m, _ in own), tuple(at for _, at in own), size) for v, own in joined.items()
+        }
+        return AffineExpression(maps, offset, shape)
+
+    def _reshape(self, expr: Expr) -> AffineExpression:
+        inner = self.read(expr.args[0])
+        return AffineExpression(inner.maps, inner.offset, self.shape(expr))
+
+    def _outer(self, expr: Expr) -> AffineExpression:
+        a, b = expr.args
+        shape = self.shape(expr)
+        if a.is_constant:
+            column = self.vector(a, shape[0])[:, None]
+            return self.read(b).mapped(LeftMultiply(column, shape[1], False, a.name or "a"), shape)
+        row = self.vector(b, shape[1])[None, :]
+        return self.read(a).mapped(RightMultiply(row, shape[0], b.name or "b"), shape)
+
+    def _conv(self, expr: Expr) -> AffineExpression:
+        k, x = expr.args if expr.args[0].is_constant else expr.args[::-1]
+        inner = self.read(x)
+        kernel = self.vector(k, math.prod(self.shape(k)))
+        return inner.mapped(Convolution(kernel, inner.offset.size), self.shape(expr))
+
+    def _diff(self, expr: Expr) -> AffineExpression:
+        inner = self.read(expr.args[0])
+        before, n, after = around(inner.shape, expr.axis)
+        return inner.mapped(Differences(n, expr.order, before, after), self.shape(expr))
+
+    def _cumsum(self, expr: Expr) -> AffineExpression:
+        inner = self.read(expr.args[0])
+        before, n, after = around(inner.shape, expr.axis)
+        return inner.mapped(Cumulative(n, before, after), inner.shape)
+
+    def _sum_axis(self, expr: Expr) -> AffineExpression:
+        inner = self.read(expr.args[0])
+        before, n, after = around(inner.shape, expr.axis)
+        return inner.mapped(SumsAlong(n, before, after), self.shape(expr))
 
     def _sum(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
@@ -274,6 +349,17 @@ class AffineReader:
             return self._gathered(right, n, lambda at: Matrix(flat[at], False, left.name or "D"))
         return self.read(right).mapped(Matrix(flat, False, left.name or "D"), (n,))
 
+    def _combine(self, expr: Expr) -> AffineExpression:
+        x, matrices = expr.args
+        M = np.asarray(self.constant(matrices), dtype=np.float64)
+        if expr.value == "symmetric":
+            gaps = np.abs(M - M.transpose(0, 2, 1)).reshape(M.shape[0], -1).max(axis=1, initial=0.0)
+            if np.any(gaps > ASYMMETRY * np.abs(M).max(initial=0.0)):
+                raise Asymmetric(f"`{matrices.name or 'M'}[{int(gaps.argmax())}]` is not symmetric", matrices)
+            M = 0.5 * (M + M.transpose(0, 2, 1))
+        flat = Matrix(M.reshape(M.shape[0], -1), True, matrices.name or "M")
+        return self.read(x).mapped(flat, M.shape[1:])
+
     def _quad(self, expr: Expr) -> AffineExpression:
         left, right = expr.args
         data = self.constant(left)
@@ -302,6 +388,16 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
+    def _one_after_the_other(self, expr: Expr) -> AffineExpression:
+        """The numbers of all arguments, one after the other."""
+        parts = [self.read(a) for a in expr.args]
+        ends = np.cumsum([0, *(p.offset.size for p in parts)])
+        size = int(ends[-1])
+        placed = [
+            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
+        ]
+        return _sum(placed, (size,))
+
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
@@ -317,15 +413,33 @@ def _written_infinite(expr: Expr) -> bool:
 def _slice_words(s: slice) -> str:
     start = "" if s.start is None else str(s.start)
     stop = "" if s.stop is None else str(s.stop)
-    return f"{start}:{stop}"
+    return f"{start}:{stop}" if s.step in (None, 1) else f"{start}:{stop}:{s.step}"
+
+
+def _together(start: int, stop: int) -> slice:
+    return slice(start, stop)
+
+
+def _ends(places: NDArray[np.intp]) -> slice:
+    """Places that follow each other."""
+    return slice(int(places[0]), int(places[-1]) + 1) if places.size else slice(0, 0)
+
+
+def around(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    """The sizes of the axes before one, its own, and those behind it."""
+    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
 
 
 def _broadcast(a: AffineExpression, shape: tuple[int, ...]) -> AffineExpression:
-    """A scalar meets every entry, a vector every row of a matrix."""
+    """A scalar meets every entry, a vector or a single row every row of a matrix, a single column every column."""
     if a.shape == shape:
         return a
     if not a.shape:
         return a.mapped(Column(np.ones(math.prod(shape))), shape)
+    if len(a.shape) == 2 and a.shape[1] != shape[1]:
+        if a.shape[0] != shape[0]:
+            return a.mapped(Column(np.ones(math.prod(shape))), shape)
+        return a.mapped(RightMultiply(np.ones((1, shape[1])), shape[0], "ones"), shape)
     return a.mapped(Tile(shape[0], shape[1]), shape)
 
 
@@ -356,6 +470,15 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "matmul": AffineReader._matmul,
     "transpose": AffineReader._transpose,
     "slice": AffineReader._slice,
+    "take": AffineReader._take,
+    "hstack": AffineReader._stack,
+    "vstack": AffineReader._stack,
+    "reshape": AffineReader._reshape,
+    "outer": AffineReader._outer,
+    "conv": AffineReader._conv,
+    "diff": AffineReader._diff,
+    "cumsum": AffineReader._cumsum,
+    "sum_axis": AffineReader._sum_axis,
     "sum": AffineReader._sum,
     "mean": AffineReader._mean,
     "dot": AffineReader._dot,
@@ -363,6 +486,8 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "diag": AffineReader._diag,
     "inner": AffineReader._inner,
     "quad": AffineReader._quad,
+    "combine": AffineReader._combine,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
+    "stack": AffineReader._one_after_the_other,
 }

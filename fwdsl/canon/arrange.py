@@ -159,7 +159,9 @@ def _sum_of_term(i: int, term: Term) -> SumPlan:
     word = CONVEX[term.atom]
     if word.as_loss:
         return _loss_plan(i, term, word.as_loss, matrix_prediction(term.argument) if not word.root_of else None)
-    return SumPlan("norm", term.atom, i, False, term.text, _own_variable(term))
+    if word.as_row_loss:
+        return _loss_plan(i, term, word.as_row_loss, None)
+    return SumPlan("norm", term.atom, i, False, term.text, None if term.of_rows else _own_variable(term))
 
 
 def _own_variable(term: Term) -> str | None:
@@ -176,6 +178,8 @@ def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) ->
 
 def _sums_of_constraint(i: int, constraint: ConstraintDecl) -> list[SumPlan]:
     bare = constraint.argument.name if constraint.argument.op == "var" else None
+    if constraint.relation == "below":
+        return [SumPlan("set", "epigraph", i, True, constraint.text)]
     if constraint.set is None:
         keys: tuple[str, ...] = (BOX,)
     elif _is_rows_and_columns(constraint.set):
@@ -198,7 +202,11 @@ def _arrange_block(
     for i, term in enumerate(model.terms):
         if is_ridge(term):
             ridges += [i] if bare_variable(term.argument) == name else []
-        elif term.kind == "function" and _own_variable(term) == name:
+        elif (
+            term.kind == "function"
+            and _own_variable(term) == name
+            and not (CONVEX[term.atom].as_row_loss or term.of_rows)
+        ):
             is_apart = overlapping(term.options) or ("term", i) in apart
             if in_block(term.atom, None, type_) and not is_apart:
                 norms.setdefault(term.atom, []).append(i)
@@ -223,7 +231,7 @@ def _arrange_block(
         # only one of several with numbers of their own
         kept_sets = kept_sets[:1]
     kept_norms = tuple(norms.get(norm, ())) if norm else ()
-    if norm is not None and (CONVEX[norm].grouped or CONVEX[norm].ranked):
+    if norm is not None and CONVEX[norm].options:
         kept_norms = kept_norms[:1]
     besides = tuple(norms.get(beside, ())) if beside else ()
     in_sum = [model.terms[i].text for ids in norms.values() for i in ids if i not in (*kept_norms, *besides)]
@@ -311,6 +319,9 @@ def expressions(model: Model) -> Iterator[Expr]:
         yield from (e for e in (term.target, term.weights) if e is not None)
     for constraint in model.constraints:
         yield constraint.argument
+        for term in constraint.terms:
+            yield term.coefficient
+            yield from (e for e in (term.target, term.weights, *(e for _, e in term.options)) if e is not None)
         yield from (e for _, e in (constraint.set.args if constraint.set is not None else ()))
     for _, value in model.lets:
         if isinstance(value, Expr):

@@ -11,15 +11,16 @@ import numpy as np
 
 from ..atoms.base import VectorFunction
 from ..atoms.family import Repeated
+from ..atoms.loss import LossFunction
 from ..atoms.losses import VECTOR_LOSSES
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors import Ridged
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
-from ..model import Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
+from ..model import ConstraintDecl, Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
-from .affine import AffineReader, NotFinite, Unsupported
+from .affine import AffineReader, Asymmetric, NotFinite, Unsupported
 from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
 from .combined_maps import compose
 from .data_maps import Matrix
@@ -29,15 +30,16 @@ from .factored import LARGEST_DENSE_FORM, factored_form
 from .form import Canonical, Expansion
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
-from .indicators import IndicatorReader, mapped
+from .indicators import IndicatorReader, epigraph, mapped, rows_epigraph
 from .pairs import build, has_given_bounds, innermost, key_of
 from .parts import Block, Stacked, SumTerm
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
-from .terms import bare_factor, labels_of_signs, loss_function
+from .terms import bare_factor, first_scores, labels_of_signs, loss_function
 from .too_large import refused, too_large
+from .units import measure_in_own_size
 
 LARGEST_FACTOR = 8_000_000_000
 """Bytes of the factor of a Gram matrix."""
@@ -85,7 +87,7 @@ def as_written(
             return form if factored is None else replace(form, factored=factored), ()
         except Empty as error:
             return _contradicted(instance, apart, error), ()
-    except (Unsupported, NotFinite, BadArguments) as error:
+    except (Asymmetric, Unsupported, NotFinite, BadArguments) as error:
         return None, (refused(instance, error),)
 
 
@@ -186,7 +188,8 @@ class _Builder:
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
-        constant += complete_squares(self.model, terms, q)
+        constant += complete_squares(self.model, terms, q) + first_scores(self.model, terms, q)
+        constant += measure_in_own_size(terms, start)
         return Canonical(
             self.instance,
             tuple(blocks),
@@ -324,6 +327,9 @@ class _Builder:
         """One term of the sum; None where it is 0."""
         if plan.is_constraint:
             constraint = self.model.constraints[plan.origin]
+            if constraint.relation == "below":
+                f, stacked = self._epigraph(constraint, ("constraint", plan.origin) in self.apart)
+                return SumTerm(f, stacked, plan.text, plan.origin, True, constraint.name, constraint.span)
             stacked = self.reader.stacked(constraint.argument)
             found = self.indicators.read(constraint, plan.atom, stacked, ("constraint", plan.origin) in self.apart)
             if found is None:
@@ -335,23 +341,50 @@ class _Builder:
         c = self._coefficient(term)
         if c == 0.0:
             return None
-        stacked = self.reader.stacked(term.argument)
-        f: Any
-        if plan.kind != "loss" and (overlapping(term.options) or ("term", plan.origin) in self.apart):
-            f, stacked = self._regrouped(term, c, stacked)
-        elif plan.kind != "loss":
-            f = self.sets.function(self.sets.norm_spec(term, c), None, term.argument.type, stacked.shape, [term.span])
-        elif plan.atom in VECTOR_LOSSES:
-            f = self._vector_loss(term, c, stacked)
-        else:
-            root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
-            stacked = self._factored(term, root_of, stacked) if root_of else stacked
-            f = loss_function(self.reader, term, plan.atom, c, stacked.shape)
-            turned = labels_of_signs(f, stacked)
+        g: Any
+        g, stacked = self._function(term, c, plan.atom, ("term", plan.origin) in self.apart)
+        if isinstance(g, LossFunction):
+            turned = labels_of_signs(g, stacked)
             if turned is not None:
-                f, stacked, signs = turned
-                return SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
-        return None if f is None else SumTerm(f, stacked, plan.text, plan.origin, False, term.name, term.span)
+                g, stacked, signs = turned
+                return SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span, turned=signs)
+        return None if g is None else SumTerm(g, stacked, plan.text, plan.origin, False, term.name, term.span)
+
+    def _function(self, term: Term, c: float, atom: str, apart: bool) -> tuple[Any, Stacked]:
+        """c times the function of a term, `atom` being the loss or function that it is, and its argument; None where it is 0."""
+        stacked = self.reader.stacked(term.argument)
+        if atom in CONVEX and (overlapping(term.options) or apart):
+            return self._regrouped(term, c, stacked)
+        if atom in CONVEX and term.of_rows:
+            return self.sets.of_each_row(term, c, stacked.shape), stacked
+        if atom in CONVEX:
+            spec = self.sets.norm_spec(term, c)
+            return self.sets.function(spec, None, term.argument.type, stacked.shape, [term.span]), stacked
+        if atom in VECTOR_LOSSES and term.kind == "function":
+            return self._row_loss(term, atom, c, stacked)
+        if atom in VECTOR_LOSSES:
+            return self._vector_loss(term, c, stacked), stacked
+        root_of = CONVEX[term.atom].root_of if term.kind == "function" else ""
+        stacked = self._factored(term, root_of, stacked) if root_of else stacked
+        return loss_function(self.reader, term, atom, c, stacked.shape), stacked
+
+    def _epigraph(self, constraint: ConstraintDecl, apart: bool) -> tuple[VectorFunction, Stacked]:
+        """The set of the bounds and arguments of convex terms, and the map to them."""
+        bound, terms = constraint.below
+        limit = self.reader.stacked(bound)
+        parts: list[tuple[Any, Stacked]] = []
+        for term in terms:
+            c = max(0.0, self.reader.scalar(term.coefficient))
+            word = term.convex
+            if word is not None and word.by_rows:
+                stacked = self.reader.stacked(term.argument)
+                return rows_epigraph(c, stacked, limit)
+            atom = word.as_loss or word.name if word is not None else term.atom
+            is_apart = apart and word is not None and word.grouped
+            f, stacked = self._function(term, c, atom, is_apart)
+            if c > 0.0 and f is not None:
+                parts.append((f, stacked))
+        return epigraph(parts, limit)
 
     def _regrouped(self, term: Term, c: float, stacked: Stacked) -> tuple[VectorFunction | None, Stacked]:
         """A group norm with groups that overlap or have no weight, added up over the blocks of a family."""
@@ -361,6 +394,13 @@ class _Builder:
             return None, stacked
         norm = build((term.atom, c, found.args), None, found.length)
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
+
+    def _row_loss(self, term: Term, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
+        """A function of all entries, or of each row, as the loss of rows of scores at class 0; `first_scores` adds what it lacks."""
+        n, k = stacked.shape if term.of_rows else (1, stacked.rows)
+        w = np.full(n, c) if term.weights is None else c * self.reader.vector(term.weights, n)
+        found = VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(n, dtype=np.int64), w, k)
+        return found, replace(stacked, shape=(n, k))
 
     def _vector_loss(self, term: Term, c: float, stacked: Stacked) -> VectorLossFunction:
         n, k = stacked.shape

@@ -23,6 +23,7 @@ from .combined_maps import Add, Compose, Scaled
 from .data_maps import Matrix, is_written
 from .maps import Diagonal, Identity, LinearMap, Select
 from .matrix_maps import LeftMultiply, RightMultiply, Take
+from .neighbour_maps import Differences
 
 if TYPE_CHECKING:
     from .parts import Block, SumTerm
@@ -175,6 +176,8 @@ def _neighbours(m: LinearMap) -> tuple[slice, float] | None:
     if isinstance(m, Scaled):
         inner = _neighbours(m.inner)
         return None if inner is None else (inner[0], m.c * inner[1])
+    if isinstance(m, Differences) and (m.order, m.before, m.after, m.sizes) == (1, 1, 1, False):
+        return slice(0, m.rows), 1.0
     if not isinstance(m, Add):
         return None
     left, right = _run(m.left), _run(m.right)
@@ -247,6 +250,9 @@ def _two(m: LinearMap) -> tuple[Places, Array, Places, Array] | None:
             return None
         at, c = inner
         return at[found[0]], c[found[0]] * found[1], at[found[2]], c[found[2]] * found[3]
+    if isinstance(m, Differences):
+        pairs = m.pairs()
+        return None if pairs is None else (pairs[0], np.full(m.rows, -1.0), pairs[1], np.ones(m.rows))
     if isinstance(m, Matrix):
         return _two_of(m.A.T if m.transposed else m.A)
     if isinstance(m, LeftMultiply):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
 from ..sums import Rows
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, MapOfOne, bracket, largest_leaves
+from .maps import Identity, LinearMap, MapOfOne, bracket, largest_leaves, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -193,6 +197,68 @@ class Adjoint(LinearMap):
     def describe(self, x: str) -> str:
         """The words for its one use: a vector on the diagonal of a matrix."""
         return f"diag({x})"
+
+
+Places = slice | NDArray[np.intp]
+"""Some entries of a vector, in their order: those that follow each other as a slice."""
+
+
+@light_dataclass
+class Joined(LinearMap):
+    """x -> the entries of K_1 x, K_2 x, ... each at its places of a vector of `size`, which is 0 elsewhere: expressions beside each other.
+
+    The places of several maps are different ones, and each map's own rise.
+    """
+
+    parts: tuple[LinearMap, ...]
+    places: tuple[Places, ...]
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.parts[0].columns
+
+    @property
+    def nnz(self) -> int:
+        return sum(part.nnz for part in self.parts)
+
+    def apply(self, x: Array) -> Array:
+        out = np.zeros(self.size)
+        for part, at in zip(self.parts, self.places, strict=True):
+            out[at] = part.apply(x)
+        return out
+
+    def adjoint(self, y: Array) -> Array:
+        found = np.zeros(self.columns)
+        for part, at in zip(self.parts, self.places, strict=True):
+            found += part.adjoint(y[at])
+        return found
+
+    def of(self, parts: Iterable[LinearMap]) -> Joined:
+        """The map with other parts at the same places."""
+        return Joined(tuple(parts), self.places, self.size)
+
+    def absolute(self) -> LinearMap:
+        return self.of(part.absolute() for part in self.parts)
+
+    def squared(self) -> LinearMap:
+        return self.of(part.squared() for part in self.parts)
+
+    def rows_of(self, at: Places) -> NDArray[np.intp]:
+        """The numbers of these places."""
+        return np.arange(self.size)[at] if isinstance(at, slice) else at
+
+    def sparse(self) -> csr_array:
+        rows, columns, values = [], [], []
+        for part, at in zip(self.parts, self.places, strict=True):
+            written = part.sparse().tocoo()
+            rows.append(self.rows_of(at)[written.coords[0]])
+            columns.append(written.coords[1])
+            values.append(written.data)
+        return placed(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), self.shape)
+
+    def describe(self, x: str) -> str:
+        return f"hstack({', '.join(part.describe(x) for part in self.parts)})"
 
 
 def added(left: LinearMap, right: LinearMap) -> LinearMap:

@@ -92,6 +92,12 @@ BLOCK = 1 << 17
 """Numbers of a matrix whose sizes are taken at a time."""
 
 
+def squares(block: Any) -> Any:
+    """The squares of the entries."""
+    block = abs(block)
+    return block * block
+
+
 @light_dataclass
 class AbsoluteMatrix(NonnegativeMap):
     """x -> |A| x, or |A|' x where `transposed`, with squared entries where `square`: a block of rows at a time, so that A is never copied."""
@@ -111,9 +117,9 @@ class AbsoluteMatrix(NonnegativeMap):
     def adjoint(self, y: Array) -> Array:
         return self._by_rows(y) if self.transposed else self._gather(y)
 
-    def _sizes(self, block: Any) -> Any:
-        block = abs(block)
-        return block * block if self.square else block
+    @property
+    def _sizes(self) -> row_chunks.Change:
+        return squares if self.square else abs
 
     def _by_rows(self, x: Array) -> Array:
         if row_chunks.by_chunks(self.A):

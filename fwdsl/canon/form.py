@@ -150,6 +150,11 @@ class Canonical:
         return total
 
     @cached_property
+    def has_losses_on_sets(self) -> bool:
+        """True if a loss is finite on a set only, as a logarithm is: then an iterate may be where the objective is infinite."""
+        return any(isinstance(t.f, LossFunction) and t.f.loss.has_domain for t in self.terms)
+
+    @cached_property
     def conics(self) -> tuple[Conic | None, ...]:
         """The conic forms of the terms and then of the blocks; None of those that have none. The planner and the method ask for them."""
         return tuple(f.conic() for f in (*(t.f for t in self.terms), *(b.g for b in self.blocks)))

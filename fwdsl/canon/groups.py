@@ -40,6 +40,7 @@ def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
     model = instance.model
     applied = [("term", i, term.options) for i, term in enumerate(model.terms)]
     applied += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
+    applied += [("constraint", i, t.options) for i, c in enumerate(model.constraints) for t in c.terms]
     return frozenset((kind, i) for kind, i, args in applied if _has_zero(instance, dict(args).get("weights")))
 
 

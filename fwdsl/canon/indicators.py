@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from ..atoms.base import Array, MatrixLike, VectorFunction
+from ..atoms.epigraphs import epigraph_of
+from ..atoms.epigraphs.cones import SecondOrderCones
+from ..atoms.epigraphs.entries import EntryEpigraphs
+from ..atoms.epigraphs.summed import Inner, Summed
 from ..atoms.family import Repeated
+from ..atoms.loss import LossFunction
 from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
 from .affine import AffineReader
-from .combined_maps import compose, scaled
+from .combined_maps import added, compose, scaled
 from .data_maps import Matrix
 from .emptiness import check_equations, check_halfspace
 from .groups import overlapping, regrouped
 from .lines import SetLines, lines_of
-from .maps import Identity, LinearMap, Row
+from .maps import Identity, LinearMap, Place, Row
 from .matrix_maps import RightMultiply, Take
 from .pairs import build, innermost
 from .parts import Block, Shift, Stacked
@@ -42,6 +49,49 @@ def mapped(stacked: Stacked, outer: LinearMap, offset: Array | float = 0.0) -> S
 def bounds(lo: float, m: int) -> VectorFunction:
     """The indicator of [lo, 0]^m."""
     return build(None, (BOX, {"lo": np.full(m, lo), "hi": np.zeros(m)}), m)
+
+
+def joined(parts: Sequence[Stacked]) -> Stacked:
+    """The numbers of several affine maps, one map after the other."""
+    ends = list(accumulate((p.rows for p in parts), initial=0))
+    maps: dict[str, tuple[Block, LinearMap]] = {}
+    for part, start in zip(parts, ends, strict=False):
+        for block, m in part.parts:
+            placed = compose(Place(start, part.rows, ends[-1]), m)
+            known = maps.get(block.name)
+            maps[block.name] = block, placed if known is None else added(known[1], placed)
+    ordered = sorted(maps.values(), key=lambda p: p[0].start)
+    return Stacked(tuple(ordered), np.concatenate([p.offset for p in parts]), (ends[-1],))
+
+
+def epigraph(parts: Sequence[tuple[Inner, Stacked]], limit: Stacked) -> tuple[VectorFunction, Stacked]:
+    """The set of convex functions that add up to at most an affine bound, or of a function of each entry that is at most a bound of its own."""
+    if not parts:
+        return bounds(-math.inf, limit.rows), mapped(limit, scaled(Identity(limit.rows), -1.0))
+    whole, inner = joined([limit, *(part for _, part in parts)]), [g for g, _ in parts]
+    with np.errstate(all="ignore"):
+        if limit.shape:
+            (own,) = inner
+            assert isinstance(own, LossFunction)
+            values = own.w * own.loss.value_naive(parts[0][1].offset, own.b, own.p)
+            return EntryEpigraphs(own, _units(limit.offset, values)), whole
+        values = np.array([Summed(tuple(inner)).value(whole.offset[1:])])
+    return epigraph_of(inner, float(_units(limit.offset, values)[0])), whole
+
+
+def rows_epigraph(c: float, rows: Stacked, limit: Stacked) -> tuple[VectorFunction, Stacked]:
+    """The set of rows whose Euclidean norms, times c, are at most bounds of their own."""
+    if c == 0.0:
+        return epigraph((), limit)
+    count = limit.rows
+    return SecondOrderCones(count, rows.rows // max(1, count), c), joined([limit, rows])
+
+
+def _units(bound: Array, values: Array) -> Array:
+    """A number of the size of each bound: its constant, or the value of the function at constants; 1 where there are none."""
+    values = np.where(np.isfinite(values), np.abs(values), 0.0)
+    found = np.maximum(np.abs(bound), values)
+    return np.where(found > 0.0, found, 1.0)
 
 
 class IndicatorReader:

@@ -314,6 +314,34 @@ class Select(NonnegativeMap):
         return f"{bracket(x)}[{self.start}:{self.stop}]"
 
 
+@light_dataclass
+class Place(NonnegativeMap):
+    """x -> a longer vector with x from `start` on, and zeros elsewhere."""
+
+    start: int
+    width: int
+    length: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.length, self.width
+
+    def apply(self, x: Array) -> Array:
+        out = np.zeros(self.rows)
+        out[self.start : self.start + self.width] = x
+        return out
+
+    def adjoint(self, y: Array) -> Array:
+        return y[self.start : self.start + self.width]
+
+    def sparse(self) -> csr_array:
+        at = np.arange(self.width)
+        return placed(self.start + at, at, 1.0, (self.rows, self.columns))
+
+    def describe(self, x: str) -> str:
+        return x
+
+
 def bracket(text: str) -> str:
     """A part of an expression in words, in brackets where it has several."""
     return f"({text})" if " " in text else text

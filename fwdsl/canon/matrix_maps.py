@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
 from ..light_dataclass import light_dataclass
+from ..readers.held_rows import is_held
 from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
 from ..sums import Rows, by_samples, sum_over, tree_sum
 from .data_maps import AbsoluteMatrix, Matrix, held, is_written, leaves_of, parts_by_leaves, stored
@@ -146,8 +147,11 @@ class LeftMultiply(LinearMap):
             return np.concatenate([product(part, X) for _, part in self._parts])
         if turned:
             return row_chunks.turned_times(self.A, X, leaves=self._leaves)
-        if not isinstance(self.A, np.ndarray | DenseRows) or not (
-            _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)
+        # a worker looks for zeros by itself
+        if (
+            not isinstance(self.A, np.ndarray | DenseRows)
+            or is_held(self.A)
+            or not (_is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X))
         ):
             return row_chunks.times(self.A, X, leaves=self._leaves)
         few = np.flatnonzero(X.any(axis=1))

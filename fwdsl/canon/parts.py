@@ -101,6 +101,10 @@ class Stacked:
         for block, m in self.parts:
             out[block.slice] += m.adjoint_over(y, leaves)
 
+    def dot(self, y: Array, z: Array) -> float:
+        """<y, z> for vectors of the size of K x, taken over its leaves."""
+        return tree_dot(y, z, self.leaves)
+
     def partial(self, y: Array) -> tuple[Any, ...]:
         """The sums over rows that K' y is made of: a value of a node (`fwdsl.sums`), which the holder of its rows gives."""
         return tuple(m.partial(y, self.leaves) for _, m in self.parts)
@@ -172,8 +176,10 @@ class SumTerm:
         return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned)
 
     def value(self, z: Array) -> float:
-        """f_i(z), by the reference."""
-        return self.f.value(z) if isinstance(self.f, VectorFunction) else self.f.value(z, self.map.leaves)
+        """f_i(z), by the reference; of z at the nearest point of the closure of the domain, as what is outside is counted as a violation."""
+        if isinstance(self.f, VectorFunction):
+            return self.f.value(z)
+        return self.f.value(self.f.into_set(z) if isinstance(self.f, LossFunction) else z, self.map.leaves)
 
     def conjugate(self, y: Array) -> float:
         """f_i*(y), by the reference."""
@@ -185,7 +191,7 @@ class SumTerm:
 
     def dot(self, y: Array, z: Array) -> float:
         """<y, z> for vectors of the size of K x."""
-        return tree_dot(y, z, self.map.leaves)
+        return self.map.dot(y, z)
 
     @property
     def is_smooth(self) -> bool:
@@ -204,5 +210,10 @@ class SumTerm:
 
     @cached_property
     def domain(self) -> VectorFunction | None:
-        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None."""
-        return self.f.set_beneath() if isinstance(self.f, VectorFunction) else None
+        """The set that K_i x + b_i must be in for f_i to be finite: of an indicator its own, of the entropy the nonnegative numbers; else None.
+
+        Of a loss it is the closure of its domain: that of the logarithm has 0, where it is infinite.
+        """
+        if isinstance(self.f, VectorFunction):
+            return self.f.set_beneath()
+        return self.f.on if isinstance(self.f, LossFunction) else None

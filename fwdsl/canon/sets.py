@@ -13,7 +13,7 @@ from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef, Term, Type
-from ..words import BOX, CONVEX, SETS, SIMPLEX
+from ..words import AXIS, BOX, CONVEX, SETS, SIMPLEX
 from .affine import AffineReader
 from .arrange import parts_of
 from .emptiness import ROUNDING, Empty, numbers, ordered
@@ -51,17 +51,24 @@ class SetReader:
             inner = self.function(norm, set_, type_.block, shape[1:], places)
             return Repeated(inner, shape[0])
         try:
-            return build(norm, set_, shape)
+            return build(norm, set_, shape).for_symmetric() if type_.is_symmetric else build(norm, set_, shape)
         except ValueError as error:
             raise BadArguments(str(error), places[0] if places else Span(0, 0)) from error
 
+    def of_each_row(self, term: Term, c: float, shape: tuple[int, ...]) -> VectorFunction:
+        """c times the function of a term, of each row of a matrix."""
+        from ..atoms.matrices import Lines  # programs of vectors load none of it
+
+        inner = self.function(self.norm_spec(term, c), None, Type("vector", shape[1:]), shape[1:], [term.span])
+        return Lines((shape[0], shape[1]), 0, inner)
+
     def norm_spec(self, term: Term, c: float) -> tuple[Any, ...]:
         """c times the norm of a term as the registries take it."""
-        options = dict(term.options)
+        options = {name: e for name, e in term.options if name != AXIS.name}
         word = CONVEX[term.atom]
         if word.grouped:
             return term.atom, c, self.group_args(options)
-        if word.ranked:
+        if word.options:
             return term.atom, c, {name: self._argument(e) for name, e in options.items()}
         return term.atom, c
 

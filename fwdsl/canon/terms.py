@@ -14,16 +14,17 @@ from ..atoms.groups import members
 from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
+from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import norm2
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..model import Expr, Model, Term
-from ..words import CONVEX
+from ..words import AXIS, CONVEX
 from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
 from .maps import Column, Diagonal
 from .pairs import build
-from .parts import Block, Stacked
+from .parts import Block, Stacked, SumTerm
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -46,7 +47,10 @@ def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: 
     b = np.zeros(m) if term.target is None else reader.vector(term.target, m)
     w = np.full(m, c / samples if term.reduce == "mean" and samples else c)
     if term.weights is not None:
-        w = w * np.repeat(reader.vector(term.weights, samples), per_sample)
+        entries = len(term.weights.type.array_shape) > 1
+        w = w * (
+            reader.vector(term.weights, m) if entries else np.repeat(reader.vector(term.weights, samples), per_sample)
+        )
     return LossFunction(loss, b, w, _parameters(reader, term, loss))
 
 
@@ -82,6 +86,22 @@ def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, St
     return replace(f, b=f.b * d), Stacked(tuple(parts), d * stacked.offset, stacked.shape), d
 
 
+def first_scores(model: Model, terms: Sequence[SumTerm], q: Array) -> float:
+    """Add to the linear cost q what functions that are losses of the class 0 lack, w_i z_i0 for each row i; the constant of it is returned."""
+    constant = 0.0
+    for term in terms:
+        f = term.f
+        if term.is_constraint or not isinstance(f, VectorLossFunction):
+            continue
+        word = model.terms[term.origin].convex
+        if word is not None and word.as_row_loss:
+            y = np.zeros(f.shape)
+            y[:, 0] = f.w
+            term.map.adjoint(y.reshape(-1), q)
+            constant += float(y.reshape(-1) @ term.map.offset)
+    return constant
+
+
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:
     """coefficient * reduce(atom(argument, target)) at x."""
     stacked = reader.stacked(term.argument)
@@ -101,19 +121,28 @@ def value_at(reader: AffineReader, term: Term, z: Any) -> float:
 
 def _loss(reader: AffineReader, term: Term, z: Array) -> float:
     """The mean or sum over samples; where predictions have several columns, an elementwise loss is added up over them."""
-    assert term.target is not None
-    samples = z.shape[0] if z.ndim else 1
+    samples = z.shape[0] if np.ndim(z) else 1
     if term.atom in VECTOR_LOSSES:
+        assert term.target is not None
         codes = np.asarray(reader.constant(term.target), dtype=np.int64)
         values = VECTOR_LOSSES[term.atom].value_naive(z, codes)
     else:
         loss = LOSSES[term.atom]
         p = _parameters(reader, term, loss)
-        each = loss.value_naive(z.reshape(-1), reader.vector(term.target, z.size), p)
+        z = np.asarray(z, dtype=np.float64)
+        target = np.zeros(z.size) if term.target is None else reader.vector(term.target, z.size)
+        each = loss.value_naive(z.reshape(-1), target, p)
+        if term.weights is not None and len(term.weights.type.array_shape) > 1:
+            each = weighted(reader.vector(term.weights, z.size), each)
         values = each.reshape(samples, -1).sum(axis=1)
-    if term.weights is not None:
-        values = values * reader.vector(term.weights, samples)
+    if term.weights is not None and len(term.weights.type.array_shape) == 1:
+        values = weighted(reader.vector(term.weights, samples), values)
     return float(values.mean() if term.reduce == "mean" else values.sum())
+
+
+def weighted(w: Array, values: Array) -> Array:
+    """Values times their weights. What has no weight is 0 even where its value is infinite."""
+    return np.where(w == 0.0, 0.0, w * np.where(w == 0.0, 0.0, values))
 
 
 def _function(reader: AffineReader, term: Term, z: Any) -> float:
@@ -122,6 +151,9 @@ def _function(reader: AffineReader, term: Term, z: Any) -> float:
         return function_value(word.spectrum, singular_values(z), {})
     if isinstance(z, LowRank) and word.euclidean:
         return squared_norm(z)
+    if term.of_rows and term.weights is not None:
+        rows = [function_value(word.name, row, {}) for row in np.asarray(z)]
+        return float(reader.vector(term.weights, len(rows)) @ np.array(rows))
     # literal groups are lists of positions
     options = {n: e.value if e.op == "list" else reader.constant(e) for n, e in term.options}
     return function_value(word.name, np.asarray(z), options)
@@ -151,6 +183,9 @@ def named_values(model: Model, value: Callable[[int, Term], float]) -> dict[str,
 def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
     """f(z) for a number, a vector or a matrix z; inf outside the domain. Raises `KeyError` for an unknown name."""
     word = CONVEX[name]
+    if AXIS.name in options:
+        own = {n: v for n, v in options.items() if n != AXIS.name}
+        return math.fsum(function_value(name, row, own) for row in z)
     if word.grouped:
         # groups may overlap here, and have no weight
         return _group_norm(z, **options)
@@ -158,7 +193,7 @@ def function_value(name: str, z: Array, options: Mapping[str, Any]) -> float:
         return float(z @ (options[word.root_of] @ z))
     if word.as_loss:
         return float(LOSSES[word.as_loss].value_naive(z, np.zeros_like(z), np.zeros(0)).sum())
-    f = build((name, 1.0, options) if word.ranked else (name, 1.0), None, z.shape)
+    f = build((name, 1.0, options) if word.options else (name, 1.0), None, z.shape)
     flat = z.reshape(-1)
     return f.value(flat) if f.violation(flat) == 0.0 else math.inf
 

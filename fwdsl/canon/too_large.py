@@ -10,7 +10,7 @@ from ..bind.values import longest_vector
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Type, evaluate_dim, sizes_of
-from .affine import NotFinite, Unsupported
+from .affine import Asymmetric, NotFinite, Unsupported
 from .arrange import Arrangement
 from .factored import has_trace_norm, unfactored
 from .kinds import NO_VALUES
@@ -58,13 +58,17 @@ def _told_sizes(type_: Type, instance: Instance) -> str:
     return f"{sizes}: look in the data for an index that is far out" if sizes else "declare smaller sizes"
 
 
-def refused(instance: Instance, error: Unsupported | NotFinite | BadArguments) -> Diagnostic:
+def refused(instance: Instance, error: Asymmetric | Unsupported | NotFinite | BadArguments) -> Diagnostic:
     """The refusal of a program that has no form: for its memory, for numbers that are not finite, for arguments that do not fit."""
     hint = "check the values of the data and parameters in it"
     if isinstance(error, Unsupported):
         code, message, span = "FW5001", f"this version cannot solve a program with {error.what}", error.expr.span
         rule = "What takes more memory than this version spends is refused before any work is done."
         hint = "the program is correct: make it smaller, or say it without filling a matrix up"
+    elif isinstance(error, Asymmetric):
+        code, message, span = "FW5012", error.what, error.expr.span
+        rule = "A set or a function of symmetric matrices is asked of symmetric ones."
+        hint = "give the symmetric parts of the matrices"
     elif isinstance(error, NotFinite):
         code, span = "FW5011", error.expr.span
         message = f"an expression has no finite value with the numbers bound: {error.what}"

@@ -45,9 +45,10 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         z = term.map.apply(x)
         sums.append(sizes.of(k, far) if summed else NOTHING)
         missed = NOTHING
-        if isinstance(term.f, VectorFunction) and term.f.violation(z) != 0.0:
-            # of an indicator its set, of the entropy its domain
-            relative_miss, missed = _violation(term, term.f, z, x, sizes.of(k))
+        asks = term.f if isinstance(term.f, VectorFunction) else term.domain
+        if asks is not None and asks.violation(z) != 0.0:
+            # of an indicator its set, of the entropy or a logarithm its domain
+            relative_miss, missed = _violation(term, asks, z, x, sizes.of(k))
             worst = _worse(worst, relative_miss)
         violations.append(missed)
         if not term.is_indicator:

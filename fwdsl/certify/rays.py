@@ -87,7 +87,7 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             d[at] = term.f.into_recession(d[at])
     slope = float(canonical.q @ d)
     sizes = float(np.abs(canonical.q) @ np.abs(d))
-    missed = 0.0
+    missed, sinks = 0.0, False
     for block in canonical.blocks:
         growth = _growth(block.g, d[block.slice])
         slope, sizes = slope + growth, sizes + abs(growth)
@@ -103,19 +103,37 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             continue
         growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + abs(growth)
+        sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
+    if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
+        # a logarithm falls without bound, slower than any line: nothing else may rise or fall at all
+        return _told(canonical, d) if any(_stands(canonical, x, d) for x in feasible_points()) else None
     if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
         return None
     if -slope < SAFE * EPS * sizes and not _is_exact(canonical, d):
         return None
     if not any(_stands(canonical, x, d) for x in feasible_points()):
         return None
-    kind: CertificateKind = "exact" if missed <= ROUNDING else "conditional"
+    if missed <= ROUNDING:
+        return _told(canonical, d)
+    return _told(canonical, d, f" before its terms are {-slope / (missed * sizes):.1e} times as large")
+
+
+def _told(canonical: Canonical, d: Array, condition: str = "") -> Ray:
+    """The certificate in a sentence."""
     moving = [b.name for b in canonical.blocks if d[b.slice].any() and not b.auxiliary]
     word = "falls" if canonical.sense > 0 else "grows"
     who = f"{' and '.join(f'`{n}`' for n in moving)} {'moves' if len(moving) == 1 else 'move'}"
     said = f"the objective {word} without bound as {who} along a direction that no constraint stops"
-    return Ray(
-        kind, said if kind == "exact" else f"{said} before its terms are {-slope / (missed * sizes):.1e} times as large"
+    return Ray("conditional" if condition else "exact", said + condition)
+
+
+def _sinks(f: LossFunction, z: Array) -> bool:
+    """True if a loss without an infimum falls along z: 0 is an end of the domain of its conjugate, and not in it."""
+    below, above = f.ends_open
+    lo, hi = f.dual_bounds()
+    live = f.w > 0.0
+    return bool(
+        (below and np.any(live & (lo == 0.0) & (z < 0.0))) or (above and np.any(live & (hi == 0.0) & (z > 0.0)))
     )
 
 
@@ -152,7 +170,7 @@ def _growth(g: VectorFunction, d: Array) -> float:
     norm = inner.pair[0]
     if not d.any() or norm is None:
         return 0.0
-    return inner.value(d) if CONVEX[norm].is_norm else math.inf
+    return inner.value(d) if CONVEX[norm].grows_evenly else math.inf
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
@@ -180,9 +198,11 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
         return False
     rest = np.where(np.abs(rest) <= ROUNDING * np.abs(x), 0.0, rest)
     for term in canonical.terms:
+        z = term.map.apply(x)
+        if isinstance(term.f, LossFunction) and not math.isfinite(term.f.value(z)):
+            return False
         if not isinstance(term.f, VectorFunction):
             continue
-        z = term.map.apply(x)
         if term.f.violation(z) == 0.0:
             continue
         own, constant = sizes_of_terms(term, np.abs(rest)), _has_constants(term)

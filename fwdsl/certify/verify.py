@@ -202,7 +202,8 @@ def _settle(
     if bound is not None:
         r, norm, why = bound
         return _Settled(why, taken=r * dual_norm(norm, miss, block.shape))
-    share = largest(miss) / largest(terms)
+    size = largest(terms)
+    share = largest(miss) / size if size > 0.0 else math.inf
     if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
         # an unknown with a cost that no multiplier balances is a way down, however small its units make it
         share = 1.0

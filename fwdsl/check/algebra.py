@@ -7,8 +7,8 @@ from math import inf, sqrt
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, SetRef, Sign, Type
-from . import shapes, signs
+from ..model import Dim, Expr, SetRef, Sign, Type, add_dims, multiply_dims, shift_dim
+from . import ranges, shapes, signs
 from .shapes import REAL
 
 
@@ -78,7 +78,10 @@ def add(terms: Sequence[Expr], type_: Type, span: Span = NOWHERE) -> Expr:
     folded = [v for v in values if v is not None]
     if len(folded) == len(terms):
         return const(sum(folded), span)
-    return make("add", type_, terms, sign=signs.total(t.sign for t in terms), span=span)
+    sign = signs.total(t.sign for t in terms)
+    if sign == "unknown" and all(t.is_constant for t in terms):
+        sign = ranges.sign_of_sum(tuple(terms))
+    return make("add", type_, terms, sign=sign, span=span)
 
 
 def multiply(a: Expr, b: Expr, type_: Type, span: Span = NOWHERE) -> Expr:
@@ -135,6 +138,55 @@ def scale_of(e: Expr) -> tuple[Expr | None, Expr]:
 def ones(shape: tuple[Dim, ...], span: Span = NOWHERE) -> Expr:
     """An array of ones."""
     return make("ones", shapes.of_shape(shape), sign="positive", span=span)
+
+
+def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) -> Expr:
+    """Numbers and vectors one after the other, or vectors of one size as rows `below` each other."""
+    sizes = [p.type.array_shape[0] if p.type.array_shape else 1 for p in parts]
+    shape = (len(parts), sizes[0]) if below else (add_dims(*sizes),)
+    sign = signs.union(p.sign for p in parts)
+    return make("vstack" if below else "hstack", shapes.of_shape(shape), parts, sign=sign, span=span)
+
+
+def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
+    """The numbers of all parts, one after the other; the parts keep their shapes, unlike those of `stacked`."""
+    longest = max((p.type.array_shape for p in parts), key=len)
+    size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
+    if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
+        size = shift_dim(longest[0], 1)
+    return make("stack", Type("vector", (size,)), parts, span=span)
+
+
+def differences(x: Expr, axis: int) -> Expr:
+    """The differences of neighbours along an axis."""
+    return make("diff", _shorter(x, axis), (x,), value=(1, axis), span=x.span)
+
+
+def without_last(x: Expr, axis: int) -> Expr:
+    """x without what stands last along an axis."""
+    ends = tuple((None, -1 if a == axis else None) for a in range(axis + 1))
+    return make("slice", _shorter(x, axis), (x,), value=ends, sign=x.sign, span=x.span)
+
+
+def _shorter(x: Expr, axis: int) -> Type:
+    shape = x.type.array_shape
+    return shapes.of_shape((*shape[:axis], shift_dim(shape[axis], -1), *shape[axis + 1 :]))
+
+
+def flat(x: Expr) -> Expr:
+    """The entries of a matrix as a vector, row after row."""
+    size = multiply_dims(*x.type.array_shape)
+    return make("reshape", shapes.of_shape((size,)), (x,), name="vec", sign=x.sign, span=x.span)
+
+
+def transposed(x: Expr) -> Expr:
+    """The transpose of a matrix."""
+    return make("transpose", shapes.of_shape(x.type.array_shape[::-1]), (x,), sign=x.sign, span=x.span)
+
+
+def length(dim: Dim, span: Span = NOWHERE) -> Expr:
+    """A dimension as a number."""
+    return const(dim, span) if isinstance(dim, int) else Expr("dim", REAL, name=dim, sign="positive", span=span)
 
 
 def spread(scalar: Expr, samples: Dim) -> Expr:

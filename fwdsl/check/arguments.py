@@ -22,7 +22,8 @@ def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter
     bound: BoundArguments = {}
     usage = signature(call.func.name, parameters)
     fine = True
-    if len(call.args) > len(parameters):
+    repeated = next((i for i, p in enumerate(parameters) if p.repeated), None)
+    if len(call.args) > len(parameters) and repeated is None:
         extra = call.args[len(parameters)]
         ctx.error(
             "FW2011",
@@ -32,9 +33,10 @@ def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter
             hint=f"write `{usage}`",
         )
         fine = False
-    for parameter, node in zip(parameters, call.args, strict=False):
+    # what follows repeated arguments is given by name
+    for parameter, node in zip(parameters if repeated is None else parameters[: repeated + 1], call.args, strict=False):
         bound[parameter.name] = node
-    names = [p.name for p in parameters]
+    names = [p.name for p in parameters if not p.repeated]
     for keyword in call.keywords:
         name = keyword.name.name
         if name not in names:
@@ -85,7 +87,9 @@ def signature(name: str, parameters: Sequence[Parameter]) -> str:
     """A call as a user writes it: `huber(prediction, target, delta=1)`."""
     parts = []
     for p in parameters:
-        if p.default is not None:
+        if p.repeated:
+            parts.append("...")
+        elif p.default is not None:
             default = str(p.default).lower() if isinstance(p.default, bool) else f"{p.default:g}"
             parts.append(f"{p.name}={default}")
         else:
@@ -185,7 +189,7 @@ def report_unknown_sign(ctx: Context, what: str, node: tree.Node, value: Expr, d
         if value.op == "param":
             hint = f"declare `param {names[0]}: {wanted}`"
         if len(entries) == 1 and entries[0].type_span is not None and value.op == "param":
-            fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted)
+            fix = Fix(f"declare `{names[0]}` as `{wanted}`", entries[0].type_span, wanted, guess=True)
     ctx.error(
         "FW2064",
         f"{what} is `{text or ctx.text(node)}`, which is not known to be {wanted}",

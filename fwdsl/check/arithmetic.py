@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isfinite
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Expr, Type
 from . import algebra, shapes
@@ -54,34 +55,34 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
         right.span,
         label=shapes.describe_type(b),
         labels=ctx.declared(left, right),
-        rule="Terms of a sum have equal shapes; only a scalar, or a vector added to the rows of a matrix, is broadcast.",
+        rule="Terms of a sum have equal shapes; only a scalar, a vector or one row added to the rows of a matrix, and one column, are broadcast.",
         hint=hint,
     )
 
 
 def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combination | None:
     """A sum with losses or convex functions in it: one number, or one for each sample."""
-    samples = next((v.samples for v in values if isinstance(v, Combination) and v.samples is not None), None)
-    first = next(
-        t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.samples == samples
-    )
+    whole = next((v for v in values if isinstance(v, Combination) and v.shape), None)
+    wanted = () if whole is None else whole.shape
+    first = next(t for t, v in zip(node.terms, values, strict=True) if isinstance(v, Combination) and v.shape == wanted)
     summands: list[Summand] = []
     for value, part in zip(values, node.terms, strict=True):
         if isinstance(value, Combination):
-            if value.samples not in (None, samples):
-                report_sum_mismatch(ctx, first, _per_sample(samples), part, _per_sample(value.samples))
+            if value.shape not in ((), wanted):
+                report_sum_mismatch(ctx, first, shapes.of_shape(wanted), part, shapes.of_shape(value.shape))
                 return None
             summands.extend(value.summands)
             continue
         shape = value.type.array_shape
-        if shape and (samples is None or shape != (samples,)):
-            report_sum_mismatch(ctx, first, _per_sample(samples), part, value.type)
+        if shape and shape != wanted:
+            report_sum_mismatch(ctx, first, shapes.of_shape(wanted), part, value.type)
             return None
         summands.append(Summand(algebra.ONE, value, span=part.span))
     if len(summands) > OPERATIONS_AT_MOST:
         report_size(ctx, node)
         return None
-    return Combination(tuple(summands), samples, node.span)
+    samples, columns = (None, None) if whole is None else (whole.samples, whole.columns)
+    return Combination(tuple(summands), samples, node.span, columns)
 
 
 def report_size(ctx: Context, node: tree.Node) -> None:
@@ -94,10 +95,6 @@ def report_size(ctx: Context, node: tree.Node) -> None:
         f"{DEPTH_AT_MOST} deep.",
         hint="write it in fewer steps, with matrices and `sum` instead of entry by entry",
     )
-
-
-def _per_sample(samples: int | str | None) -> Type:
-    return shapes.REAL if samples is None else shapes.of_shape((samples,))
 
 
 def times(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
@@ -167,8 +164,13 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
         return None
     if factor.type.is_scalar:
         return sum_.scaled(factor, span=span)
-    if sum_.samples is None or factor.type.array_shape != (sum_.samples,):
+    if not sum_.shape or factor.type.array_shape != sum_.shape:
         what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
+        what = (
+            f"one value for each entry of a matrix[{sum_.samples}, {sum_.columns}]"
+            if sum_.columns is not None
+            else what
+        )
         ctx.error(
             "FW2049",
             f"`{ctx.text(factor_node)}` is {shapes.describe_type(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",
@@ -203,16 +205,24 @@ def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
 
 def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> None:
     """Report a product of two expressions that both depend on variables."""
-    hint = "fix one of the two as data or as a parameter"
-    same = isinstance(a, Expr) and isinstance(b, Expr) and (a == b or (a.op == "transpose" and a.args[0] == b))
-    if same and isinstance(a, Expr):
-        hint = f"write `sum_squares({ctx.text(right)})` for the sum of its squares"
+    hint, text = "fix one of the two as data or as a parameter", ""
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        ahead, a = _unscaled(ctx, a, left)
+        inner = (
+            "@" in ctx.source.text[span.start : right.span.start]
+            or isinstance(left, tree.Call)
+            or ctx.source.text.startswith("dot", span.start)
+        )
+        if b in (a, _untransposed(a)):
+            hint = f"write `sum_squares({ctx.text(right)})` for the sum of its squares"
+            if a.type.is_scalar or (inner and shapes.has_one_axis(b.type)):
+                text = f"{ahead}sum_squares({ctx.source.slice(right.span)})"
+        elif (form := _form(a, b, left, right)) is not None:
+            whole, matrix = form
+            hint = f"write `quad_form({ctx.text(whole)}, {ctx.text(matrix)})`, with a positive semidefinite `{ctx.text(matrix)}`"
+            text = f"{ahead}quad_form({ctx.source.slice(whole.span)}, {ctx.source.slice(matrix.span)})"
     elif isinstance(a, Combination) and isinstance(b, Combination) and a.summands == b.summands:
         hint = "the square of a norm is `sum_squares(...)`"
-    elif (
-        isinstance(a, Expr) and isinstance(b, Expr) and a.op == "matmul" and b in (a.args[0], _untransposed(a.args[0]))
-    ):
-        hint = f"write `quad_form({ctx.text(right)}, P)`, with `P: psd[...]` declared or literal"
     ctx.error(
         "FW3003",
         f"`{ctx.text(left)}` and `{ctx.text(right)}` both depend on variables, so their product is neither convex nor concave",
@@ -220,7 +230,32 @@ def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tre
         labels=ctx.declared(left, right),
         rule=PRODUCT_RULE,
         hint=hint,
+        fix=Fix(f"write `{text}`", span, text) if text else None,
     )
+
+
+def _form(a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> tuple[tree.Expr, tree.Expr] | None:
+    """x and P of `x.T @ P @ x`, `x @ (P @ x)` and `dot(x, P @ x)`; None where the product is no quadratic form, or is written otherwise."""
+    if a.op == "matmul" and isinstance(left, tree.Product):
+        _, first = _unscaled(None, a.args[0], left)
+        return (right, left.factors[-1]) if b in (first, _untransposed(first)) else None
+    if b.op == "matmul" and isinstance(right, tree.Product) and b.args[1] in (a, _untransposed(a)):
+        x = left.factors[-1] if isinstance(left, tree.Product) else left
+        return (x.operand if isinstance(x, tree.Transpose) else x), right.factors[0]
+    return None
+
+
+def _unscaled(ctx: Context | None, e: Expr, node: tree.Expr) -> tuple[str, Expr]:
+    """The text of the numbers in front of a product, and what they multiply."""
+    rest = e
+    scale, inner = algebra.scale_of(e)
+    while scale is not None:
+        rest = inner
+        scale, inner = algebra.scale_of(rest)
+    if ctx is None or rest is e or not isinstance(node, tree.Product):
+        return "", rest
+    count = node.ops.index("@") if "@" in node.ops else len(node.ops)
+    return ctx.source.text[node.span.start : node.factors[count].span.start], rest
 
 
 def _untransposed(e: Expr) -> Expr:

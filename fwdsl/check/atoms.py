@@ -7,36 +7,210 @@ from dataclasses import replace
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
-from ..model import Dim, Expr, Type
-from ..words import CONVEX, LOSSES, ConvexWord, LossWord
+from ..model import Dim, Expr, Type, multiply_dims
+from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, EntryWord, LossWord
 from . import algebra, shapes, signs
-from .arguments import BoundArguments, bind_arguments, option
+from .arguments import BoundArguments, bind_arguments, literal, option
 from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
-from .operands import affine, constant, is_finite, wrong_kind
+from .operands import affine, constant, count, is_finite, wrong_kind
+from .symmetry import assumed, factors_at_fault
 from .values import AppliedAtom, Combination, Summand
 
 
 def loss(ctx: Context, node: tree.Call) -> Combination | None:
-    """A loss: one value for each sample. `mean` or `sum` must stand around it."""
+    """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array."""
     name = node.func.name
     signature = LOSSES[name]
     bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
-    prediction = affine(ctx, node, bound["prediction"])
-    target = _target(ctx, node, bound["target"], signature, prediction)
+    part = bound[signature.parameters[0].name]
+    prediction = affine(ctx, node, part)
+    if signature.turned_round and prediction is not None and prediction.is_constant and _varies(ctx, bound["target"]):
+        # `kl_div(b, x)`: the constant first, the prediction second
+        signature = LOSSES[signature.turned_round]
+        bound = {"prediction": bound["target"], "target": part}
+        part = bound["prediction"]
+        prediction = affine(ctx, node, part)
+    if signature.jointly and prediction is not None and not prediction.is_constant and _varies(ctx, bound["target"]):
+        return _of_pairs(ctx, node, bound, prediction, signature)
+    target = _target(ctx, node, bound["target"], signature, prediction) if "target" in bound else None
     options = tuple((p.name, option(ctx, name, p, bound.get(p.name))) for p in signature.options)
     known_options = tuple((n, v) for n, v in options if v is not None)
-    if prediction is None or target is None or len(known_options) < len(options):
+    if prediction is None or (target is None and "target" in bound) or len(known_options) < len(options):
         return None
-    prediction = _as_samples(prediction, target, signature)
+    if target is None:
+        return _of_entries(ctx, node, part, prediction, signature, known_options)
+    alone = signature.of_numbers and prediction.type.is_scalar and target.type.is_scalar
+    prediction = prediction if alone else _as_samples(prediction, target, signature)
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
-    body = AppliedAtom("loss", name, prediction, target, options=known_options, text=ctx.text(node), span=node.span)
+    if signature.nonnegative_target and not signs.is_nonnegative(target.sign):
+        _report_negative_target(ctx, bound["target"], target, name)
+        return None
+    body = AppliedAtom(
+        "loss", signature.name, prediction, target, options=known_options, text=ctx.text(node), span=node.span
+    )
+    if alone:
+        return Combination((Summand(algebra.ONE, replace(body, reduce="sum"), span=node.span),), None, node.span)
     return Combination((Summand(algebra.ONE, body, span=node.span),), prediction.type.array_shape[0], node.span)
+
+
+def _of_pairs(
+    ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr, signature: LossWord
+) -> Combination | None:
+    """A loss of two affine expressions, as a convex function of the pairs of their entries."""
+    y = affine(ctx, node, bound["target"])
+    if y is None:
+        return None
+    if x.type.is_scalar and y.type.is_scalar:
+        body = AppliedAtom("function", signature.jointly, algebra.stacked((x, y)), written=node.func.name)
+        body = replace(body, text=ctx.text(node), span=node.span)
+        return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    (n,) = next((v.type.array_shape for v in (x, y) if shapes.has_one_axis(v.type)), (None,))
+    both = [algebra.spread(v, n) if v.type.is_scalar and n is not None else v for v in (x, y)]
+    if any(v.type.array_shape != (n,) for v in both):
+        ctx.error(
+            "FW2046",
+            f"`{ctx.text(bound['prediction'])}` is {shapes.describe_type(x.type)}, and `{ctx.text(bound['target'])}` is "
+            f"{shapes.describe_type(y.type)}",
+            node.span,
+            labels=ctx.declared(bound["prediction"], bound["target"]),
+            rule=f"`{signature.name}` of two affine expressions is of numbers, or of vectors of one size.",
+            hint="write `vec(X)` for the entries of a matrix",
+        )
+        return None
+    pairs = algebra.transposed(algebra.stacked(both, below=True))
+    body = AppliedAtom("function", signature.jointly, pairs, written=node.func.name, text=ctx.text(node), span=node.span)
+    return Combination((Summand(algebra.ONE, of_each_row(body), span=node.span),), n, node.span)
+
+
+def _varies(ctx: Context, part: tree.Expr) -> bool:
+    """True if an argument depends on a variable."""
+    value = ctx.infer(ctx, part)
+    return isinstance(value, Expr) and not value.is_constant
+
+
+def _report_negative_target(ctx: Context, part: tree.Expr, target: Expr, name: str) -> None:
+    """Report a target that is not known to be nonnegative."""
+    entry = ctx.entry_of(part)
+    declared = entry is not None and entry.kind == "data"
+    ctx.error(
+        "FW3007",
+        f"the target `{ctx.text(part)}` of `{name}` is not known to be nonnegative",
+        part.span,
+        labels=ctx.declared(part),
+        rule=f"`{name}` is of targets that are not negative.",
+        hint=f"declare `{ctx.text(part)}: {shapes.format_type(target.type)} in nonnegative`; it is checked when data is bound"
+        if declared
+        else "targets need the promise `in nonnegative` of their data, or a literal that shows it",
+        fix=_promised(entry) if declared and isinstance(part, tree.Name) and not target.type.is_scalar else None,
+    )
+
+
+# --- functions of one number ---------------------------------------------------------------------------------------
+
+
+def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
+    """A function of one number that is a loss at a constant target: `abs`, `square`, `exp`, ..."""
+    word = ENTRYWISE[node.func.name]
+    bound = bind_arguments(ctx, node, word.parameters)
+    if bound is None:
+        return None
+    if word.residual:
+        return _with_residual(ctx, node, bound, word)
+    part = bound[word.parameters[0].name]
+    z = affine(ctx, node, part)
+    if z is None:
+        return None
+    if word.factor != 1.0:
+        z = algebra.multiply(algebra.const(word.factor), z, shapes.plain(z.type), z.span)
+    if word.shift:
+        z = algebra.add((z, algebra.const(word.shift)), shapes.plain(z.type), z.span)
+    fixed = tuple((name, algebra.const(value)) for name, value in word.fixed)
+    return _of_entries(ctx, node, part, z, LOSSES[word.loss], fixed, word.target)
+
+
+def _with_residual(ctx: Context, node: tree.Call, bound: BoundArguments, word: EntryWord) -> Combination | None:
+    """A loss of a prediction and a target, and a multiple of the difference of its arguments: `rel_entr(x, b)` is `kl_div(x, b) + x - b`."""
+    args = tuple(bound[p.name] for p in word.parameters)
+    found = loss(ctx, tree.Call(tree.Ident(word.loss, span=node.func.span), args, (), span=node.span))
+    if found is None:
+        return None
+    signs_of_both = (1, -1) if word.residual > 0.0 else (-1, 1)
+    rest = ctx.infer(ctx, tree.Sum(args, signs_of_both, span=node.span))
+    if not isinstance(rest, Expr):
+        return None
+    return replace(found, summands=(*found.summands, Summand(algebra.ONE, rest, span=node.span)))
+
+
+def _of_entries(
+    ctx: Context,
+    node: tree.Call,
+    part: tree.Expr,
+    z: Expr,
+    signature: LossWord,
+    options: tuple[tuple[str, Expr], ...],
+    target: float | None = None,
+) -> Combination | None:
+    """A loss of each entry of z, at one target or without one: a number where z is one, else one value for each entry or row."""
+    shape = z.type.array_shape
+    if z.type.is_family or len(shape) > 2:
+        wrong_kind(ctx, node, part, z.type, "a number, a vector or a matrix")
+        return None
+    target = signature.alone if target is None else target
+    numbers = {name: algebra.number(value) for name, value in options}
+    known = {name: value for name, value in numbers.items() if value is not None}
+    if signature.by_option and len(known) < len(numbers):
+        _unknown_option(ctx, node, signature, next(name for name in numbers if name not in known))
+        return None
+    if signature.instead is not None and (other := signature.instead(known[signature.options[0].name])):
+        kept = tuple((n, v) for n, v in options if n in [p.name for p in LOSSES[other].options])
+        return _of_entries(ctx, node, part, z, LOSSES[other], kept, None if LOSSES[other].entrywise else 0.0)
+    at = None if target is None else _constant_target(target, signature, shape)
+    body = AppliedAtom(
+        "loss",
+        signature.name,
+        z,
+        at,
+        options=options,
+        text=ctx.text(node),
+        span=node.span,
+        of_entries=True,
+        written=node.func.name,
+    )
+    coefficient = algebra.const(-1.0) if signature.is_concave(known) else algebra.ONE
+    if not shape:
+        body = replace(body, reduce="sum")
+    samples, columns = (*shape, None, None)[:2]
+    return Combination((Summand(coefficient, body, span=node.span),), samples, node.span, columns)
+
+
+def _constant_target(value: float, signature: LossWord, shape: tuple[Dim, ...]) -> Expr:
+    """The same target for every entry, in an expression that the target of such a loss may be."""
+    if not value:
+        return algebra.make("zeros", shapes.of_shape(shape)) if shape else algebra.const(0.0)
+    ones = algebra.ones(shape) if shape else algebra.ONE
+    return ones if value == 1.0 else algebra.multiply(algebra.const(value), ones, ones.type)
+
+
+def _unknown_option(ctx: Context, node: tree.Call, signature: LossWord, name: str) -> None:
+    """Report an option that decides whether a function is convex or concave and is no number of the program."""
+    part = next((k.value for k in node.keywords if k.name.name == name), None) or node.args[-1]
+    ctx.error(
+        "FW2012",
+        f"`{name}` of `{node.func.name}` is a number that is written in the program, and `{ctx.text(part)}` is not",
+        part.span,
+        labels=ctx.declared(part),
+        rule=f"`{name}` decides whether `{signature.name}` is convex or concave, which is proved before any value is bound.",
+        hint=f"write the number in place of `{ctx.text(part)}`",
+    )
+
+
+# --- losses with a target ------------------------------------------------------------------------------------------
 
 
 def _as_samples(prediction: Expr, target: Expr, signature: LossWord) -> Expr:
@@ -181,20 +355,105 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
     name = node.func.name
     signature = CONVEX[name]
     bound = bind_arguments(ctx, node, signature.parameters)
-    if bound is None:
+    found = None if bound is None else operand_of(ctx, node, bound, signature)
+    if found is None or bound is None:
         return None
-    x = affine(ctx, node, bound["x"])
-    if x is None or not _is_of(ctx, node, bound["x"], x, signature):
-        return None
-    options = _arguments(ctx, node, bound, x)
+    x, along = found
+    options = arguments_of(ctx, node, bound, x)
     if options is None:
         return None
+    if signature.joint:
+        t = affine(ctx, node, bound[signature.joint])
+        if t is None:
+            return None
+        if not t.type.is_scalar:
+            wrong_kind(ctx, node, bound[signature.joint], t.type, "a number that is affine in the variables")
+            return None
+        x = algebra.stack((t, x), node.span)
     body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
-    return Combination((Summand(algebra.ONE, body, span=node.span),), None, node.span)
+    if along:
+        body = of_each_row(body)
+    rows = x.type.array_shape[0] if body.per_sample else None
+    return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
 
 
-def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
-    """The further arguments of `group_norm`, `sorted_l1` and `quad_form`."""
+def of_each_row(body: AppliedAtom) -> AppliedAtom:
+    """A function of vectors, taken of each row of its argument."""
+    other = CONVEX[body.atom].of_each_row
+    if other != body.atom:
+        return replace(body, atom=other, written=body.word)
+    return replace(body, options=(*body.options, (AXIS.name, algebra.ONE)))
+
+
+def operand_of(ctx: Context, node: tree.Call, bound: BoundArguments, signature: ConvexWord) -> tuple[Expr, bool] | None:
+    """The argument of a function, several numbers as one vector, and whether the function is of each of its rows; None after an error.
+
+    Several vectors are the columns of a matrix; columns are rows of the transpose.
+    """
+    if signature.of_several and len(node.args) > 1:
+        return _of_several(ctx, node, bound)
+    x = affine(ctx, node, bound["x"])
+    if x is None:
+        return None
+    if signature.of_eigenvalues:
+        x = assumed(x)
+    if AXIS.name not in bound:
+        return (x, False) if is_of(ctx, node, bound["x"], x, signature) else None
+    if x.type.is_family or not shapes.has_two_axes(x.type):
+        wrong_kind(
+            ctx,
+            node,
+            bound["x"],
+            x.type,
+            "a matrix, where it has an axis",
+            f"write `{node.func.name}({ctx.text(bound['x'])})`",
+        )
+        return None
+    axis = literal(bound[AXIS.name])
+    if axis not in (0.0, 1.0):
+        ctx.error(
+            "FW2012",
+            f"`axis` of `{node.func.name}` is 0, for a value of each column, or 1, for one of each row, not `{ctx.text(bound['axis'])}`",
+            bound[AXIS.name].span,
+            rule="Options are constant, and within the domain of the function.",
+        )
+        return None
+    return (x if axis == 1.0 else algebra.transposed(x)), True
+
+
+def _of_several(ctx: Context, node: tree.Call, bound: BoundArguments) -> tuple[Expr, bool] | None:
+    """Several numbers as one vector, several vectors as the columns of a matrix, each of whose rows the function is of; None after an error."""
+    name = node.func.name
+    if AXIS.name in bound:
+        ctx.error(
+            "FW2010",
+            f"`{name}` of several arguments has no axis",
+            bound[AXIS.name].span,
+            rule="Of several numbers there is one value, of several vectors one for each entry.",
+            hint=f"leave `axis` out, or write `{name}(X, axis=1)` of one matrix",
+        )
+        return None
+    values: list[Expr] = []
+    for part in node.args:
+        value = affine(ctx, node, part)
+        if value is None:
+            return None
+        longest = next((v.type.array_shape for v in values if v.type.array_shape), ())
+        fits = value.type.is_scalar or (shapes.has_one_axis(value.type) and longest in ((), value.type.array_shape))
+        if not fits or value.type.is_family:
+            takes = "numbers, or vectors of one size, where it has several arguments"
+            wrong_kind(ctx, node, part, value.type, takes, f"`{name}(X, axis=1)` is of each row of a matrix")
+            return None
+        values.append(value)
+    shape = next((v.type.array_shape for v in values if v.type.array_shape), ())
+    if not shape:
+        return algebra.stacked(values, span=node.span), False
+    columns = [algebra.spread(v, shape[0]) if v.type.is_scalar else v for v in values]
+    return algebra.transposed(algebra.stacked(columns, below=True, span=node.span)), True
+
+
+def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) -> tuple[tuple[str, Expr], ...] | None:
+    """The further arguments of `group_norm`, `sorted_l1`, `quad_form` and other functions with options."""
     if "groups" in bound:
         # groups of a family divide the entries of each block
         return group_arguments(ctx, node, bound, x.type.block)
@@ -203,6 +462,21 @@ def _arguments(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) ->
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []
     for parameter in CONVEX[node.func.name].options:
+        if parameter.domain == "count":
+            shape = x.type.block.array_shape
+            square = CONVEX[node.func.name].of_eigenvalues
+            entries = shape[-1] if square or AXIS.name in bound or len(shape) < 2 else multiply_dims(*shape)
+            k = count(ctx, node, parameter.name, bound[parameter.name], entries)
+            if k is None:
+                return None
+            out.append((parameter.name, k))
+            continue
+        if not parameter.falls:
+            given = option(ctx, node.func.name, parameter, bound.get(parameter.name))
+            if given is None:
+                return None
+            out.append((parameter.name, given))
+            continue
         value = constant(ctx, node, bound[parameter.name])
         if value is None or not is_falling(ctx, node, bound[parameter.name], value, x.type.block):
             return None
@@ -238,12 +512,12 @@ def is_falling(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, type
     return False
 
 
-def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
+def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: ConvexWord) -> bool:
     """True if the function takes such an argument. On a family it adds up over the blocks."""
     axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
     if shape in signature.of:
-        return True
+        return not signature.of_eigenvalues or x.type.block.is_symmetric or _report_asymmetric(ctx, node, part, x)
     name, text = node.func.name, ctx.text(part)
     if signature.of_matrices and shape == "matrix":
         ctx.error(
@@ -262,6 +536,27 @@ def _is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: C
     takes = " or ".join({"scalar": "a number", "vector": "a vector", "matrix": "a matrix"}[s] for s in signature.of)
     wrong_kind(ctx, node, part, x.type, takes, hint)
     return False
+
+
+def _report_asymmetric(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> bool:
+    """Report a matrix that is not known to be symmetric."""
+    wrong_kind(ctx, node, part, x.type, "a symmetric matrix", symmetric_hint(ctx, part, x))
+    return False
+
+
+def symmetric_hint(ctx: Context, part: tree.Node, x: Expr) -> str:
+    """The declarations that make an expression symmetric, or its symmetric part."""
+    rows, columns = x.type.array_shape[-2:]
+    if rows != columns:
+        return ""
+    entry = ctx.entry_of(part)
+    if entry is not None and entry.kind in ("var", "data"):
+        return f"declare `{entry.kind} {entry.name}: symmetric[{rows}]`"
+    alone = factors_at_fault(x)
+    if alone:
+        return "declare " + ", ".join(f"`{m.name}: symmetric[{rows}]`" for m in alone)
+    text = ctx.text(part)
+    return f"an expression is symmetric where it is its own transpose, as `(B + B.T) / 2` is with B = `{text}`"
 
 
 def group_arguments(
@@ -328,7 +623,7 @@ def report_weight(ctx: Context, node: tree.Node, weight: Expr) -> None:
 def _promised(entry: Entry | None) -> Fix | None:
     """The declaration of a datum with the promise that it is nonnegative."""
     at = entry.type_span if entry is not None else None
-    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative")
+    return None if at is None else Fix("promise `in nonnegative`", Span(at.end, at.end), " in nonnegative", guess=True)
 
 
 def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
@@ -362,7 +657,7 @@ def _quadratic(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr 
         hint=f"declare `data {entry.name}: psd[{d}]`; it is checked when data is bound"
         if entry is not None and values is None
         else _gram_hint(ctx, p, x),
-        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]")
+        fix=Fix(f"declare `{entry.name}: psd[{d}]`", entry.type_span, f"psd[{d}]", guess=True)
         if entry is not None and values is None and entry.type_span is not None
         else None,
     )

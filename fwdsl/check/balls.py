@@ -1,14 +1,16 @@
-"""The norm form of a ball: a scaled norm compared with a constant, in any arrangement."""
+"""Comparisons with convex functions: a norm and a constant in any arrangement make a ball; all else is left to `epigraphs`."""
 
 from __future__ import annotations
 
 from ..grammar import tree
 from ..grammar.source import Span
-from ..model import ConstraintDecl, Expr, SetRef
+from ..model import ConstraintDecl, Dim, Expr, SetRef
 from ..words import BOX, CONVEX, SETS
+from ..words.base import Domain
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
 from .context import Context
+from .epigraphs import below
 from .printer import format_typed
 from .scalars import scalar_sign, tidied
 from .sets import check_radius
@@ -18,17 +20,17 @@ from .values import AppliedAtom, Combination, Summand, Value, merged
 def ball(
     ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, op: str, span: Span
 ) -> ConstraintDecl | None:
-    """The constraint `a <= b` (or `a == b`) where a norm or another convex function occurs; None after an error."""
+    """The constraint `a <= b` (or `a == b`) where a norm or another convex function occurs; None after an error.
+
+    One norm that a constant bounds is in a ball. All else is a sum of convex functions below an affine bound.
+    """
+    samples = next((v.samples for v in (a, b) if isinstance(v, Combination) and v.samples is not None), None)
     for value, node in ((a, left), (b, right)):
-        if isinstance(value, Expr) and not value.type.is_scalar:
-            ctx.error(
-                "FW2037",
-                f"`{ctx.text(node)}` is {shapes.describe_type(value.type)}, and the other side is one number",
-                node.span,
-                labels=ctx.declared(node),
-                rule="A norm is bounded by a number.",
-                hint="bound the entries themselves, as in `-v <= x`, or bound each block in a constraint of its own",
-            )
+        if isinstance(value, Expr) and value.type.array_shape not in ((), (samples,)):
+            _report_shape(ctx, value, node, samples)
+            return None
+        if isinstance(value, Combination) and value.samples not in (None, samples):
+            _report_rows(ctx, left, right, span)
             return None
     summands = merged((*_summands(a, 1.0, left), *_summands(b, -1.0, right)))
     convex = [s for s in summands if isinstance(s.body, AppliedAtom) and algebra.number(s.coefficient) != 0.0]
@@ -40,21 +42,73 @@ def ball(
             rule="A constraint restricts variables.",
         )
         return None
-    if not _are_norms(ctx, convex, span):
-        return None
-    norm = convex[0]
-    assert isinstance(norm.body, AppliedAtom)
-    sign = scalar_sign(norm.coefficient)
-    if op == "==" or signs.is_nonpositive(sign):
-        _report_direction(ctx, norm.body, op, span)
-        return None
-    if sign != "positive":
-        report_unknown_sign(
-            ctx, f"the factor of `{norm.body.text}`", _node(norm.coefficient, span), norm.coefficient, "positive"
-        )
-        return None
     rest = [s for s in summands if isinstance(s.body, Expr)]
-    return _as_ball(ctx, norm, norm.body, rest, span)
+    alone = convex[0].body
+    assert isinstance(alone, AppliedAtom)
+    constant = all(isinstance(s.body, Expr) and s.body.is_constant for s in rest)
+    in_ball = len(convex) == 1 and constant and alone.kind == "function" and bool(CONVEX[alone.atom].ball)
+    for s in convex:
+        assert isinstance(s.body, AppliedAtom)
+        sign = scalar_sign(s.coefficient)
+        if op == "==" or signs.is_nonpositive(sign):
+            _report_direction(ctx, s.body, op, span)
+            return None
+        if not (sign == "positive" or (sign == "nonnegative" and not in_ball)):
+            wanted: Domain = "positive" if in_ball else "nonnegative"
+            report_unknown_sign(
+                ctx, f"the factor of `{s.body.text}`", _node(s.coefficient, span), s.coefficient, wanted
+            )
+            return None
+    if in_ball:
+        return _as_ball(ctx, convex[0], alone, rest, span)
+    return below(ctx, convex, rest, samples, span)
+
+
+def every_entry(a: Value, b: Value, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
+    """(x, r) where `a <= b` says that every entry of x is at most r, as `max(x) <= r` does; None where it says something else."""
+    summands = merged((*_summands(a, 1.0, left), *_summands(b, -1.0, right)))
+    convex = [s for s in summands if isinstance(s.body, AppliedAtom)]
+    if len(convex) != 1 or scalar_sign(convex[0].coefficient) != "positive":
+        return None
+    (s,) = convex
+    body = s.body
+    assert isinstance(body, AppliedAtom)
+    if body.kind != "function" or not CONVEX[body.atom].bounds_entries or not body.argument.variables:
+        return None
+    rest = [(r.coefficient, r.body) for r in summands if isinstance(r.body, Expr)]
+    if body.argument.type.is_family or any(not e.type.is_scalar for _, e in rest):
+        return None
+    bound = algebra.const(0.0)
+    for coefficient, e in rest:
+        bound = algebra.plus(bound, algebra.times(algebra.times(coefficient, algebra.const(-1.0)), e))
+    return body.argument, tidied(algebra.ratio(bound, s.coefficient))
+
+
+def _report_shape(ctx: Context, value: Expr, node: tree.Expr, samples: Dim | None) -> None:
+    per_row = samples is not None
+    ctx.error(
+        "FW2037",
+        f"`{ctx.text(node)}` is {shapes.describe_type(value.type)}, and the other side is "
+        + (f"one number for each of `{samples}` rows or samples" if per_row else "one number"),
+        node.span,
+        labels=ctx.declared(node),
+        rule="A norm is bounded by a number."
+        if not per_row
+        else "What has a value for each row is bounded by a number, or by one for each row.",
+        hint=""
+        if per_row
+        else "bound the entries themselves, as in `-v <= x`, or bound each block in a constraint of its own; "
+        "`rownorm2(Y) <= t` has a bound for each row",
+    )
+
+
+def _report_rows(ctx: Context, left: tree.Expr, right: tree.Expr, span: Span) -> None:
+    ctx.error(
+        "FW2037",
+        f"`{ctx.text(left)}` and `{ctx.text(right)}` have values for different rows or samples: they cannot be compared",
+        span,
+        rule="What has a value for each row is bounded by a number, or by one for each row.",
+    )
 
 
 def _node(e: Expr, otherwise: Span) -> tree.Node:
@@ -67,65 +121,28 @@ def _summands(value: Value, sign: float, node: tree.Expr) -> tuple[Summand, ...]
     return (Summand(algebra.const(sign), value, span=node.span),)
 
 
-def _are_norms(ctx: Context, convex: list[Summand], span: Span) -> bool:
-    """True if there is exactly one convex function and it has a ball. Reports losses, entropies and sums of norms."""
-    fine = True
-    for s in convex:
-        body = s.body
-        assert isinstance(body, AppliedAtom)
-        if body.kind == "loss":
-            ctx.error(
-                "FW3012",
-                f"the loss `{body.text}` stands in a constraint",
-                body.span,
-                rule="A constraint bounds an affine expression or one norm; losses belong to the objective.",
-                hint=f"add it to the objective with a weight: `minimize ... + mu * {_reduced(body)}`",
-            )
-            fine = False
-        elif not CONVEX[body.atom].ball:
-            ctx.error(
-                "FW3013",
-                f"`{body.text}` stands in a constraint",
-                body.span,
-                rule=f"A constraint bounds an affine expression or one norm; `{body.atom}` has no ball.",
-                hint=f"add it to the objective with a weight: `minimize ... + mu * {body.text}`",
-            )
-            fine = False
-    if fine and len(convex) > 1:
-        texts = " and ".join(f"`{s.body.text}`" for s in convex[:2] if isinstance(s.body, AppliedAtom))
-        ctx.error(
-            "FW3011",
-            f"{texts} stand in one constraint",
-            span,
-            rule="A constraint bounds one norm by a constant.",
-            hint="bound each of them in a constraint of its own, or add them to the objective with weights",
-        )
-        return False
-    return fine
-
-
-def _reduced(body: AppliedAtom) -> str:
-    return body.text if body.reduce else f"mean({body.text})"
-
-
 def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> None:
     """Report a norm that is bounded from below or set equal."""
     if op == "==":
-        word = CONVEX[body.atom]
+        word = CONVEX[body.atom] if body.kind == "function" else None
         ctx.error(
             "FW3009",
             f"`{body.text}` is set equal",
             span,
-            rule="The points at which a norm has a given value are not a convex set; those at which it is at most that are.",
+            rule="The points at which a convex function has a given value are not a convex set; those at which it is at most that are.",
             hint=f"write `{body.text} <= ...`"
-            + ("; for `x >= 0` with a given sum write `x in simplex(r)`" if word.is_norm and word.additive else ""),
+            + (
+                "; for `x >= 0` with a given sum write `x in simplex(r)`"
+                if word is not None and word.is_norm and word.additive
+                else ""
+            ),
         )
         return
     ctx.error(
         "FW3008",
         f"`{body.text}` is bounded from below",
         span,
-        rule="The points at which a norm is at least a number are not a convex set; those at which it is at most that are.",
+        rule="The points at which a convex function is at least a number are not a convex set; those at which it is at most that are.",
         hint=f"write `{body.text} <= ...`, or leave the bound out",
     )
 
@@ -136,15 +153,6 @@ def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand]
     for s in rest:
         e = s.body
         assert isinstance(e, Expr)
-        if not e.is_constant:
-            ctx.error(
-                "FW3010",
-                f"`{body.text}` is bounded by `{ctx.text(s.span)}`, which depends on a variable",
-                span,
-                rule="The bound of a norm, its radius, is constant.",
-                hint="minimise the norm instead, as a term of the objective",
-            )
-            return None
         bound = algebra.plus(bound, algebra.times(algebra.times(s.coefficient, algebra.const(-1.0)), e))
     r = tidied(algebra.ratio(bound, norm.coefficient))
     place = rest[0].span if len(rest) == 1 else span
@@ -180,7 +188,8 @@ def _set(body: AppliedAtom, x: Expr, r: Expr, span: Span) -> SetRef:
     name = CONVEX[body.atom].ball
     if shapes.has_two_axes(x.type):
         name = SETS[name].of_matrices or name
-    return SetRef(name, (("r", r), *body.options), span=span)
+    given = {"r": r, **dict(body.options)}
+    return SetRef(name, tuple((p.name, given[p.name]) for p in SETS[name].parameters if p.name in given), span=span)
 
 
 def _report_family(ctx: Context, body: AppliedAtom, span: Span) -> None:

@@ -9,7 +9,9 @@ from ..grammar.source import Span
 from ..model import Expr
 from ..words import (
     COLUMN_WORDS,
+    CONSTANTS,
     CONVEX,
+    ENTRYWISE,
     FEATURE_MAPS,
     FUNCTIONS,
     LOSSES,
@@ -22,7 +24,9 @@ from ..words import (
     function_names,
 )
 from .arguments import bind_arguments
-from .atoms import convex, loss
+from .atoms import convex, entrywise, loss
+from .composed import composed
+from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
@@ -33,10 +37,16 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     """`f(...)` in an expression."""
     node = cast(tree.Call, node)
     name = node.func.name
+    if name in CONSTANTS:
+        value = first_argument(ctx, node)
+        if isinstance(value, Expr) and is_constant(value):
+            return constant(ctx, node, value)
     if name in LOSSES:
         return loss(ctx, node)
+    if name in ENTRYWISE:
+        return entrywise(ctx, node)
     if name in CONVEX:
-        return convex(ctx, node)
+        return composed(ctx, node) if CONVEX[name].is_composed else convex(ctx, node)
     if name in FEATURE_MAPS:
         return feature_map(ctx, node)
     if name not in FUNCTIONS:
@@ -44,39 +54,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
         return None
     bound = bind_arguments(ctx, node, FUNCTIONS[name].parameters)
     return None if bound is None else apply(ctx, node, bound)
-
-
-#: Hints for functions that have no equivalent here. They are no fixes, since another name would change the meaning.
-_INSTEAD = {
-    "abs": "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
-    "max": "`norm_inf(x)` is the largest absolute value, and the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample",
-    "min": "a bound is a constraint, as `x >= 0`; a minimum of affine expressions is concave and not in the language",
-    "sqrt": "`norm2(x)` is the root of the sum of squares; a root has no other use here",
-    "log": "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`",
-    "exp": "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`",
-    "pow": "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample",
-    "median": "the sum of the losses `absolute(z, b)` is least at the median of `b`",
-    "transpose": "the transpose of a matrix is written `A.T`",
-    "matmul": "a matrix product is written `A @ x`",
-    **dict.fromkeys(("load", "read", "read_csv", "loadtxt"), 'data come from a source: `data X: matrix[n, p] from csv("X.csv")`'),
-}  # fmt: skip
-_INSTEAD |= {
-    **dict.fromkeys(
-        ("pos", "relu"),
-        "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
-    ),
-    "neg": "the loss `hinge(z, y)` is `max(0, 1 - y z)`: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
-    "maximum": _INSTEAD["max"],
-    "minimum": _INSTEAD["min"],
-    "log1p": _INSTEAD["log"],
-    "logsumexp": _INSTEAD["log"],
-}
-_INSTEAD |= {"power": _INSTEAD["pow"]}
-_BARE_NORM = (
-    "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
-    "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
-)
-_INSTEAD |= dict.fromkeys(("norms", "pnorm"), _BARE_NORM)
 
 
 def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
@@ -88,24 +65,23 @@ def _takes(name: str, node: tree.Call, first: Value | None) -> bool:
     if not required <= len(node.args) + len(node.keywords) <= len(parameters):
         return False
     axes = len(first.type.array_shape) if isinstance(first, Expr) and not first.type.is_family else 3
-    return not isinstance(word, ConvexWord) or axes > 2 or ("scalar", "vector", "matrix")[axes] in word.of
+    if not isinstance(word, ConvexWord) or axes > 2:
+        return True
+    symmetric = isinstance(first, Expr) and first.type.is_symmetric
+    return ("scalar", "vector", "matrix")[axes] in word.of and (symmetric or not word.of_eigenvalues)
 
 
 def _unknown(ctx: Context, node: tree.Call) -> None:
+    from .foreign import foreign_call
+
     name, span = node.func.name, node.func.span
+    if name not in ctx.entries and foreign_call(ctx, node):
+        return
     values: list[Value | None] = []
     for argument in (*node.args, *(k.value for k in node.keywords)):
         if name not in SOURCES and name not in SETS:
             values.append(ctx.infer(ctx, argument))
-    if name == "norm":
-        ctx.error(
-            "FW2050",
-            "`norm` could be any of several norms",
-            span,
-            rule="A norm is called by its own name: ambiguity is refused.",
-            hint=_BARE_NORM,
-        )
-    elif name in SETS:
+    if name in SETS:
         ctx.error(
             "FW2005",
             f"`{ctx.text(node)}` is a set and not a value",
@@ -133,17 +109,15 @@ def _unknown(ctx: Context, node: tree.Call) -> None:
     elif name in ctx.entries:
         _declared(ctx, name, span)
     else:
-        instead = _INSTEAD.get(name.lower(), "")
         ctx.unknown(
             "FW2006",
             f"there is no function `{name}`",
             name,
             span,
-            () if instead else function_names(),
+            function_names(),
             elsewhere=elsewhere(filter(None, map(function_named, function_names()))),
             fits=lambda word: _takes(word, node, next(iter(values), None)),
             rule="The functions are the losses, norms, feature maps and operations of the language.",
-            otherwise=instead,
         )
 
 

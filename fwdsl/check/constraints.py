@@ -7,16 +7,17 @@ from itertools import pairwise
 from math import inf
 
 from ..grammar import tree
-from ..grammar.diagnostic import Label
+from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
 from ..words import BOX, NONNEGATIVE, PSD
 from . import algebra, shapes
-from .balls import ball
+from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
 from .scalars import scalar_sign
-from .sets import report_empty_box, set_ref
+from .sets import needs_symmetry, report_empty_box, set_ref
+from .symmetry import assumed
 from .values import Combination, Value
 
 Made = list[ConstraintDecl]
@@ -37,6 +38,7 @@ def member(ctx: Context, node: tree.Member) -> Made | None:
         value = None
     if value is None or not _has_variable(ctx, value, node.value):
         return None
+    value = assumed(value) if needs_symmetry(node.set) else value
     ref = set_ref(ctx, node.set, value, node.value)
     return None if ref is None else [ConstraintDecl("in", value, ref, text=ctx.text(node), span=node.span)]
 
@@ -86,12 +88,15 @@ def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
     values = [infer_whole(ctx, operand) for operand in node.operands]
     directions = {op for op in node.ops if op != "=="}
     if len(directions) > 1 or (len(node.ops) > 1 and "==" in node.ops):
+        texts = [ctx.source.slice(operand.span) for operand in node.operands]
+        apart = ", ".join(f"{a} {op} {b}" for a, op, b in zip(texts, node.ops, texts[1:], strict=False))
         ctx.error(
             "FW2055",
             f"`{ctx.text(node)}` mixes {' and '.join(f'`{op}`' for op in dict.fromkeys(node.ops))}",
             node.span,
             rule="The comparisons of a chain point in one direction, as in `0 <= x <= 1`.",
-            hint="write them as separate constraints",
+            hint=f"write `{apart}`",
+            fix=Fix("write them as separate constraints", node.span, apart),
         )
         return None
     sides = [Side(v, o) for v, o in zip(values, node.operands, strict=True) if v is not None]
@@ -129,7 +134,16 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
     """left <= right, or left == right."""
     a, b = left.value, right.value
     if isinstance(a, Combination) or isinstance(b, Combination):
-        return ball(ctx, a, b, left.node, right.node, op, span)
+        entries = every_entry(a, b, left.node, right.node) if op != "==" else None
+        if entries is None:
+            return ball(ctx, a, b, left.node, right.node, op, span)
+        e, bound = entries
+        bounded = _bounded_variable(e, bound) if bound.is_constant else None
+        if bounded is None or (bounded[2] is not None and scalar_sign(bounded[2]) != "positive"):
+            return ConstraintDecl("le", _difference(e, bound), span=span)
+        x, limit, factor = bounded
+        made = _half_box(ctx, x, None, limit, right, span)
+        return None if made is None else replace(made, factor=factor)
     if a.is_constant and b.is_constant:
         _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
         return None

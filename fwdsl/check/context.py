@@ -11,8 +11,8 @@ from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Fix, Label
 from ..grammar.source import Source, Span
 from ..model import Dim, Expr
-from ..words import SETS, is_reserved, kind_of_word
-from . import shapes
+from ..words import NUMBERS_BY_NAME, SETS, is_reserved, kind_of_word
+from . import shapes, signs
 from .budget import ExpressionLimits
 from .values import Nested, Value
 
@@ -200,6 +200,14 @@ class Context:
                 rule="A name is declared before its use.",
                 hint=f"move the declaration of `{name}` up",
             )
+        elif name in NUMBERS_BY_NAME:
+            return Expr(
+                "const",
+                shapes.REAL,
+                value=NUMBERS_BY_NAME[name],
+                sign=signs.sign_of_value(NUMBERS_BY_NAME[name]),
+                span=span,
+            )
         elif word := kind_of_word(name):
             example = f"`x in {name}`" if name in SETS else f"`{name}(...)`"
             self.error(
@@ -219,6 +227,9 @@ class Context:
             return
         if not similar(name, [*self.entries, *self.coming]):
             self.missing.add(name)
+        from ..words.foreign import foreign
+
+        record = foreign(name, "value")
         self.unknown(
             "FW2001",
             f"`{name}` is not declared",
@@ -226,7 +237,7 @@ class Context:
             span,
             [*self.entries, *self.coming],
             rule="Every name is declared by `data`, `param`, `var` or `let`, or is a dimension of a declared type.",
-            otherwise=f"declare it first, for example `param {name}: real`",
+            otherwise=record.why if record else f"declare it first, for example `param {name}: real`",
         )
 
     def unknown(
@@ -246,10 +257,10 @@ class Context:
         """Report an unknown word, and suggest a known one: the equivalent of that name `elsewhere`, or the most similar word.
         The hint is `otherwise` where there is neither. A word that does not fit the place is only suggested for a typing error."""
         known, other = list(known), elsewhere.get(name.lower(), "")
-        guess = other if other and fits(other) else similar(name, [k for k in known if fits(k)])
-        guess = guess or similar(name, known, _SLIP)
+        same = bool(other) and fits(other)
+        guess = other if same else similar(name, [k for k in known if fits(k)]) or similar(name, known, _SLIP)
         hint = f"did you mean `{guess}`?" if guess else otherwise
-        fix = Fix(f"replace `{name}` by `{guess}`", span, guess) if guess else None
+        fix = Fix(f"replace `{name}` by `{guess}`", span, guess, guess=not same) if guess else None
         self.error(code, message, span, labels=labels, rule=rule, hint=hint, fix=fix)
 
 

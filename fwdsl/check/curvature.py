@@ -79,9 +79,13 @@ def _variables(e: Expr) -> str:
 
 
 def _what(body: AppliedAtom) -> str:
+    if body.of_entries:
+        what = "concave" if body.is_concave else "convex"
+        return f"`{body.word}` is {what} in each entry of its argument"
     if body.kind == "loss":
         return f"`{body.atom}` is a loss, convex in its prediction"
-    return f"`{body.atom}` is a {CONVEX[body.atom].what}, convex in its argument"
+    word = CONVEX.get(body.word, CONVEX[body.atom])
+    return f"`{body.word}` is a {word.what}, {'concave' if body.is_concave else 'convex'} in its argument"
 
 
 def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:
@@ -91,13 +95,16 @@ def reason_of(s: Summand, body: AppliedAtom, sign: Sign) -> str:
         parts.append(f"which is affine in {_variables(body.argument)}")
     if body.weights is not None:
         parts.append("weighted by nonnegative numbers")
-    return ", ".join(parts) + f"; its coefficient `{format_typed(s.coefficient)}` is {sign}"
+    coefficient = body.as_written(s.coefficient)
+    return ", ".join(parts) + f"; its coefficient `{format_typed(coefficient)}` is {scalar_sign(coefficient)}"
 
 
 def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sign) -> None:
     """Report a convex function whose coefficient has the wrong or an unknown sign."""
-    coefficient = format_typed(s.coefficient)
+    coefficient = format_typed(tidied(body.as_written(s.coefficient)))
     wants, wanted = ("convex", "nonnegative") if sense == "minimize" else ("concave", "nonpositive")
+    if body.is_concave:
+        wanted = "nonpositive" if sense == "minimize" else "nonnegative"
     elsewhere = body.span != tree.NOWHERE and s.span.to(body.span) != s.span
     labels = [Label(body.span, "the term is written here")] if elsewhere else []
     rule = f"`{sense}` takes a sum of {wants} terms: {_what(body)}, so its coefficient must be {wanted}."
@@ -115,14 +122,15 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
         )
         return
     names = list(dict.fromkeys(e.name for e in s.coefficient.walk() if e.op == "param" and e.sign == "unknown"))
-    alone = s.coefficient.op == "param" or (s.coefficient.op in ("mul", "div") and len(names) == 1)
+    own = tidied(body.as_written(s.coefficient))
+    alone = own.op == "param" or (own.op in ("mul", "div") and len(names) == 1)
     entry = ctx.entries.get(names[0]) if names else None
     hint = "give the weight a name of its own: `param NAME: nonnegative`"
     if names and alone:
         hint = f"declare `param {names[0]}: nonnegative`"
     fix = None
-    if alone and sense == "minimize" and entry is not None and entry.type_span is not None:
-        fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative")
+    if alone and (sense == "minimize") != body.is_concave and entry is not None and entry.type_span is not None:
+        fix = Fix(f"declare `{names[0]}` as `nonnegative`", entry.type_span, "nonnegative", guess=True)
     ctx.error(
         "FW3002",
         f"the coefficient `{coefficient}` of the term `{body.text}` is not known to be {wanted}",
@@ -136,6 +144,8 @@ def _report(ctx: Context, s: Summand, body: AppliedAtom, sense: Sense, sign: Sig
 
 def constraint_fact(c: ConstraintDecl) -> Fact:
     """The reason why the points that satisfy a constraint form a convex set."""
+    if c.relation == "below":
+        return _below_fact(c)
     of = f"affine in {', '.join(f'`{v}`' for v in sorted(c.argument.variables))}"
     if c.set is None:
         what, kind = ("affine inequality", "<=") if c.relation == "le" else ("affine equality", "==")
@@ -146,6 +156,22 @@ def constraint_fact(c: ConstraintDecl) -> Fact:
     if radius is not None:
         reason += f", its radius `{format_typed(radius)}` is positive"
     return Fact(c.name, "convex set", f"{reason}; what it contains is {of}", c.span)
+
+
+def _below_fact(c: ConstraintDecl) -> Fact:
+    bound, terms = c.below
+    whats = [_what_term(t) for t in terms]
+    limit = f"affine in {_variables(bound)}" if bound.variables else "constant"
+    return Fact(c.name, "convex set", f"{'; '.join(whats)}; the bound `{format_typed(bound)}` is {limit}", c.span)
+
+
+def _what_term(term: Term) -> str:
+    what = f"a {CONVEX[term.atom].what}" if term.kind == "function" else "a loss"
+    return (
+        f"`{term.text}` is {what} of what is affine in {_variables(term.argument)}"
+        if term.argument.variables
+        else f"`{term.text}` is constant"
+    )
 
 
 def promises(data: Sequence[DataDecl], params: Sequence[ParamDecl]) -> tuple[Fact, ...]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from ..grammar import tree
 from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
-from ..words import FEATURE_MAPS, NUMBERS, TYPES
+from ..words import FEATURE_MAPS, NUMBERS, SETS, TYPES
 from . import algebra, shapes, signs
+from .arguments import bind_arguments
 from .context import Context, Entry
 from .data import data_item, serve
 from .infer import infer_whole
@@ -42,23 +43,18 @@ def declare(ctx: Context, node: tree.Declaration, out: Declared) -> None:
 
 def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
     type_ = resolve_type(ctx, item.type, "param")
-    if type_ is not None and not type_.is_scalar:
+    if type_ is not None and not (type_.is_scalar or type_.is_vector or type_.is_matrix):
         ctx.error(
             "FW2022",
             f"parameter `{item.name.name}` is {shapes.describe_type(type_)}",
             item.type.span,
-            rule="A parameter is a scalar: `real`, `positive`, `nonnegative` or `count`.",
+            rule="A parameter is a number (`real`, `positive`, `nonnegative` or `count`), a `vector` or a `matrix`.",
             hint=f"declare it as data: `data {ctx.text(item.name)}: {ctx.text(item.type)}`",
         )
         type_ = None
-    if item.member is not None:
-        ctx.error(
-            "FW2023",
-            f"parameter `{item.name.name}` is declared `in` a set",
-            item.member.span,
-            rule="The domain of a parameter is its type: `real`, `positive`, `nonnegative` or `count`.",
-            hint=f"write `param {item.name.name}: nonnegative`",
-        )
+    bounds = None if item.member is None else _bounds(ctx, item, item.member)
+    if type_ is not None and bounds is not None and bounds[0] >= 0.0 and type_.domain == "real":
+        type_ = replace(type_, domain="nonnegative")
     if item.source is not None:
         ctx.error(
             "FW2024",
@@ -67,26 +63,71 @@ def _param(ctx: Context, item: tree.Item, out: Declared) -> None:
             rule="A parameter has a default, or a value given with `--set`; data is read from sources.",
             hint=f"write `param {item.name.name}: {ctx.text(item.type)} = 1`, or declare it as `data`",
         )
-    default = None if item.value is None else _default(ctx, item, item.value, type_)
+    default = None if item.value is None else _default(ctx, item, item.value, type_, bounds)
     value = None
     if type_ is not None:
-        sign = NUMBERS[type_.domain].sign
-        value = Expr("param", type_, name=item.name.name, sign=sign, span=item.name.span)
+        sign: Sign = NUMBERS[type_.domain].sign
+        if sign == "unknown" or (bounds is not None and bounds[0] > 0.0):
+            sign = "unknown" if bounds is None else signs.between(*bounds)
+        value = Expr("param", type_, name=item.name.name, value=bounds, sign=sign, span=item.name.span)
     entry = Entry(item.name.name, "param", item.name.span, value, f"`{ctx.text(item.type)}`", item.type.span)
     if ctx.declare(entry) and type_ is not None:
-        out.params.append(ParamDecl(item.name.name, type_, default, item.span))
+        out.params.append(ParamDecl(item.name.name, type_, default, item.span, bounds))
 
 
-def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None) -> Expr | None:
-    """The default of a parameter: a scalar in its domain, made of numbers, dimensions and other parameters."""
+def _bounds(ctx: Context, item: tree.Item, member: tree.Expr) -> tuple[float, float] | None:
+    """The bounds of a parameter declared `in nonnegative` or `in box(lo, hi)`; None after an error."""
+    word = member.id if isinstance(member, tree.Name) else member.func.name if isinstance(member, tree.Call) else ""
+    signature = SETS.get(word)
+    if signature is not None and signature.bounds and not signature.scaled:
+        bound = bind_arguments(ctx, member, signature.parameters) if isinstance(member, tree.Call) else {}
+        if bound is None:
+            return None
+        values = {name: ctx.infer(ctx, part) for name, part in bound.items()}
+        if None in values.values():
+            return None
+        args = {n: v for n, v in values.items() if isinstance(v, Expr) and algebra.number(v) is not None}
+        if len(args) == len(signature.parameters):
+            lo, hi = (algebra.number(end) for end in signature.bounds_of(args, algebra.const, algebra.negate))
+            if lo is not None and hi is not None and lo <= hi:
+                return lo, hi
+    ctx.error(
+        "FW2023",
+        f"parameter `{item.name.name}` cannot be declared `in {ctx.text(member)}`",
+        member.span,
+        rule="A parameter may be declared in `nonnegative`, or in a `box` between two numbers that are written out.",
+        hint=f"write `param {item.name.name}: {ctx.text(item.type)} in box(0, 1)`",
+    )
+    return None
+
+
+def _default(
+    ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None, bounds: tuple[float, float] | None
+) -> Expr | None:
+    """The default of a parameter: a value in its domain, made of numbers, dimensions and other parameters."""
     value = ctx.infer(ctx, node)
     if value is None or type_ is None:
         return None
     name = item.name.name
-    if isinstance(value, Combination) or not value.type.is_scalar or any(e.op in ("data", "var") for e in value.walk()):
+    if isinstance(value, Combination) or any(e.op in ("data", "var") for e in value.walk()):
+        value = None
+    elif not type_.is_scalar:
+        written = value.op == "literal" and len(value.type.array_shape) == len(type_.array_shape)
+        if written or value.type.array_shape == type_.array_shape:
+            return value
         ctx.error(
             "FW2029",
-            f"the default of `{name}` is not a scalar of numbers, dimensions and parameters",
+            f"the default of `{name}` is {shapes.describe_type(value.type)}, and `{name}` is {shapes.describe_type(type_)}",
+            node.span,
+            labels=ctx.declared(tree.Name(name)),
+            rule="A default has the shape of its parameter.",
+            hint=f"write `ones({', '.join(map(str, type_.shape))})`, or the numbers in square brackets",
+        )
+        return None
+    if value is None or not value.type.is_scalar:
+        ctx.error(
+            "FW2029",
+            f"the default of `{name}` is not {'a scalar' if type_.is_scalar else 'made'} of numbers, dimensions and parameters",
             node.span,
             rule="A default is computed before any data is read.",
             hint=f"leave the default out and give the value with `--set {name}=...`",
@@ -100,6 +141,14 @@ def _default(ctx: Context, item: tree.Item, node: tree.Expr, type_: Type | None)
         )
     else:
         wrong = not domain.holds(number)
+    if not wrong and number is not None and bounds is not None and not bounds[0] <= number <= bounds[1]:
+        ctx.error(
+            "FW2029",
+            f"the default `{ctx.text(node)}` of `{name}` is not between {bounds[0]:g} and {bounds[1]:g}",
+            node.span,
+            rule="A default lies in the set that its parameter is declared in.",
+        )
+        return None
     if not wrong and (number is None or abs(number) < float("inf")):
         return value
     ctx.error(

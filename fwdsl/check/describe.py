@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..diagnostics.secrets import masked
 from ..grammar.tree import Call, String
 from ..model import DataDecl, Dim, Model, ParamDecl, Term, Type
-from ..model.types import split_dim
+from ..model.dims import names_in
 from .printer import format_typed
 from .shapes import format_type
 
@@ -34,23 +34,30 @@ def describe_program(model: Model) -> dict[str, object]:
 
 def dimensions(model: Model) -> list[str]:
     """The names of a program's dimensions in the order of its text, with those of feature maps (`dim(Phi)`)."""
-    types = [d.type for d in model.data] + [v.type for v in model.variables]
-    names = [split_dim(d)[0] for t in types for d in _dims(t) if isinstance(d, str)]
-    names += [split_dim(d)[0] for d in model.dims if isinstance(d, str)]
+    types = [d.type for d in model.declared]
+    names = [name for t in types for d in _dims(t) for name in names_in(d)]
+    names += [name for d in model.dims for name in names_in(d)]
     return list(dict.fromkeys(n for n in names if not n.startswith("len(")))
 
 
 def binders(name: str, model: Model) -> list[str]:
     """The data that give a dimension its size, in words (`rows of X`, `classes of y`); empty where `--dim` must give it."""
-    sized = [words for d in model.data for dim, words in _parts(d) if dim == name]
+    parts = [part for d in _sized(model) for part in _parts(d)]
+    sized = [words for dim, words in parts if dim == name]
+    sized = sized or [f"{words}, which is {dim}" for dim, words in parts if name in names_in(dim)]
     if sized or not name.startswith("dim("):
         return sized or [f"the largest index of {d.name}" for d in model.data if d.type.classes == name]
     return [f"columns of {name[4:-1]}"]
 
 
+def _sized(model: Model) -> list[DataDecl]:
+    """The data and the parameters whose arrays have sizes."""
+    return [*model.data, *(p.as_data for p in model.params if not p.type.is_scalar)]
+
+
 def is_shown(name: str, model: Model) -> bool:
     """True if the shape of a datum shows the size of the dimension. Ids of observed entries and an index may leave positions out."""
-    return any(dim == name for d in model.data if not d.type.is_entries for dim, _ in _parts(d))
+    return any(name in names_in(dim) for d in _sized(model) if not d.type.is_entries for dim, _ in _parts(d))
 
 
 def _scaled(term: Term) -> str:
@@ -78,12 +85,12 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
 
 def _parameter(decl: ParamDecl, model: Model) -> dict[str, object]:
     default = None if decl.default is None else model.source.slice(decl.default.span)
-    return {"name": decl.name, "domain": decl.type.domain, "default": default, "needed": decl.default is None}
+    return {"name": decl.name, "domain": format_type(decl.type), "default": default, "needed": decl.default is None}
 
 
 def _dimension(name: str, model: Model) -> dict[str, object]:
     bound_by = binders(name, model)
-    users = [v.name for v in model.variables if name in {split_dim(d)[0] for d in _dims(v.type) if isinstance(d, str)}]
+    users = [v.name for v in model.variables if any(name in names_in(d) for d in _dims(v.type))]
     return {"name": name, "bound_by": bound_by, "of_variables": users, "needed": not bound_by}
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..grammar import tree
-from ..model import Dim, Expr, Sign, Type
+from ..model import Expr, Sign, Type
 from ..words import FUNCTIONS
-from . import algebra, shapes, signs
+from . import algebra, arrays, shapes, signs
 from .arguments import BoundArguments, signature
-from .arithmetic import report_product
+from .arithmetic import report_product, times
 from .context import Context
 from .operands import affine, as_affine, wrong_kind
+from .reductions import reduced, summed
 from .types import resolve_dimension
-from .values import Combination, Summand, Value
+from .values import Combination, Value
 
 
 def apply(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
@@ -32,6 +32,8 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
         value = as_affine(ctx, node, part, value)
     if value is None:
         return None
+    if "axis" in bound:
+        return arrays.along(ctx, node, part, value, bound["axis"])
     if isinstance(value, Expr):
         return algebra.make(how, shapes.REAL, (value,), sign=value.sign, span=node.span)
     if value.samples is None:
@@ -43,27 +45,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
         )
         return None
-    alone = len(value.summands) == 1
-    return Combination(tuple(_reduced(ctx, s, how, value.samples, node, alone) for s in value.summands), span=node.span)
-
-
-def _reduced(ctx: Context, s: Summand, how: str, samples: Dim, node: tree.Call, alone: bool) -> Summand:
-    """One summand under `mean` or `sum`. A summand that is one number counts once for each sample."""
-    if isinstance(s.body, Expr):
-        vector = algebra.spread(s.body, samples) if s.body.type.is_scalar else s.body
-        return replace(s, body=algebra.make(how, shapes.REAL, (vector,), sign=vector.sign, span=vector.span))
-    if s.body.per_sample:
-        text, span = (ctx.text(node), node.span) if alone else (f"{how}({s.body.text})", s.span)
-        body = replace(s.body, reduce="mean" if how == "mean" else "sum", text=text, span=span)
-        return replace(s, body=body, span=span)
-    if s.weight is not None:
-        factor = algebra.make(how, shapes.REAL, (s.weight,), sign=s.weight.sign, span=s.weight.span)
-    elif how == "mean":
-        return s
-    else:
-        ones = algebra.ones((samples,))
-        factor = algebra.make("sum", shapes.REAL, (ones,), sign="positive", span=s.span)
-    return replace(s, coefficient=algebra.times(s.coefficient, factor), weight=None)
+    return reduced(ctx, value, how, node.span)
 
 
 # --- products that contract ----------------------------------------------------------------------------------------
@@ -98,6 +80,11 @@ def _inner(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None
 
 
 def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    values = [ctx.infer(ctx, bound["a"]), ctx.infer(ctx, bound["b"])]
+    if any(isinstance(v, Combination) and v.shape for v in values):
+        a, b = values
+        weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
+        return None if weighted is None else summed(ctx, weighted, node.span)
     pair = _pair(ctx, node, bound["a"], bound["b"])
     if pair is None:
         return None
@@ -130,6 +117,29 @@ def _quad(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
         return None
     sign: Sign = "nonnegative" if x.type.is_psd else signs.product(signs.product(u.sign, u.sign), x.sign)
     return algebra.make("quad", shapes.of_shape(rows[:1]), (u, x), sign=sign, span=node.span)
+
+
+def _combine(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    x, m = affine(ctx, node, bound["x"]), affine(ctx, node, bound["M"])
+    if x is None or m is None:
+        return None
+    if not m.is_constant:
+        ctx.error(
+            "FW3003",
+            f"`{ctx.text(bound['M'])}` in `combine` depends on a variable",
+            bound["M"].span,
+            labels=ctx.declared(bound["M"]),
+            rule="`combine(x, M)` is affine in `x` for constant matrices `M`.",
+            hint="where the numbers are data and the matrices variables, write the sum out: `c[0] * X + c[1] * Y`",
+        )
+        return None
+    coefficients, matrices = x.type.array_shape, m.type.array_shape
+    if x.type.is_family or m.type.is_family or len(matrices) != 3 or coefficients != matrices[:1]:
+        hint = f"for a matrix write `{ctx.text(bound['M'])}.T @ {ctx.text(bound['x'])}`" if len(matrices) == 2 else ""
+        _mismatch(ctx, node, bound["x"], x, bound["M"], m, "`x` is a vector[m] and `M` a tensor[m, n, d]", hint)
+        return None
+    sign = signs.product(x.sign, m.sign)
+    return algebra.make("combine", shapes.of_shape(matrices[1:]), (x, m), sign=sign, span=node.span)
 
 
 def _mismatch(
@@ -203,11 +213,7 @@ def _is_square(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, take
 
 def _dim(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     dim = resolve_dimension(ctx, node)
-    if dim is None:
-        return None
-    if isinstance(dim, int):
-        return algebra.const(dim, node.span)
-    return Expr("dim", shapes.REAL, name=dim, sign="positive", span=node.span)
+    return None if dim is None else algebra.length(dim, node.span)
 
 
 _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] = {
@@ -216,10 +222,19 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "inner": _inner,
     "dot": _dot,
     "quad": _quad,
+    "combine": _combine,
     "ones": _filled,
     "zeros": _filled,
     "eye": _eye,
     "diag": _diag,
     "trace": _trace,
     "dim": _dim,
+    "hstack": arrays.hstack,
+    "vstack": arrays.vstack,
+    "vec": arrays.vec,
+    "reshape": arrays.reshape,
+    "outer": arrays.outer,
+    "diff": arrays.diff,
+    "cumsum": arrays.cumsum,
+    "conv": arrays.conv,
 }

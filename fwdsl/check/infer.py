@@ -20,6 +20,7 @@ from .indexing import index
 from .literals import numbers
 from .operands import report_kernel_use
 from .products import matrix_product
+from .symmetry import derived
 from .values import Combination, Value
 
 _LEVELS = 40
@@ -121,7 +122,7 @@ def _sum(ctx: Context, node: tree.Expr) -> Value | None:
     if len(known) < len(values):
         return None
     signed = [v if sign > 0 else _minus(v, term) for v, sign, term in zip(known, total.signs, total.terms, strict=True)]
-    return sum_of(ctx, signed, total)
+    return _as_symmetric(sum_of(ctx, signed, total))
 
 
 def _minus(value: Value, term: tree.Expr) -> Value:
@@ -145,7 +146,12 @@ def _product(ctx: Context, node: tree.Expr) -> Value | None:
         )
         rule = {"*": times, "/": quotient, "@": matrix_product}[op]
         left = rule(ctx, left, right, left_node, factors[i + 1], span)
-    return left
+    return _as_symmetric(left)
+
+
+def _as_symmetric(value: Value | None) -> Value | None:
+    """A sum or a product, with the type of a symmetric matrix where it is its own transpose."""
+    return derived(value) if isinstance(value, Expr) else value
 
 
 def _factor(ctx: Context, node: tree.Expr, op: str) -> Value | None:

@@ -22,6 +22,7 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
     value = infer_whole(ctx, node.value)
     if value is None:
         return None
+    feasibility = isinstance(value, Expr) and algebra.number(value) is not None
     if isinstance(value, Expr):
         if not value.type.is_scalar:
             _not_a_number(ctx, node, value)
@@ -40,13 +41,17 @@ def objective(ctx: Context, node: tree.Objective) -> tuple[tuple[Term, ...], tup
             facts.append(fact)
     if len(terms) < len(summands):
         return None
-    if not any(t.argument.variables for t in terms) and any(e.kind == "var" for e in ctx.entries.values()):
+    if (
+        not feasibility
+        and not any(t.argument.variables for t in terms)
+        and any(e.kind == "var" for e in ctx.entries.values())
+    ):
         ctx.error(
             "FW2059",
             f"there is no variable in `{ctx.text(node.value)}`",
             node.value.span,
-            rule="The objective depends on a variable.",
-            hint="every point is as good as any other; to find a point of a set, minimise its distance: `sum_squares(x)`",
+            rule="The objective depends on a variable, or is a number written out.",
+            hint="every point is as good as any other; for any point that meets the constraints write `minimize 0`",
         )
         return None
     return tuple(terms), tuple(facts)
@@ -74,10 +79,13 @@ def report_no_reduction(ctx: Context, value: Combination, node: tree.Node) -> No
     text = ctx.text(span)
     ctx.error(
         "FW2058",
-        f"`{body.atom}` has one value for each of `{value.samples}` samples, and no `mean` or `sum` around it",
+        f"`{body.word}` has one value for each of `{value.samples}` {'entries' if body.of_entries else 'samples'}, and no `mean` or `sum` around it"
+        if value.columns is None
+        else f"`{body.word}` has one value for each entry of a matrix, and no `mean` or `sum` around it",
         span,
-        rule="A loss is wrapped in `mean(...)` or `sum(...)` over its samples; which of them is not guessed.",
-        hint=f"write `mean({text})` for the average loss, `sum({text})` for the total",
+        rule=f"A {'function of entries' if body.of_entries else 'loss'} is wrapped in `mean(...)` or `sum(...)`"
+        f"{'' if body.of_entries else ' over its samples'}; which of them is not guessed.",
+        hint=f"write `mean({text})` for the average{'' if body.of_entries else ' loss'}, `sum({text})` for the total",
         choices=[
             Fix(f"write `{word}({text})`", span, f"{word}({ctx.source.slice(span)})")
             for word in ("mean", "sum")

@@ -6,7 +6,7 @@ from math import isfinite
 
 from ..grammar import tree
 from ..grammar.source import Span
-from ..model import Expr, Type
+from ..model import Dim, Expr, Type
 from ..words import SETS
 from . import algebra, shapes
 from .context import Context
@@ -25,7 +25,7 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
     if isinstance(value, Combination):
         ctx.error(
             "FW3005",
-            f"`{ctx.text(part)}` is convex and not affine, and stands in `{node.func.name}`",
+            f"`{ctx.text(part)}` is {value.told} and not affine, and stands in `{node.func.name}`",
             part.span,
             rule="The argument of a loss, a norm or a function is affine in the variables.",
             hint="only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
@@ -72,6 +72,27 @@ def constant(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
         part.span,
         labels=ctx.declared(part),
         rule="The parameters of a set, and all but the first argument of a convex function, are constant.",
+    )
+    return None
+
+
+def count(ctx: Context, call: tree.Call, name: str, node: tree.Expr, size: Dim) -> Expr | None:
+    """An argument that counts entries: a whole number from 1 to `size`, or a parameter or dimension; None after an error."""
+    value = constant(ctx, call, node)
+    if value is None:
+        return None
+    number = algebra.number(value)
+    whole = number is not None and isfinite(number) and number >= 1 and number == number // 1
+    counted = value.op == "dim" or (value.op == "param" and value.type.domain == "count")
+    if (whole and not (isinstance(size, int) and number is not None and number > size)) or counted:
+        return value
+    ctx.error(
+        "FW2012",
+        f"`{name}` of `{call.func.name}` is a whole number between 1 and `{size}`, not `{ctx.text(node)}`",
+        node.span,
+        labels=ctx.declared(node),
+        rule="It counts entries.",
+        hint=f"declare `param {ctx.text(node)}: count`" if value.op == "param" else "",
     )
     return None
 

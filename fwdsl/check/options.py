@@ -75,15 +75,19 @@ _OTHER_WORDS = {
 
 
 def _unknown(ctx: Context, keyword: tree.Keyword) -> None:
+    from ..words.foreign import foreign
+
     name = keyword.name.name
+    record = foreign(name, "option")
     ctx.unknown(
         "FW2013",
         f"`solve` has no option `{name}`",
         name,
         keyword.name.span,
-        SOLVE_OPTIONS,
+        () if record else SOLVE_OPTIONS,
         elsewhere=_OTHER_WORDS,
         rule="The options are " + ", ".join(f"`{o}`" for o in SOLVE_OPTIONS) + ".",
+        otherwise=record.why if record else "",
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..model import ConstraintDecl, DataDecl, Expr, Model, ParamDecl, SetRef, Term
+from math import inf
+
+from ..model import ConstraintDecl, DataDecl, Expr, Model, ParamDecl, SetRef, Term, names_in
+from . import algebra
 from .shapes import format_type
 
 _SUM, _PRODUCT, _UNARY, _ATOM = range(4)
@@ -46,6 +49,13 @@ def _format(e: Expr) -> tuple[str, int]:
         case "slice":
             items = e.value if isinstance(e.value, tuple) else ()
             return f"{_wrapped(e.args[0], _ATOM)}[{', '.join(map(_item, items))}]", _ATOM
+        case "take":
+            before = ":, " * e.axis
+            return f"{_wrapped(e.args[0], _ATOM)}[{before}{format_typed(e.args[1])}]", _ATOM
+        case "reshape" if not e.name:
+            return f"reshape({', '.join((format_typed(e.args[0]), *map(str, e.type.shape)))})", _ATOM
+        case "diff" | "cumsum" | "sum_axis":
+            return _along(e), _ATOM
         case "gather" | "observe":
             return f"{_wrapped(e.args[0], _ATOM)}[{format_typed(e.args[1])}]", _ATOM
         case "eye":
@@ -54,6 +64,14 @@ def _format(e: Expr) -> tuple[str, int]:
             return f"{e.op}({', '.join(map(str, e.type.shape))})", _ATOM
     args = [format_typed(a) for a in e.args] + [f"{n}={format_typed(v)}" for n, v in e.options]
     return f"{e.name or e.op}({', '.join(args)})", _ATOM
+
+
+def _along(e: Expr) -> str:
+    """A function along an axis, which is written out where it is not the first."""
+    order, axis = e.order, e.axis
+    text = format_typed(e.args[0])
+    text += f", {order}" if order != 1 else ""
+    return f"{e.name or e.op}({text}{f', axis={axis}' if axis or e.op == 'sum_axis' else ''})"
 
 
 def _wrapped(e: Expr, at_least: int) -> str:
@@ -98,21 +116,27 @@ def format_term(term: Term) -> str:
     if term.kind == "affine":
         body = _wrapped(term.argument, _PRODUCT)
     else:
-        args = [term.argument, *((term.target,) if term.target is not None else ())]
+        # a stack has the further argument first
+        own = term.argument.args[::-1] if term.argument.op == "stack" else (term.argument,)
+        args = [*own, *((term.target,) if term.target is not None else ())]
         texts = [format_typed(a) for a in args] + [f"{n}={format_typed(v)}" for n, v in term.options]
         body = f"{term.atom}({', '.join(texts)})"
         if term.weights is not None:
             body = f"{_wrapped(term.weights, _PRODUCT)} * {body}"
         if term.reduce:
             body = f"{term.reduce}({body})"
-    coefficient = format_typed(term.coefficient)
+    of_name = algebra.times(term.coefficient, algebra.const(-1.0)) if term.is_concave else term.coefficient
+    coefficient = format_typed(of_name)
     if coefficient == "1":
         return body
-    return f"-{body}" if coefficient == "-1" else f"{_wrapped(term.coefficient, _PRODUCT)} * {body}"
+    return f"-{body}" if coefficient == "-1" else f"{_wrapped(of_name, _PRODUCT)} * {body}"
 
 
 def format_constraint(c: ConstraintDecl) -> str:
     """A constraint in its normalised form."""
+    if c.relation == "below":
+        bound, terms = c.below
+        return f"{' + '.join(map(format_term, terms))} <= {format_typed(bound)}"
     left = format_typed(c.argument)
     if c.set is not None:
         return f"{left} in {format_set(c.set)}"
@@ -153,9 +177,12 @@ def _data(d: DataDecl) -> str:
 
 
 def _param(p: ParamDecl) -> str:
-    return format_type(p.type) + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
+    text = format_type(p.type)
+    if p.bounds is not None and p.bounds[1] < inf:
+        text = f"{text.partition(' in ')[0]} in box({', '.join(map(format_number, p.bounds))})"
+    return text + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
 
 
 def _binder(model: Model, dim: str) -> str:
-    names = [d.name for d in model.data if dim in d.type.shape or dim == d.type.classes]
+    names = [d.name for d in model.data if any(dim in names_in(own) for own in (*d.type.shape, d.type.classes or 0))]
     return f"bound by {', '.join(names)}" if names else f"given with --dim {dim}=..."

@@ -7,19 +7,24 @@ from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import Dim, Expr
 from . import algebra, shapes
-from .arithmetic import report_product
+from .arithmetic import report_product, times
 from .context import Context, Entry
 from .operands import report_kernel_use
+from .reductions import summed
 from .values import Combination, Value
 
 
 def matrix_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> Value | None:
-    """a @ b for vectors and matrices, as in NumPy."""
+    """a @ b for vectors and matrices, as in NumPy. `w @ f` of weights and functions of entries is `sum(w * f)`."""
+    one, sum_ = (a, b) if isinstance(b, Combination) else (b, a)
+    if isinstance(sum_, Combination) and len(sum_.shape) == 1 and isinstance(one, Expr) and one.type.is_vector:
+        weighted = times(ctx, a, b, left, right, span)
+        return None if weighted is None else summed(ctx, weighted, span)
     for value, node in ((a, left), (b, right)):
         if isinstance(value, Combination):
             ctx.error(
                 "FW3005",
-                f"`{ctx.text(node)}` is convex and not affine, and stands in a matrix product",
+                f"`{ctx.text(node)}` is {value.told} and not affine, and stands in a matrix product",
                 node.span,
                 rule="Outside losses, norms and other convex functions an expression over variables is affine.",
                 hint="a coefficient is written with `*`",
@@ -112,7 +117,7 @@ def _mend(ctx: Context, a: Expr, b: Expr, left: tree.Expr, right: tree.Expr) -> 
 
 
 def _meant(text: str, span: Span | None, replacement: str) -> tuple[str, Fix | None]:
-    return f"did you mean `{text}`?", None if span is None else Fix(f"write `{text}`", span, replacement)
+    return f"did you mean `{text}`?", None if span is None else Fix(f"write `{text}`", span, replacement, guess=True)
 
 
 def _declared_as(entry: Entry, shape: tuple[Dim, ...]) -> tuple[str, Fix | None]:
@@ -120,4 +125,4 @@ def _declared_as(entry: Entry, shape: tuple[Dim, ...]) -> tuple[str, Fix | None]
     type_ = shapes.format_type(shapes.of_shape(shape))
     hint = f"declare `{entry.name}: {type_}`"
     plain = entry.type_span is not None and isinstance(entry.value, Expr) and not entry.value.type.is_family
-    return hint, Fix(hint, entry.type_span, type_) if plain and entry.type_span is not None else None
+    return hint, Fix(hint, entry.type_span, type_, guess=True) if plain and entry.type_span is not None else None

@@ -124,9 +124,13 @@ def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str,
 
 
 def _dimensions(type_: tree.TypeExpr) -> Iterator[tree.Name]:
-    yield from (d for d in type_.dims if isinstance(d, tree.Name))
-    if isinstance(type_.of, tree.TypeExpr):
-        yield from (d for d in type_.of.dims if isinstance(d, tree.Name))
+    parts: list[tree.Node] = [*type_.dims, *(type_.of.dims if isinstance(type_.of, tree.TypeExpr) else ())]
+    while parts:
+        part = parts.pop(0)
+        if isinstance(part, tree.Name):
+            yield part
+        elif not isinstance(part, tree.Call):
+            parts[:0] = part.children()
 
 
 def _check_name(ctx: Context, statements: Sequence[tree.Statement]) -> None:

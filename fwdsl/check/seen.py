@@ -59,7 +59,7 @@ def _of_combination(value: Combination) -> Seen:
     reasons = tuple(
         reason_of(s, s.body, scalar_sign(s.coefficient)) for s in summands if isinstance(s.body, AppliedAtom)
     )
-    type_ = shapes.REAL if value.samples is None else shapes.of_shape((value.samples,))
+    type_ = shapes.REAL if value.samples is None else shapes.of_shape(value.shape)
     return Seen(shapes.format_type(type_), "unknown", curvature, reasons, value.samples is None)
 
 

@@ -10,19 +10,25 @@ from ..model import Dim, Expr, SetRef, Type
 from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
 from .arguments import BoundArguments, bind_arguments, option, report_unknown_sign, signature
-from .atoms import group_arguments, is_falling
+from .atoms import group_arguments, is_falling, symmetric_hint
 from .context import Context
-from .operands import constant, is_finite, wrong_kind
+from .operands import constant, count, is_finite, wrong_kind
 from .scalars import scalar_sign, tidied
 
 _RADIUS_RULE = "A radius is a positive scalar."
+
+
+def needs_symmetry(node: tree.Expr) -> bool:
+    """True if what is written is a set of symmetric matrices."""
+    name = node.id if isinstance(node, tree.Name) else node.func.name if isinstance(node, tree.Call) else ""
+    return name in SETS and SETS[name].of == "symmetric"
 
 
 def set_ref(ctx: Context, node: tree.Expr, value: Expr, at: tree.Node) -> SetRef | None:
     """The set that a program writes for an expression; None after an error. For a family it holds for each block."""
     type_ = value.type.block
     call = _as_call(ctx, node, type_)
-    return None if call is None else _set(ctx, call, type_, at)
+    return None if call is None else _set(ctx, call, type_, at, value)
 
 
 def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.Call | None:
@@ -37,6 +43,14 @@ def _as_call(ctx: Context, node: tree.Expr, type_: Type | None = None) -> tree.C
     name = node.func.name
     if name in SETS:
         return node
+    from ..words.foreign import foreign
+    from .foreign import report_foreign
+
+    record = foreign(name, "call") if name not in ctx.entries else None
+    if record is not None and name.lower() not in _elsewhere():
+        rule = "Behind `in` stands a set of the language."
+        report_foreign(ctx, record, "FW2008", f"there is no set `{name}`", node.func.span, rule)
+        return None
     ctx.unknown(
         "FW2008",
         f"there is no set `{name}`" if name not in ctx.entries else f"`{name}` is not a set",
@@ -65,11 +79,11 @@ def _may_hold(sig: SetWord, type_: Type) -> bool:
     return {0: sig.scalar, 1: sig.of in ("vector", "entrywise")}.get(axes, sig.of != "vector")
 
 
-def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node) -> SetRef | None:
+def _set(ctx: Context, call: tree.Call, type_: Type, at: tree.Node, value: Expr | None = None) -> SetRef | None:
     name = call.func.name
     sig = SETS[name]
     bound = bind_arguments(ctx, call, sig.parameters)
-    fits = _is_of(ctx, call, sig, type_, at)
+    fits = _is_of(ctx, call, sig, type_, at, value)
     if bound is None or not fits:
         return None
     if sig.stands_for:
@@ -104,7 +118,7 @@ def _of_vectors(ctx: Context, call: tree.Call, bound: BoundArguments, type_: Typ
     return None if ref is None else SetRef(call.func.name, inner=ref, span=call.span)
 
 
-def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.Node) -> bool:
+def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.Node, value: Expr | None = None) -> bool:
     """True if the set contains such expressions."""
     name, text = call.func.name, ctx.text(at)
     axes = len(type_.array_shape)
@@ -143,7 +157,7 @@ def _is_of(ctx: Context, call: tree.Call, sig: SetWord, type_: Type, at: tree.No
             call.span,
             labels=ctx.declared(at),
             rule="A set contains what it is of.",
-            hint=_other_set(ctx, sig, type_, at),
+            hint=_other_set(ctx, sig, type_, at, value),
         )
     return False
 
@@ -157,17 +171,11 @@ _OF = {
 }
 
 
-def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node) -> str:
+def _other_set(ctx: Context, sig: SetWord, type_: Type, at: tree.Node, value: Expr | None) -> str:
     if not type_.array_shape:
         return "a number is bounded by comparisons: `-1 <= b <= 1`"
     if sig.of == "symmetric" and shapes.has_two_axes(type_):
-        entry = ctx.entry_of(at)
-        rows, columns = type_.array_shape
-        return (
-            f"declare `var {entry.name}: symmetric[{rows}]`"
-            if entry and entry.kind == "var" and rows == columns
-            else ""
-        )
+        return symmetric_hint(ctx, at, value) if value is not None else ""
     if sig.of == "matrix" and shapes.has_one_axis(type_):
         return f"for a vector write `{sig.of_vectors}`" if sig.of_vectors else ""
     return ""
@@ -188,7 +196,7 @@ def _arguments(
         if name == "r":
             value = radius(ctx, call, bound["r"])
         elif parameter.domain == "count":
-            value = _count(ctx, call, name, bound[name], type_)
+            value = count(ctx, call, name, bound[name], type_.array_shape[0] if type_.array_shape else 1)
         elif parameter.domain != "value":
             value = option(ctx, call.func.name, parameter, bound[name])
         else:
@@ -243,27 +251,6 @@ def check_radius(ctx: Context, value: Expr, node: tree.Node, text: str = "") -> 
         "FW2065", f"the radius `{text or ctx.text(node)}` is {what}", node.span, rule=_RADIUS_RULE, hint=hint[what]
     )
     return False
-
-
-def _count(ctx: Context, call: tree.Call, name: str, node: tree.Expr, type_: Type) -> Expr | None:
-    value = constant(ctx, call, node)
-    if value is None:
-        return None
-    number = algebra.number(value)
-    size = type_.array_shape[0] if type_.array_shape else 1
-    whole = number is not None and isfinite(number) and number >= 1 and number == number // 1
-    counted = value.op == "dim" or (value.op == "param" and value.type.domain == "count")
-    if (whole and not (isinstance(size, int) and number is not None and number > size)) or counted:
-        return value
-    ctx.error(
-        "FW2012",
-        f"`{name}` of `{call.func.name}` is a whole number between 1 and `{size}`, not `{ctx.text(node)}`",
-        node.span,
-        labels=ctx.declared(node),
-        rule="It counts entries.",
-        hint=f"declare `param {ctx.text(node)}: count`" if value.op == "param" else "",
-    )
-    return None
 
 
 def _has_shape(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..model import Dim, Type, shift_dim, split_dim
+from ..model import Dim, Type, add_dims, every, multiply_dims
 
 REAL = Type("real")
 STRING = Type("string")
@@ -44,7 +44,8 @@ def has_one_axis(type_: Type) -> bool:
 
 
 def added(a: Type, b: Type) -> Type | None:
-    """The type of a + b for equal shapes, for a scalar and any shape, and for a `vector[k]` and the rows of a `matrix[n, k]`."""
+    """The type of a + b for equal shapes, for a scalar and any shape, for a `vector[k]` and the rows of a `matrix[n, k]`, and for a matrix of
+    one row, or one column, and the rows, or columns, of another."""
     if a.is_scalar:
         return plain(b)
     if b.is_scalar:
@@ -58,6 +59,8 @@ def added(a: Type, b: Type) -> Type | None:
         if a.is_family and b.is_family:
             return replace(a, element=added(a.block, b.block), domain="real")
         return of_shape(left)
+    if len(left) == len(right) == 2 and all(1 in pair or pair[0] == pair[1] for pair in zip(left, right, strict=True)):
+        return of_shape(tuple(b if a == 1 else a for a, b in zip(left, right, strict=True)))
     if len(left) == 1 and len(right) == 2 and left[0] == right[1]:
         return of_shape(right)
     if len(left) == 2 and len(right) == 1 and left[1] == right[0]:
@@ -90,33 +93,21 @@ def transposed(type_: Type) -> Type | None:
     return of_shape(type_.array_shape[::-1]) if len(type_.array_shape) <= 2 and not type_.is_family else None
 
 
-def sliced(dim: Dim, start: Dim | None, stop: Dim | None) -> Dim | None:
-    """The number of entries of `[start:stop]` along an axis; None where it is out of range or not positive.
-
-    A name in `stop` differs from the axis' own dimension, and a name in `start` equals the name in `stop`.
-    """
-    if isinstance(stop, str):
-        base, shift = split_dim(start) if isinstance(start, str) else ("", start or 0)
-        size = split_dim(stop)[1] - shift if base else shift_dim(stop, -shift)
-        return None if isinstance(size, int) and size <= 0 else size
-    assert not isinstance(start, str)
-    if isinstance(dim, int):
-        begin, end = _place(start, dim, 0), _place(stop, dim, dim)
-        return end - begin if 0 <= begin < end <= dim else None
-    low = 0 if start is None else start
-    if stop is not None and (low < 0) == (stop < 0):
-        return stop - low if stop > low else None
-    if stop is None:
-        return -low if low < 0 else shift_dim(dim, -low)
-    if stop < 0:
-        return shift_dim(dim, stop - low)
-    return None
+def sliced(dim: Dim, start: Dim | None, stop: Dim | None, step: int = 1) -> Dim | None:
+    """The number of entries of `[start:stop:step]` along an axis; None where it is out of range or not positive, as far as names tell."""
+    first, end = _place(start, dim, 0), _place(stop, dim, dim)
+    inside = (first, add_dims(dim, multiply_dims(-1, end)))
+    size = add_dims(end, multiply_dims(-1, first))
+    if any(isinstance(k, int) and k < 0 for k in inside) or (isinstance(size, int) and size < 1):
+        return None
+    return every(size, abs(step))
 
 
-def _place(position: int | None, dim: int, otherwise: int) -> int:
+def _place(position: Dim | None, dim: Dim, otherwise: Dim) -> Dim:
+    """A position from the start."""
     if position is None:
         return otherwise
-    return position + dim if position < 0 else position
+    return add_dims(position, dim) if isinstance(position, int) and position < 0 else position
 
 
 def format_type(type_: Type) -> str:

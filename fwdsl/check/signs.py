@@ -43,6 +43,11 @@ def union(signs: Iterable[Sign]) -> Sign:
     return _name(possible) if possible else "unknown"
 
 
+def between(lo: float, hi: float) -> Sign:
+    """The sign of a number from lo to hi."""
+    return _name(s for s in (-1, 0, 1) if (lo < 0.0 if s < 0 else hi > 0.0 if s > 0 else lo <= 0.0 <= hi))
+
+
 def negated(sign: Sign) -> Sign:
     """The sign of -a."""
     return _name(-s for s in _POSSIBLE[sign])

@@ -5,25 +5,48 @@ from __future__ import annotations
 from typing import Literal
 
 from ..grammar import tree
-from ..model import Dim, Expr, Type
-from ..words import SCALAR_TYPES, TYPES, TypeWord
+from ..model import Dim, Expr, Type, add_dims, multiply_dims
+from ..words import TYPES, TypeWord
 from . import shapes
 from .context import Context
 
-DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, or `dim(Phi)`."
+DIMENSION_RULE = "A dimension is a name, a whole number of at least 1, `dim(Phi)`, or sums and products of these such as `n + 1` and `2 * n`."
 
 
 def resolve_dimension(ctx: Context, node: tree.Expr, declaring: bool = False) -> Dim | None:
-    """A dimension in a type or an argument; None after an error. With `declaring` a new name declares a dimension."""
+    """A dimension in a type or an argument; None after an error. With `declaring` new names declare dimensions."""
+    dim = _resolved(ctx, node, node, declaring)
+    if isinstance(dim, int) and dim < 1:
+        _no_dimension(ctx, node)
+        return None
+    return dim
+
+
+def _resolved(ctx: Context, node: tree.Expr, whole: tree.Expr, declaring: bool) -> Dim | None:
     match node:
-        case tree.Number() if node.is_integer and node.value >= 1:
+        case tree.Number() if node.is_integer and (node.value >= 1 or node is not whole):
             return int(node.value)
         case tree.Name():
             return _named(ctx, node, declaring)
         case tree.Call() if node.func.name == "dim":
             return _columns(ctx, node)
-    ctx.error("FW2020", f"`{ctx.text(node)}` is not a dimension", node.span, rule=DIMENSION_RULE)
+        case tree.Neg():
+            inner = _resolved(ctx, node.operand, whole, declaring)
+            return None if inner is None else multiply_dims(-1, inner)
+        case tree.Sum():
+            terms = [_resolved(ctx, term, whole, declaring) for term in node.terms]
+            signed = [multiply_dims(sign, t) for sign, t in zip(node.signs, terms, strict=True) if t is not None]
+            return add_dims(*signed) if len(signed) == len(terms) else None
+        case tree.Product() if set(node.ops) == {"*"}:
+            factors = [_resolved(ctx, factor, whole, declaring) for factor in node.factors]
+            known = [f for f in factors if f is not None]
+            return multiply_dims(*known) if len(known) == len(factors) else None
+    _no_dimension(ctx, whole)
     return None
+
+
+def _no_dimension(ctx: Context, node: tree.Expr) -> None:
+    ctx.error("FW2020", f"`{ctx.text(node)}` is not a dimension", node.span, rule=DIMENSION_RULE)
 
 
 def _named(ctx: Context, node: tree.Name, declaring: bool) -> Dim | None:
@@ -86,7 +109,7 @@ def resolve_type(ctx: Context, node: tree.TypeExpr, of: Declares) -> Type | None
     shape = tuple(d for d in dims if d is not None)
     if not _counts(ctx, node, signature) or len(shape) < len(dims):
         return None
-    if signature.of_parameters:
+    if signature.is_number:
         return Type("real", domain=name)  # type: ignore[arg-type]
     if node.of is None:
         if signature.of_required:
@@ -169,31 +192,35 @@ _ANY_NUMBERS = ("float", "double", "number", "scalar", "array", "ndarray", "vec"
 
 def _allowed(of: Declares) -> tuple[str, ...]:
     """The types that may be declared for data, a parameter or a variable."""
-    if of == "param":
-        return SCALAR_TYPES
-    return tuple(name for name, signature in TYPES.items() if (signature.data if of == "data" else signature.var))
+    allowed = {"data": "data", "param": "of_parameters", "var": "var"}[of]
+    return tuple(name for name, signature in TYPES.items() if getattr(signature, allowed))
 
 
 def _unknown(ctx: Context, node: tree.TypeExpr, of: Declares) -> None:
+    from ..words.foreign import foreign
+    from .foreign import report_foreign
+
     name, dims = node.name.name, len(node.dims)
     allowed = _allowed(of)
 
     def fits(word: str) -> bool:
-        taken = TYPES[word].dims
+        taken = TYPES[word].dims if word in allowed else ()
         return word in allowed and (dims >= 2 if taken is None else dims in taken)
 
     what = {"data": "data", "param": "parameters", "var": "variables"}[of]
-    whole = of == "var" and name.lower() in ("int", "integer", "bool", "boolean", "binary")
+    rule = f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + "."
+    record = foreign(name, "call")
+    others = {**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))}
+    if record is not None and not fits(others.get(name.lower(), "")):
+        report_foreign(ctx, record, "FW2007", f"there is no type `{name}`", node.name.span, rule)
+        return
     ctx.unknown(
         "FW2007",
         f"there is no type `{name}`",
         name,
         node.name.span,
         allowed,
-        elsewhere={**_OTHER_WORDS, **dict.fromkeys(_ANY_NUMBERS, _NUMBERS.get(dims, "tensor"))},
+        elsewhere=others,
         fits=fits,
-        rule=f"The types of {what} are " + ", ".join(f"`{t}`" for t in allowed) + ".",
-        otherwise="variables are real: whole numbers are not convex; a relaxation is a variable between bounds"
-        if whole
-        else "",
+        rule=rule,
     )

@@ -7,7 +7,8 @@ from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
-from ..model import Dim, Expr, Term
+from ..model import Dim, Expr, Term, is_concave, is_of_rows
+from ..words import CONVEX
 from . import algebra
 
 Nested = float | str | tuple["Nested", ...]
@@ -27,11 +28,30 @@ class AppliedAtom:
     options: tuple[tuple[str, Expr], ...] = ()
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+    #: It is written as a function of entries, so that the mean is that over all entries of a matrix.
+    of_entries: bool = field(default=False, compare=False)
+    #: The word that the program has for it, where that is another, and whether that is the negative of a convex function.
+    written: str = field(default="", compare=False)
+    concave: bool = field(default=False, compare=False)
 
     @property
     def per_sample(self) -> bool:
-        """True if the term still has one value a sample."""
-        return self.kind == "loss" and not self.reduce
+        """True if the term still has one value a sample, or a row."""
+        return not self.reduce and (self.kind == "loss" or CONVEX[self.atom].by_rows or is_of_rows(self.options))
+
+    @property
+    def word(self) -> str:
+        """The word that the program has for it."""
+        return self.written or self.atom
+
+    @property
+    def is_concave(self) -> bool:
+        """True if the function of its name is concave, and the loss or the convex function its negative."""
+        return self.concave or (self.kind == "loss" and is_concave(self.atom, self.options))
+
+    def as_written(self, coefficient: Expr) -> Expr:
+        """The coefficient of the function of its name, from that of the loss."""
+        return algebra.times(coefficient, algebra.const(-1.0)) if self.is_concave else coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +70,28 @@ class Summand:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`."""
+    """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`.
+
+    A function of the entries of a matrix has one for each entry: `columns` is its second dimension.
+    """
 
     summands: tuple[Summand, ...]
     samples: Dim | None = None
     span: Span = NOWHERE
+    columns: Dim | None = None
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The shape of its values: empty where it is one number."""
+        return () if self.samples is None else (self.samples,) if self.columns is None else (self.samples, self.columns)
+
+    @property
+    def told(self) -> str:
+        """ "convex" or "concave" for a sentence, by the signs of its coefficients as far as they are known."""
+        signs = {
+            s.coefficient.sign in ("negative", "nonpositive") for s in self.summands if isinstance(s.body, AppliedAtom)
+        }
+        return "concave" if signs == {True} else "convex"
 
     def scaled(self, by: Expr, divide: bool = False, span: Span | None = None) -> Combination:
         """The sum times, or divided by, a constant scalar. Convex summands from a `let` elsewhere get the place `span`."""

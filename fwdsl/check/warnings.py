@@ -52,7 +52,7 @@ def warn_implied(ctx: Context, constraints: list[ConstraintDecl]) -> None:
 
 def _implies(a: ConstraintDecl, b: ConstraintDecl) -> bool:
     """True if every point that satisfies a satisfies b. Both have the same argument."""
-    if a.relation != b.relation:
+    if a.relation != b.relation or a.terms != b.terms:
         return False
     if a.set is None or b.set is None:
         return True

@@ -151,6 +151,16 @@ def add_solve(parser: Parser, *, several: bool = False) -> None:
     )
 
 
+def add_workers(parser: Parser) -> None:
+    """`--workers`."""
+    parser.add_argument(
+        "--workers",
+        type=workers("--workers"),
+        metavar="WHO",
+        help="hold the rows of data in N processes here, or in Dask's workers at tcp://HOST:PORT or of a scheduler.json",
+    )
+
+
 def add_json(parser: Parser, *, stream: bool = False) -> None:
     """`--json`, and where there is something to follow `--json-stream`."""
     group = parser.add_mutually_exclusive_group() if stream else parser
@@ -171,7 +181,7 @@ def add_strict(parser: Parser) -> None:
 
 def bindings(
     known: argparse.Namespace,
-) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, float], dict[str, int]]:
+) -> tuple[tuple[tuple[tuple[str, ...], SourceSpec], ...], dict[str, object], dict[str, int]]:
     """Sources, parameters and dimensions that the command line gives; or a stop with every error."""
     wrong: list[Diagnostic] = []
     sources = _each(known.data, parse_data_argument, wrong)
@@ -223,6 +233,20 @@ def seconds(option: str) -> Check:
         if not value >= 0:
             raise _bad_value(option, text, "a time in seconds", "60")
         return value
+
+    return check
+
+
+def workers(option: str) -> Check:
+    """A count of processes, the address of a scheduler, or the path of its file."""
+
+    def check(text: str) -> int | str:
+        if text.isascii() and text.isdigit() and 0 < int(text) < 10_000:
+            return int(text)
+        if "://" in text or text.endswith(".json"):
+            return text
+        expected = "a number of processes, the address of a Dask scheduler, or the path of its scheduler.json"
+        raise _bad_value(option, text, expected, "2")
 
     return check
 

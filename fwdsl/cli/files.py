@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import IO
 
 from ..errors import RunError
 from ..files.program import read_program
+from ..files.target import unwritable, write_atomically
 from ..grammar.diagnostic import Diagnostic
 from .exits import CommandStop
 from .outputs import keep_apart
@@ -35,3 +37,15 @@ def display_name(name: str) -> str:
 def folder_of(name: str) -> Path:
     """The folder that paths in a program are relative to."""
     return Path() if name == STDIN else Path(name).parent
+
+
+def rewrite(name: str, content: bytes) -> None:
+    """Replace a program's file, whole or not at all."""
+
+    def write(stream: IO[bytes]) -> None:
+        stream.write(content)
+
+    try:
+        write_atomically(name, write)
+    except OSError as error:
+        raise CommandStop([unwritable(name, error)]) from None

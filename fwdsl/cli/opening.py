@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -105,6 +105,30 @@ def opened_to_solve(
     return session
 
 
+@contextmanager
+def held_by_workers(session: Session, workers: int | str | None, output: Output) -> Iterator[Session]:
+    """The session with its rows in the hands of `--workers`, until the context ends; as it is without."""
+    if workers is None:
+        yield session
+        return
+    from ..cluster.connect import connect
+    from ..errors import RunError
+
+    session.bind()
+    try:
+        cluster = connect(workers)
+    except RunError as error:
+        raise CommandStop(error.diagnostics, USAGE) from None
+    with cluster:
+        try:
+            held = session.held_by(cluster)
+        except RunError as error:
+            raise CommandStop(error.diagnostics, USAGE) from None
+        for line in (*cluster.told_at_start(), *cluster.predicted(held.bind())):
+            output.note(line)
+        yield held
+
+
 def _urls(session: Session) -> list[str]:
     """The URLs that data are read from, each once; what replaces a source of the program counts in its place."""
     from ..bind.bindings import spec_of
@@ -186,5 +210,6 @@ def solve(
     # so that what they find is told before the first line of progress
     session.plan()
     on_progress: Callable[[Progress], bool | None]
-    with reporting(output, session.options) as on_progress:
+    more = None if session.cluster is None else session.cluster.state
+    with reporting(output, session.options, more) as on_progress:
         return session.solve(on_progress, start, control, resume, on_state)

@@ -23,8 +23,11 @@ _FEWEST_SECONDS_BETWEEN = 0.1
 
 
 @contextmanager
-def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
-    """The callback that reports the progress of one solve in the mode of the output, and announces compilations."""
+def reporting(output: Output, options: Options, more: Callable[[], str] | None = None) -> Iterator[OnProgress]:
+    """The callback that reports the progress of one solve in the mode of the output, and announces compilations.
+
+    `more` gives a few words for the end of the live line.
+    """
     from ..backends.kernels import on_compile
 
     with ExitStack() as stack:
@@ -38,7 +41,7 @@ def reporting(output: Output, options: Options) -> Iterator[OnProgress]:
             and style_of(sys.stderr).terminal
             and style_of(sys.stdout).terminal
         ):
-            yield stack.enter_context(_live(options))
+            yield stack.enter_context(_live(options, more))
         else:
             yield _silent
 
@@ -89,7 +92,7 @@ class Throttle:
 
 
 @contextmanager
-def _live(options: Options) -> Iterator[OnProgress]:
+def _live(options: Options, more: Callable[[], str] | None) -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -100,7 +103,8 @@ def _live(options: Options) -> Iterator[OnProgress]:
 
         def show(p: Progress) -> None:
             if due(p.phase):
-                live.update(Text(progress_line(p, options.tol), no_wrap=True, overflow="ellipsis"), refresh=True)
+                line = progress_line(p, options.tol) + (f"  {more()}" if more is not None else "")
+                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield show
 

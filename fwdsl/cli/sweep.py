@@ -56,7 +56,7 @@ def split_sets(
 
 def _has_several(text: str) -> bool:
     value = text.partition("=")[2]
-    return "," in value or "(" in value
+    return not value.lstrip().startswith("[") and ("," in value or "(" in value)
 
 
 def _values(name: str, text: str) -> tuple[float, ...]:
@@ -82,7 +82,10 @@ def _number(name: str, part: str) -> float:
     parsed = parse_set_argument(f"{name}={part.strip()}")
     if isinstance(parsed, Diagnostic):
         raise CommandStop([parsed])
-    return parsed[1]
+    value = parsed[1]
+    if not isinstance(value, float):
+        raise CommandStop([_malformed(name, part, "no list of numbers")])
+    return value
 
 
 def _malformed(name: str, text: str, what: str) -> Diagnostic:

@@ -94,7 +94,7 @@ def snippets() -> dict[str, Any]:
             found[name] = _snippet(name, _placed(word.form), word.meaning)
     for name, loss in LOSSES.items():
         arguments = ", ".join(f"${{{i}:{p.name}}}" for i, p in enumerate(loss.parameters[:2], 1))
-        found[name] = _snippet(name, f"mean({name}({arguments}))", loss.formula)
+        found[name] = _snippet(name, f"{'sum' if loss.entrywise else 'mean'}({name}({arguments}))", loss.formula)
     for name, word_of_set in SETS.items():
         required = [p for p in word_of_set.parameters if p.required]
         arguments = ", ".join(f"${{{i}:{p.name}}}" for i, p in enumerate(required, 1))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
+from ..files.fixes import apart
 from ..grammar import format_source
 from ..grammar.diagnostic import Diagnostic, Fix, has_errors
 from ..words.keywords import KEYWORDS
@@ -86,11 +87,8 @@ def _explain(analysis: Analysis, uri: str, code: str) -> lsp.CodeAction:
 
 def _every_fix(analysis: Analysis) -> list[Edit]:
     """The fixes that do not overlap, of the first round: what they uncover has fixes of its own."""
-    found: list[Edit] = []
-    fixes = [d.fix for d in analysis.examined.diagnostics if d.fix is not None]
-    for fix in sorted(fixes, key=lambda f: (f.span.start, f.span.end)):
-        if not found or fix.span.start > found[-1][0].end:
-            found.append((fix.span, fix.replacement))
+    fixes = apart(d.fix for d in analysis.examined.diagnostics if d.fix is not None)
+    found: list[Edit] = [(fix.span, fix.replacement) for fix in fixes]
     return found if applied(analysis.source.text, found) != analysis.source.text else []
 
 

@@ -126,7 +126,7 @@ def _of(analysis: Analysis, place: Place) -> Iterator[Offer]:
     if of == "dimension":
         yield from _dimensions(analysis)
     for name, word in TYPES.items():
-        blocks = word.var and not word.of_parameters and not word.of
+        blocks = word.var and not word.is_number and not word.of
         if (of == "type" and blocks) or name == of:
             yield Offer(name, "type", word.example, word.meaning)
 

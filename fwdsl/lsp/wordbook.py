@@ -13,6 +13,8 @@ from ..words import (
     SOLVE_OPTIONS,
     SOURCES,
     TYPES,
+    EntryWord,
+    LossWord,
     Parameter,
     SetWord,
     Word,
@@ -61,6 +63,8 @@ def about_record(word: Word) -> str:
         kind = f"a set of {of.get(word.of, f'{word.of} matrices')}"
     elif word.name in FEATURE_MAPS:
         kind = "a feature map"
+    elif isinstance(word, EntryWord) or (isinstance(word, LossWord) and word.entrywise):
+        kind = "a function of each entry, under `sum` or `mean`"
     elif word.name in LOSSES:
         kind = f"a loss of {'scores' if LOSSES[word.name].scores else 'predictions'} and {_targets(word.name)}"
     lines = [fenced(word.call), f"{kind}: {word.formula}", *_parameters(word.parameters)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
-from ..words import CONVEX, SETS, ConvexWord, SetWord
+from ..words import AXIS, CONVEX, LOSSES, SETS, ConvexWord, SetWord
+from .dims import Dim
 from .expr import Expr
-from .types import Dim, Type
+from .types import Type
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,12 +32,21 @@ class DataDecl:
 
 @dataclass(frozen=True, slots=True)
 class ParamDecl:
-    """A parameter. `default` is a constant scalar expression, or None where a user must supply a value."""
+    """A parameter: a number, a vector or a matrix. `default` is a constant expression, or None where a user must supply a value.
+
+    `bounds` are those of a `box` that it is declared in: its entries lie between them.
+    """
 
     name: str
     type: Type
     default: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False)
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def as_data(self) -> DataDecl:
+        """The parameter as a datum, for what it shares with data: the conversion of its values, and their sizes."""
+        return DataDecl(self.name, self.type, span=self.span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,16 @@ class SetRef:
         return SETS[self.name]
 
 
+def is_concave(atom: str, options: tuple[tuple[str, Expr], ...]) -> bool:
+    """True if the function of a loss's name is concave for these options, and the loss its negative."""
+    return LOSSES[atom].is_concave({n: e.value for n, e in options if isinstance(e.value, float)})
+
+
+def is_of_rows(options: tuple[tuple[str, Expr], ...]) -> bool:
+    """True if a function of vectors is taken of each row of a matrix."""
+    return any(name == AXIS.name for name, _ in options)
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
@@ -69,7 +89,8 @@ class Term:
     `kind` is "loss" (`reduce` is "mean" or "sum"; there is a `target`, and there may be `weights`), "function" (a
     regulariser or another convex function: `norm1`, `sum_squares`, ...), or "affine" (`argument` is a scalar affine
     expression, `atom` is empty). `coefficient` is a constant scalar: +1 or -1 times the user's. The checker has proved that
-    its sign fits the sense of the objective. `name` is the name of its `let`, or "".
+    its sign fits the sense of the objective. A loss may have no target, and be a function of each entry; where the function of its name is
+    concave the loss is its negative, and the coefficient that of the loss. `name` is the name of its `let`, or "".
     """
 
     kind: Literal["loss", "function", "affine"]
@@ -83,6 +104,18 @@ class Term:
     name: str = ""
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def is_concave(self) -> bool:
+        """True if the function of its name is concave: the term is that of its negative."""
+        if self.kind == "function":
+            return CONVEX[self.atom].concave
+        return self.kind == "loss" and is_concave(self.atom, self.options)
+
+    @property
+    def of_rows(self) -> bool:
+        """True if it is the sum over the rows of a matrix of a function of vectors."""
+        return self.kind == "function" and is_of_rows(self.options)
 
     @property
     def convex(self) -> ConvexWord | None:
@@ -99,17 +132,27 @@ class ConstraintDecl:
     bare variable, or c x + k, with constants becomes `nonnegative` or `box`. `flipped` says that the user wrote `>=`. `name` is the user's name,
     or `c1`, `c2`, ... by position; it is never empty. Where the user bounded `factor * norm(e)`, or a `sum_squares` (`squared`), by r,
     `factor` and `squared` lead from the radius back to r; a set form has neither. Of c x + k the factor is c.
+
+    Of "below" the sum of convex `terms` is at most an affine bound, a number, or entry by entry where they have a value for each entry or row.
+    `argument` is then a stack of the bound and of the arguments of the terms, so that who rewrites expressions rewrites all of them.
     """
 
-    relation: Literal["in", "le", "eq"]
+    relation: Literal["in", "le", "eq", "below"]
     argument: Expr
     set: SetRef | None = None
+    terms: tuple[Term, ...] = ()
     name: str = ""
     flipped: bool = False
     factor: Expr | None = field(default=None, compare=False)
     squared: bool = field(default=False, compare=False)
     text: str = field(default="", compare=False)
     span: Span = field(default=NOWHERE, compare=False)
+
+    @property
+    def below(self) -> tuple[Expr, tuple[Term, ...]]:
+        """The bound of "below" and the terms that are bounded together."""
+        bound, *arguments = self.argument.args
+        return bound, tuple(replace(t, argument=a) for t, a in zip(self.terms, arguments, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +186,16 @@ class Model:
     def source(self) -> Source:
         """The text the model was read from (the builder prints one)."""
         return self.program.source
+
+    @property
+    def given(self) -> tuple[DataDecl | ParamDecl, ...]:
+        """What has values before a solve: the data, and the parameters."""
+        return (*self.data, *self.params)
+
+    @property
+    def declared(self) -> tuple[DataDecl | ParamDecl | VarDecl, ...]:
+        """All declarations with types."""
+        return (*self.given, *self.variables)
 
     def variable(self, name: str) -> VarDecl:
         """The declaration of a variable. Raises `KeyError` where there is none."""

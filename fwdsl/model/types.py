@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 from ..words import Scalar
-
-Dim = int | str
-"""A dimension: an integer, a name (`"n"`), the column count of a feature map (`"dim(Phi)"`), the number of observations of
-`entries` data (`"len(M)"`), or one of these plus or minus an integer (`"p+1"`, `"n-2"`: intercepts and slices)."""
-
-_SHIFTED = re.compile(r"(.+?)([+-]\d+)")
+from .dims import Dim
 
 Sign = Literal["zero", "positive", "nonnegative", "negative", "nonpositive", "unknown"]
 """The sign of every entry of an expression, as far as it is known. `positive` and `negative` are strict."""
@@ -34,21 +28,6 @@ Kind = Literal[
     "string",
     "boolean",
 ]
-
-
-def split_dim(dim: str) -> tuple[str, int]:
-    """The name in a dimension, and the integer that is added to it: `"n-2"` is ("n", -2), `"n"` is ("n", 0)."""
-    found = _SHIFTED.fullmatch(dim)
-    return (found[1], int(found[2])) if found else (dim, 0)
-
-
-def shift_dim(dim: Dim, by: int) -> Dim:
-    """The dimension `dim + by`."""
-    if isinstance(dim, int):
-        return dim + by
-    base, shift = split_dim(dim)
-    shift += by
-    return f"{base}{shift:+d}" if shift else base
 
 
 @dataclass(frozen=True, slots=True)

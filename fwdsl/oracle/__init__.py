@@ -1,4 +1,6 @@
-"""A second opinion: the model translated to cvxpy, solved there, and compared. Used by tests and `fwdsl verify` only.
+"""A second opinion: the model translated to cvxpy, solved there, and compared, for tests, `fwdsl verify` and `Problem.to_cvxpy`.
+
+`reading` is the other way: problems of cvxpy as programs, for `fw.from_cvxpy`.
 
 The translation walks the model's own expressions and the bound values; it shares nothing with the atoms, the verifier or the kernels.
 This is the only package that imports cvxpy (the extra `fwdsl[oracle]`), and no solve imports this package.

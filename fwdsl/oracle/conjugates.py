@@ -50,6 +50,34 @@ def dual_norm(name: str, y: Array) -> float:
     return float(np.linalg.norm(y))
 
 
+def _of_shares(y: Array, most: float, total: float) -> float:
+    """0 where y is between 0 and `most` and has this sum, to rounding; else inf."""
+    inside = np.all((y >= -SLACK * most) & (y <= most * (1.0 + SLACK))) and abs(y.sum() - total) <= SLACK * total
+    return 0.0 if inside else math.inf
+
+
+def _of_mean(y: Array, c: float) -> float:
+    """0 where -y has a geometric mean of at least c / n, to rounding; else inf."""
+    inside = np.all(y < 0.0) and float(np.exp(np.log(-y).mean())) >= (1.0 - SLACK) * c / y.size
+    return 0.0 if inside else math.inf
+
+
+def _dual_norm_p(y: Array, p: float) -> float:
+    return float(np.linalg.norm(y.reshape(-1), np.inf if p == 1.0 else p / (p - 1.0)))
+
+
+#: (c f)*(y) of functions by their options.
+FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
+    "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
+    "norm_p": lambda y, c, p: 0.0 if _dual_norm_p(y, p["p"]) <= c * (1.0 + SLACK) else math.inf,
+    "geo_mean": lambda y, c, p: _of_mean(y, c),
+    "joint_kl_div": lambda y, c, p: 0.0 if np.all(y[1::2] <= SLACK * c - c * np.expm1(y[::2] / c)) else math.inf,
+    "max": lambda y, c, p: _of_shares(y, c, c),
+    "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
+    "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),
+}
+
+
 def _within(u: Array, lo: Array | float, hi: Array | float, value: Callable[[Array], Array]) -> Array:
     inside = (u >= np.asarray(lo) - SLACK) & (u <= np.asarray(hi) + SLACK)
     return np.where(inside, value(np.clip(u, lo, hi)), math.inf)
@@ -85,6 +113,42 @@ def _poisson(u: Array, b: Array, p: Parameters) -> Array:
     return _within(u + b, 0.0, math.inf, lambda t: _entropy(t) - t)
 
 
+def _log(u: Array, b: Array, p: Parameters) -> Array:
+    # -log z: -1 - log(-u) for u < 0
+    return np.where(u < 0.0, -1.0 - np.log(np.where(u < 0.0, -u, 1.0)), math.inf)
+
+
+def _power(u: Array, b: Array, p: Parameters) -> Array:
+    # z^p (or -z^p) on z >= 0: u z - l(z) at the z with l'(z) = u
+    e = p["p"]
+    if e == 1.0:
+        return np.where(u <= 1.0 + SLACK, 0.0, math.inf)
+    inside = u > 0.0 if e > 1.0 else u < 0.0
+    z = np.where(inside, np.abs(u) / abs(e), 1.0) ** (1.0 / (e - 1.0))
+    value = u * z + (z**e if 0.0 < e < 1.0 else -(z**e))
+    return np.where(inside, value, 0.0 if e > 1.0 else np.where((u == 0.0) & (e < 0.0), 0.0, math.inf))
+
+
+def _abs_power(u: Array, b: Array, p: Parameters) -> Array:
+    if p["p"] == 1.0:
+        return np.where(np.abs(u) <= 1.0 + SLACK, 0.0, math.inf)
+    z = (np.abs(u) / p["p"]) ** (1.0 / (p["p"] - 1.0))
+    return np.abs(u) * z - z ** p["p"]
+
+
+def _poisson_rate(u: Array, b: Array, p: Parameters) -> Array:
+    # z - b + b log(b / z): -b log(1 - u) for u < 1, and 0 at 1 where b = 0
+    inside = np.where(b > 0.0, u < 1.0, u <= 1.0 + SLACK)
+    return np.where(inside, -b * np.log(np.where(inside & (b > 0.0), 1.0 - u, 1.0)), math.inf)
+
+
+def _gamma(u: Array, b: Array, p: Parameters) -> Array:
+    # z + b exp(-z): with s = 1 - u >= 0, s log(s / b) - s; of b = 0 it is z
+    s = 1.0 - u
+    value = _entropy(s) - s * np.log(np.where(b > 0.0, b, 1.0)) - s
+    return np.where(b > 0.0, np.where(s >= -SLACK, value, math.inf), np.where(np.abs(s) <= SLACK, 0.0, math.inf))
+
+
 def _everywhere(p: Parameters) -> tuple[float, float]:
     return -math.inf, math.inf
 
@@ -101,4 +165,10 @@ CONJUGATES: dict[str, Conjugate] = {
     "squared_hinge": _margin(lambda t: t * t / 4.0 - t, math.inf),
     "smooth_hinge": _margin(lambda t: t * t / 2.0 - t, 1.0),
     "poisson": _poisson,
+    "log": _log,
+    "power": _power,
+    "abs_power": _abs_power,
+    "kl_div": lambda u, b, p: b * np.expm1(u),
+    "poisson_rate": _poisson_rate,
+    "gamma_loss": _gamma,
 }

@@ -12,8 +12,9 @@ from ..bind.data_operator import DataOperator
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
 from ..bind.values import Entries
-from ..model import Expr, evaluate_dim, sizes_of
+from ..model import Expr, evaluate_dim, sizes_of, slice_key
 from ..readers.row_blocks import is_on_disk
+from ..words import CONSTANTS
 from .blocks import FamilyExpression, blocks_of, flat, gathered
 from .require import cannot
 
@@ -104,8 +105,17 @@ class ExpressionTranslator:
                 continue
             if len(shape) == 2 and len(arg.type.array_shape) == 1:  # a row, added to every row
                 part = np.ones((shape[0], 1)) @ _row(self.cp, part, shape[1])
+            elif (
+                len(shape) == 2 and arg.type.array_shape and np.shape(part) != shape
+            ):  # one row, or one column, or both
+                part = dense(part) if not arg.variables else part
+                part = np.ones((shape[0], 1)) @ part if part.shape[0] != shape[0] else part
+                part = part @ np.ones((1, shape[1])) if part.shape[1] != shape[1] else part
             total = total + (dense(part) if not arg.variables else part)
         return total
+
+    def _op_stack(self, e: Expr) -> Translated:
+        return self.cp.hstack([flat(self.cp, part) for part in self._args(e)])
 
     def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
@@ -134,11 +144,54 @@ class ExpressionTranslator:
     def _op_slice(self, e: Expr) -> Translated:
         items: Any = e.value
         value = self.expr(e.args[0])
-        index = tuple(slice(*(self._end(end) for end in i)) if isinstance(i, tuple) else i for i in items)
-        return (dense(value) if not e.variables else value)[index]
+        return (dense(value) if not e.variables else value)[slice_key(items, self.dims)]
 
-    def _end(self, end: Any) -> int | None:
-        return None if end is None else evaluate_dim(end, self.dims)
+    def _op_list(self, e: Expr) -> Translated:
+        return np.array(e.value, dtype=np.int64)
+
+    def _op_take(self, e: Expr) -> Translated:
+        value = self.expr(e.args[0])
+        at = np.asarray(self.expr(e.args[1]), dtype=np.int64)
+        value = value if e.variables else dense(value)
+        return value[at] if e.axis == 0 else value[:, at]
+
+    def _op_hstack(self, e: Expr) -> Translated:
+        parts = self._args(e)
+        return self.cp.hstack(parts) if e.variables else np.hstack([dense(p) for p in parts])
+
+    def _op_vstack(self, e: Expr) -> Translated:
+        parts = self._args(e)
+        return self.cp.vstack(parts) if e.variables else np.vstack([dense(p) for p in parts])
+
+    def _op_reshape(self, e: Expr) -> Translated:
+        value = self.expr(e.args[0])
+        if not e.variables:
+            return dense(value).reshape(self._shape(e))
+        return self.cp.reshape(value, self._shape(e), order="C")
+
+    def _op_outer(self, e: Expr) -> Translated:
+        a, b = self._args(e)
+        if not e.variables:
+            return np.outer(dense(a), dense(b))
+        m, n = self._shape(e)
+        return _column(self.cp, a, m) @ _row(self.cp, b, n)
+
+    def _op_conv(self, e: Expr) -> Translated:
+        k, x = self._args(e) if e.args[0].is_constant else self._args(e)[::-1]
+        return self.cp.convolve(dense(k), x) if e.variables else np.convolve(dense(k), dense(x))
+
+    def _op_diff(self, e: Expr) -> Translated:
+        order, axis = e.order, e.axis
+        value = self.expr(e.args[0])
+        return self.cp.diff(value, order, axis=axis) if e.variables else np.diff(dense(value), order, axis=axis)
+
+    def _op_cumsum(self, e: Expr) -> Translated:
+        value = self.expr(e.args[0])
+        return self.cp.cumsum(value, axis=e.axis) if e.variables else np.cumsum(dense(value), axis=e.axis)
+
+    def _op_sum_axis(self, e: Expr) -> Translated:
+        value = self.expr(e.args[0])
+        return self.cp.sum(value, axis=e.axis) if e.variables else dense(value).sum(axis=e.axis)
 
     def _op_inner(self, e: Expr) -> Translated:
         if e.args[0].variables:
@@ -154,6 +207,11 @@ class ExpressionTranslator:
             return gathered(codes, lambda t, at: rows[at] @ flat(self.cp, family[t]))
         x = self.expr(e.args[1])
         return rows @ (flat(self.cp, x) if e.variables else np.asarray(x).reshape(-1))
+
+    def _op_combine(self, e: Expr) -> Translated:
+        tensor = np.asarray(self.expr(e.args[1]))
+        x = self.expr(e.args[0])
+        return sum(x[i] * tensor[i] for i in range(tensor.shape[0]))
 
     def _op_quad(self, e: Expr) -> Translated:
         rows = dense(self.expr(e.args[0]))
@@ -211,6 +269,10 @@ class ExpressionTranslator:
             return self._total(a * b)
         return self.cp.sum(self.cp.multiply(a, b)) if e.variables else float(np.sum(dense(a) * dense(b)))
 
+    def _op_function(self, e: Expr) -> Translated:
+        x, *options = (dense(a) for a in self._args(e))
+        return np.asarray(CONSTANTS[e.name].value(np, x, *options), dtype=np.float64)[()]
+
     def _op_sqrt(self, e: Expr) -> Translated:
         return math.sqrt(self.number(e.args[0]))
 
@@ -227,6 +289,10 @@ def _is_sparse(value: object) -> bool:
 def dense(value: Translated) -> Translated:
     """A constant as an array: the oracle is for small instances."""
     return value.toarray() if _is_sparse(value) else np.asarray(value)
+
+
+def _column(cp: Any, value: Any, size: int) -> Translated:
+    return _row(cp, value, size).T
 
 
 def _row(cp: Any, value: Any, size: int) -> Translated:

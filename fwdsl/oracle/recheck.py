@@ -21,7 +21,7 @@ from ..bind.instance import Instance
 from ..model import ConstraintDecl, Term
 from ..results.solution import Solution
 from .blocks import FamilyExpression, blocks_of, flat
-from .conjugates import CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
+from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
 from .translate import Translator, loss_of_atom
@@ -31,6 +31,9 @@ TOLERANCE = 1e-7
 
 INACCURATE = 1e-5
 """The same, where the solver says itself that it was not accurate."""
+
+LEAST_SHARE = 1e-6
+"""The share of a variable's largest entry that a row of a comparison counts at least as."""
 
 INFEASIBLE = 1e-6
 """The violation relative to the sizes of a constraint's terms that contradicts a claim of feasibility."""
@@ -100,16 +103,23 @@ def _share(violation: float, size: float) -> float:
 
 
 def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
-    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left."""
+    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left.
+
+    A row of a comparison counts at least as `LEAST_SHARE` of |J| times the largest entry of each variable, as in the verifier's measure.
+    """
     total = 0.0
     for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
         value = np.asarray(block.value, dtype=np.float64).reshape(-1, order="F")
-        rest, sizes = value, np.zeros_like(value)
+        rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
         for variable, J in block.grad.items():
             x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
+            # of one number by one number it is a number
+            J = J if np.ndim(J) else np.reshape(J, (1, 1))
             rest = rest - np.asarray(J.T @ x).reshape(-1)
             sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
-        total += float((sizes + np.abs(rest)).sum())
+            least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)
+        floor = LEAST_SHARE * least if constraint.set is None else 0.0
+        total += float(np.maximum(sizes + np.abs(rest), floor).sum())
     return total
 
 
@@ -170,6 +180,12 @@ class _Lagrangian:
             e = self._argument(part)
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
+            if isinstance(part, Term) and part.convex is not None and part.convex.as_row_loss:
+                # the multiplier of the loss of class 0, which lacks the first entry of each row
+                y = y.copy()
+                c = self.sense * translator.number(part.coefficient)
+                first = y.reshape(e.shape if part.of_rows else (1, -1))[:, 0]
+                first += c if part.weights is None else c * translator.expr(part.weights)
             y = y.reshape(e.shape)
             for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
                 constant -= (
@@ -219,10 +235,16 @@ class _Lagrangian:
         c = self.sense * self.translator.number(term.coefficient)
         if term.kind == "loss":
             return self._loss_conjugate(term, c, y)
+        if term.atom == "quad_over_lin":
+            length = float(np.linalg.norm(y[1:]))
+            return 0.0 if y[0] + length * length / (4.0 * c) <= SLACK * max(abs(float(y[0])), c) else math.inf
         if term.atom == "sum_squares":
             return float(np.square(y).sum()) / (4.0 * c)
-        if term.atom == "entropy":
-            return c * float(np.exp(y / c - 1.0).sum())
+        if term.atom in FUNCTION_CONJUGATES:
+            p = {n: self.translator.number(e) for n, e in term.options}
+            of = FUNCTION_CONJUGATES[term.atom]
+            weights = np.ones(len(y)) if term.weights is None else self.translator.expr(term.weights)
+            return sum(of(row, c * w, p) for row, w in zip(y, weights, strict=True)) if term.of_rows else of(y, c, p)
         if term.atom == "group_norm":
             return self._group_conjugate(term, c, y)
         if term.atom == "sorted_l1":
@@ -234,9 +256,12 @@ class _Lagrangian:
         samples = y.shape[0] if y.ndim else 1
         w = np.full(samples, c / samples if term.reduce == "mean" else c)
         if term.weights is not None:
-            w = w * np.asarray(self.translator.expr(term.weights), dtype=np.float64)
-        assert term.target is not None
-        target = np.asarray(self.translator.expr(term.target))
+            own = np.asarray(self.translator.expr(term.weights), dtype=np.float64)
+            if own.ndim == 2:
+                # a sample an entry
+                samples, y, w = y.size, y.reshape(-1), np.repeat(w, own.shape[1])
+            w = w * own.reshape(-1)
+        target = np.asarray(self.translator.expr(term.target) if term.target is not None else 0.0)
         # a row a sample, of one column where it has one prediction
         y = y.reshape(samples, -1)
         live = w > 0.0
@@ -268,6 +293,8 @@ class _Lagrangian:
 
     def _support(self, constraint: ConstraintDecl, y: Any) -> float:
         """sup of <y, z> over the set of z that a constraint allows for its argument."""
+        if constraint.relation == "below":
+            return self._of_epigraph(constraint, y)
         if constraint.relation == "eq" or _is(constraint, "affine"):
             return 0.0
         size = float(np.abs(y).max(initial=0.0))
@@ -284,6 +311,26 @@ class _Lagrangian:
             return 0.0
         objective = -cp.sum(cp.multiply(y / size, z))
         return -size * _minimum(self.translator, objective, self.translator.member(z, constraint.set))
+
+    def _of_epigraph(self, constraint: ConstraintDecl, y: Any) -> float:
+        """sup of <y, z> over the stacks z of bounds and arguments that convex terms below a bound allow; nan where y is of a factor of them."""
+        bound, terms = constraint.below
+        if any(t.kind == "function" and (t.convex is not None and t.convex.root_of) for t in terms):
+            return math.nan
+        size = float(np.abs(y).max(initial=0.0))
+        if size == 0.0:
+            return 0.0
+        z = self.translator.cp.Variable(y.size)
+        sizes = [self.translator.expr(e) for e in (bound, *(t.argument for t in terms))]
+        parts, start = [], 0
+        for own in sizes:
+            shape = np.shape(own) if not hasattr(own, "shape") else own.shape
+            count = math.prod(shape)
+            cut = z[start : start + count]
+            parts.append(self.translator.cp.reshape(cut, shape, order="C") if len(shape) != 1 else cut)
+            start += count
+        made = self.translator.below(terms, parts[1:]) <= parts[0]
+        return -size * _minimum(self.translator, -(y / size) @ z, [made])
 
 
 def _is(constraint: ConstraintDecl, name: str) -> bool:

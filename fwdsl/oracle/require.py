@@ -16,7 +16,7 @@ def require_cvxpy() -> Any:
     try:
         import cvxpy
     except ImportError:
-        rule, hint = "Comparing with cvxpy needs the extra `oracle`.", "pip install 'fwdsl[oracle]'"
+        rule, hint = "What goes to cvxpy needs the extra `oracle`.", "pip install 'fwdsl[oracle]'"
         raise RunError([Diagnostic("FW0311", "cvxpy is not installed", rule=rule, hint=hint)]) from None
     return cvxpy
 

@@ -97,11 +97,13 @@ def _size_of_terms(instance: Instance, found: OracleResult) -> float:
     for share in (0.0, 1.0):
         translator = Translator(instance)
         translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
-        values = [
-            np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
-        ]
-        size = float(sum(np.abs(v).sum() for v in values))
-        largest = max(largest, size if math.isfinite(size) else 0.0)
+        # a logarithm is infinite at zero
+        with np.errstate(all="ignore"):
+            values = [
+                np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
+            ]
+        sizes = [float(np.abs(v).sum()) for v in values]
+        largest = max(largest, sum(s for s in sizes if math.isfinite(s)))
     return largest or 1.0
 
 
@@ -195,7 +197,7 @@ def _unfinished(solution: Solution, oracle: OracleResult) -> Verdict:
 def _difference(solution: Solution, oracle: OracleResult) -> tuple[float, float, str]:
     """The scale of the two objectives, their difference relative to it, and both in words."""
     c = solution.certificate
-    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale)
+    scale = max(abs(c.objective), abs(oracle.value), 1e-3 * c.scale) or 1.0
     difference = abs(c.objective - oracle.value) / scale
     return (
         scale,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from .require import cannot, require_cvxpy
 def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
     """The instance as a `cvxpy.Problem`, and its variables by name. `RunError` FW0312 for what cvxpy cannot express."""
     translator = Translator(instance)
-    return translator.problem(), dict(translator.variables)
+    variables = {n: v.blocks if isinstance(v, FamilyExpression) else v for n, v in translator.variables.items()}
+    return translator.problem(), variables
 
 
 _NORM_OF = {
@@ -36,6 +37,7 @@ _NORM_OF = {
     "l1_inf_ball": "norm1_inf",
     "group_ball": "group_norm",
     "sorted_l1_ball": "sorted_l1",
+    "lp_ball": "norm_p",
 }
 
 _OF_MARGIN: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -54,6 +56,18 @@ _OF_RESIDUAL: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "squared_epsilon_insensitive": lambda cp, r, p: cp.square(cp.pos(cp.abs(r) - p.get("eps", 0.1))),
 }
 
+_OF_ENTRIES: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "log": lambda cp, z, p: -cp.log(z),
+    "power": lambda cp, z, p: -cp.power(z, p["p"]) if 0.0 < p["p"] < 1.0 else cp.power(z, p["p"]),
+    "abs_power": lambda cp, z, p: cp.power(cp.abs(z), p["p"]),
+}
+
+_OF_TARGETS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
+    "kl_div": lambda cp, z, b: cp.kl_div(z, b),
+    "poisson_rate": lambda cp, z, b: cp.kl_div(b, z),
+    "gamma_loss": lambda cp, z, b: z + cp.multiply(b, cp.exp(-z)),
+}
+
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1": lambda cp, x: cp.sum(cp.abs(x)),
     "norm_inf": lambda cp, x: cp.max(cp.abs(x)),
@@ -62,9 +76,24 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum_squares": lambda cp, x: cp.sum_squares(x),
     "norm_nuc": lambda cp, x: cp.normNuc(x),
     "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "quad_over_lin": lambda cp, x: cp.quad_over_lin(x[1:], x[0]),
+    "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
+    "max": lambda cp, x: cp.max(x),
+    "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
+    "joint_kl_div": lambda cp, x: cp.sum(cp.kl_div(x[0::2], x[1::2])),
+    "geo_mean": lambda cp, x: -cp.geo_mean(x),
+    "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
+    "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
+    "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
+}
+
+_WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
+    "norm_p": lambda cp, x, p: cp.pnorm(x, p["p"]),
+    "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
+    "sum_largest_eigs": lambda cp, x, p: cp.lambda_sum_largest((x + x.T) / 2, int(p["k"])),
 }
 
 
@@ -127,7 +156,8 @@ class Translator(ExpressionTranslator):
 
     # --- terms and constraints -----------------------------------------------------------------------------------------
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: Term, argument: Any = None) -> Any:
+        """A term, of another argument where one is given."""
         coefficient = self.number(term.coefficient)
         if coefficient == 0.0:
             return 0.0
@@ -135,16 +165,39 @@ class Translator(ExpressionTranslator):
         if term.kind == "affine":
             return coefficient * self.expr(term.argument)
         if term.kind == "function":
-            blocks = blocks_of(self.expr(term.argument))  # over a family it adds up
-            return coefficient * sum(self._function(term.atom, x, options) for x in blocks)
-        z = self.expr(term.argument)
-        samples = self._loss(term.atom, z, term.target, {name: self.number(e) for name, e in options.items()})
-        if term.weights is not None:
-            samples = self.cp.multiply(self.expr(term.weights), samples)
-        count = z.shape[0] if z.ndim else 1
+            z = self.expr(term.argument) if argument is None else argument
+            if term.of_rows and term.weights is not None:
+                weights = self.expr(term.weights)
+                return coefficient * sum(w * self._function(term.atom, z[i, :], {}) for i, w in enumerate(weights))
+            return coefficient * sum(
+                self._function(term.atom, x, options) for x in blocks_of(z)
+            )  # over a family it adds up
+        z = self.expr(term.argument) if argument is None else argument
+        samples = self._samples(term, z)
+        count = z.shape[0] if z.shape else 1
         return coefficient * self.cp.sum(samples) / (count if term.reduce == "mean" else 1)
 
+    def _samples(self, term: Term, z: Any) -> Any:
+        """The values of a loss by sample, weighted."""
+        options = {name: self.number(e) for name, e in term.options}
+        weights = None if term.weights is None else np.asarray(dense(self.expr(term.weights)))
+        samples = self._loss(term.atom, z, term.target, options, weights)
+        return samples if weights is None or weights.ndim == 2 else self.cp.multiply(weights, samples)
+
+    def below(self, terms: Sequence[Term], arguments: Sequence[Any] | None = None) -> Any:
+        """The sum of convex terms that an affine expression bounds: one number, or one for each sample of a loss that is not added up.
+
+        `arguments` stand for those of the terms.
+        """
+        given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
+        if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
+            return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
+
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:
+        if constraint.relation == "below":
+            bound, terms = constraint.below
+            return [self.below(terms) <= self.expr(bound)]
         blocks = blocks_of(self.expr(constraint.argument))
         if constraint.relation == "le":
             return [e <= 0 for e in blocks]
@@ -155,12 +208,10 @@ class Translator(ExpressionTranslator):
 
     # --- losses --------------------------------------------------------------------------------------------------------
 
-    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float]) -> Any:
-        """One value per sample."""
+    def _loss(self, name: str, z: Any, target: Expr | None, p: Mapping[str, float], weights: Any = None) -> Any:
+        """One value per sample; weights of single entries are in it."""
         cp = self.cp
-        if target is None:
-            raise cannot(f"`{name}` without a target")
-        b = self.expr(target)
+        b = 0.0 if target is None else self.expr(target)
         if name in ("softmax", "multiclass_hinge", "weston_watkins"):
             hot = np.zeros(z.shape)
             hot[np.arange(z.shape[0]), np.asarray(b, dtype=np.int64)] = 1.0
@@ -171,8 +222,14 @@ class Translator(ExpressionTranslator):
                 return cp.max(1.0 - hot + z, axis=1) - own
             margins = 1.0 + z - cp.reshape(own, (z.shape[0], 1), order="C") @ np.ones((1, z.shape[1]))
             return cp.sum(cp.pos(margins), axis=1) - 1.0
-        values = self._scalar_loss(name, z, b, p)
+        values = self._of_entries(name, z, p) if target is None else self._scalar_loss(name, z, b, p)
+        if weights is not None and weights.ndim == 2:
+            values = cp.multiply(weights, values)
         return cp.sum(values, axis=1) if values.ndim == 2 else values
+
+    def _of_entries(self, name: str, z: Any, p: Mapping[str, float]) -> Any:
+        """The values of a function without a target."""
+        return _OF_ENTRIES[name](self.cp, z, p) if name in _OF_ENTRIES else loss_of_atom(name, z, 0.0, p)
 
     def _scalar_loss(self, name: str, z: Any, b: Any, p: Mapping[str, float]) -> Any:
         cp = self.cp
@@ -182,14 +239,21 @@ class Translator(ExpressionTranslator):
             return _OF_RESIDUAL[name](cp, z - b, p)
         if name == "poisson":
             return cp.exp(z) - (cp.multiply(b, z) if np.ndim(b) else b * z)
+        if name in _OF_TARGETS:
+            return _OF_TARGETS[name](cp, z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape))
         return loss_of_atom(name, z, b, p)
 
     # --- convex functions ------------------------------------------------------------------------------------------------
 
     def _function(self, name: str, x: Any, options: Mapping[str, Expr]) -> Any:
         cp = self.cp
+        if words.AXIS.name in options:
+            own = {n: e for n, e in options.items() if n != words.AXIS.name}
+            return sum(self._function(name, x[i, :], own) for i in range(x.shape[0]))
         if name in _FUNCTIONS:
             return _FUNCTIONS[name](cp, x)
+        if name in _WITH_NUMBERS:
+            return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))

@@ -62,6 +62,8 @@ def _of_block(plan: BlockPlan, g: VectorFunction | None, has_bare_term: bool, ce
         clause = f"{known}, by the support function of its {plan.set}"
     elif ridge:
         clause = f"{known}, its quadratic term has a finite conjugate"
+    elif norm is not None and CONVEX[norm].sublinear:
+        clause = f"{known} where the dual meets the equation of its {norm} to rounding, else conditional"
     elif norm is not None and not CONVEX[norm].is_norm:
         clause = f"{known}, its {norm} has a finite conjugate"
     elif norm is not None:

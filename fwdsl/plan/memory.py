@@ -7,6 +7,7 @@ import sys
 
 from ..backends.method import Estimate, Method
 from ..canon.forms import Form
+from ..readers.held_rows import where
 from ..readers.memory import resident
 from ..readers.row_blocks import PIECE, is_on_disk
 
@@ -27,7 +28,7 @@ def why_not_streamed(method: type[Method], form: Form) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"it reads {' and '.join(f'`{n}`' for n in names)} in no order, and the rows stay on their disk under `--memory`",
+        f"it reads {' and '.join(f'`{n}`' for n in names)} in no order, and the rows {where(form.instance.values[names[0]])}",
     )
 
 

@@ -347,6 +347,11 @@ def _reason(error: BaseException) -> tuple[str, str] | None:
     """The reason in words, and what helps; None where the error does not tell it."""
     if type(error).__name__ == "TooManyRedirects":
         return "the server leads from one address to the next without an end", "check the URL"
+    classes = {c.__name__ for c in type(error).__mro__}
+    if "NonHttpUrlClientError" in classes or "NonHttpUrlRedirectClientError" in classes:
+        return "the server leads to an address that is not of the web", "check the URL"
+    if "InvalidURL" in classes:
+        return "it is no whole address: a host is missing, or not one", "write `https://HOST/PATH`"
     status = getattr(error, "status", None)
     rights = "give the credentials as fsspec's driver takes them: its environment variables or files of settings"
     if isinstance(status, int):
@@ -368,7 +373,7 @@ def _reason(error: BaseException) -> tuple[str, str] | None:
         return "permission is denied", rights
     if isinstance(error, FileNotFoundError):
         return "it does not exist", "check the URL"
-    if isinstance(error, ConnectionError):
+    if isinstance(error, ConnectionError) or "ServerDisconnectedError" in classes:
         return "the connection broke", "try again later"
     return None
 

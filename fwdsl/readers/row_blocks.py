@@ -49,6 +49,7 @@ class ChangedFile(DataError):
     """A file that was changed, cut short or taken away after it was bound (FW4090)."""
 
     def __init__(self, path: str, what: str) -> None:
+        self.told = path, what
         rule = "Data that stay on their disk are read in every pass, so their files stay as they are until the answer is there."
         hint = "run again once nobody writes to the file"
         place = Place(path)

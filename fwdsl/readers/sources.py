@@ -141,22 +141,50 @@ def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
     )
 
 
-def parse_set_argument(text: str) -> tuple[str, float] | Diagnostic:
-    """Parse `delta=3` into `("delta", 3.0)`. The number is written as in the language, with a sign if need be."""
+def parse_set_argument(text: str) -> tuple[str, object] | Diagnostic:
+    """Parse `delta=3` into `("delta", 3.0)`, `w=[1, 2]` into `("w", [1.0, 2.0])` and `w=w.npy` into `("w", SourceSpec(...))`.
+
+    Numbers are written as in the language, with a sign if need be.
+    """
     parts = _assignment("FW0110", "--set", text, "parameter", "value", "a number", "delta=3")
     if isinstance(parts, Diagnostic):
         return parts
     name, number = parts
+    if number.startswith("["):
+        return _parse_list(text, name, number)
+    if not _NUMBER.match(number) and (infer_format(number) or _split_format(number)[0] in SOURCES):
+        spec = parse_data_argument(f"{name}={number}")
+        return spec if isinstance(spec, Diagnostic) else (name, spec[1])
     if not _NUMBER.match(number):
         return Diagnostic(
             "FW0111",
             f"`{number}` in `--set {text}` is not a number"
             if number
             else f"`--set {text}` has no number after the `=`",
-            rule="A parameter's value on the command line is a plain number; expressions are not evaluated.",
-            hint=f"write a number as programs do: `--set {name}=3`, `--set {name}=1e-3` or `--set {name}=1_000`",
+            rule="A parameter's value on the command line is a plain number, a list of numbers or a file; expressions are not evaluated.",
+            hint=f"write a number as programs do: `--set {name}=3`, `--set {name}=1e-3` or `--set {name}=1_000`; "
+            f"a vector as `--set {name}=[1,2,3]` or `--set {name}=FILE.npy`",
         )
     return name, float(number)
+
+
+def _parse_list(text: str, name: str, written: str) -> tuple[str, object] | Diagnostic:
+    """Numbers in square brackets, and rows of them."""
+    import json
+
+    try:
+        value = json.loads(written)
+        numbers = value if not any(isinstance(v, list) for v in value) else [n for row in value for n in row]
+        if value and all(isinstance(n, int | float) and not isinstance(n, bool) for n in numbers):
+            return name, value
+    except (ValueError, TypeError):
+        pass
+    return Diagnostic(
+        "FW0111",
+        f"`{written}` in `--set {text}` is not a list of numbers",
+        rule="A vector is written as numbers in square brackets, a matrix as its rows.",
+        hint=f"write `--set {name}=[1,2,3]`, or `--set {name}=[[1,0],[0,2]]` for a matrix",
+    )
 
 
 def parse_dim_argument(text: str, option: str = "--dim") -> tuple[str, int] | Diagnostic:

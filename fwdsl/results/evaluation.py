@@ -49,7 +49,7 @@ class Fit:
     model: Model
     variables: Mapping[str, Any]
     dims: Mapping[str, int]
-    params: Mapping[str, float]
+    params: Mapping[str, Any]
     maps: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     features: FittedMaps | None = None

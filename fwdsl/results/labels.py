@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..bind.instance import Instance
-    from ..model import Type
-    from ..model.types import Dim
+    from ..model import Dim, Type
     from .evaluation import Fit
 
 Names = tuple[Any, ...]

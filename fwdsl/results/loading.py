@@ -109,7 +109,7 @@ def saved_problem(name: str) -> tuple[str, Bindings]:
     _, written = _read(name)
     try:
         dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items() if "(" not in n}
-        params = {str(n): _finite(value) for n, value in _mapping(written["parameters"]).items()}
+        params = {str(n): _numbers(value) for n, value in _mapping(written["parameters"]).items()}
         maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
         return str(written["program"]), Bindings(params=params, dims=dims, labels=maps, of_fit=True)
     except (ValueError, KeyError, TypeError) as error:
@@ -118,7 +118,7 @@ def saved_problem(name: str) -> tuple[str, Bindings]:
 
 def _fit(arrays: Mapping[str, Any], written: Mapping[str, Any], model: Model) -> Fit:
     dims = {str(n): _size(size) for n, size in _mapping(written["dimensions"]).items()}
-    params = {p.name: _finite(_mapping(written["parameters"])[p.name]) for p in model.params}
+    params: dict[str, Any] = {p.name: _numbers(_mapping(written["parameters"])[p.name]) for p in model.params}
     maps = {str(n): _labels(values) for n, values in _mapping(written["maps"]).items()}
     variables = {v.name: _number_of(_variable(arrays, v, dims)) for v in model.variables}
     statistics = {key.removeprefix(FEATURE): a for key, a in arrays.items() if key.startswith(FEATURE)}
@@ -234,6 +234,16 @@ def _finite(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise ValueError(f"{value!r} is no number")
     return float(value)
+
+
+def _numbers(value: object) -> Any:
+    """The value of a parameter: a number, or the array of nested lists."""
+    if not isinstance(value, list):
+        return _finite(value)
+    array = np.array(value, dtype=np.float64)
+    if not np.all(np.isfinite(array)):
+        raise ValueError("an array with a value that is no number")
+    return array
 
 
 def _size(value: object) -> int:

@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
+from ..atoms.vectors.sorted_l1 import sorted_dual_norm
 from ..bind.instance import Instance
 from ..bind.values import is_sparse
 from ..problem import Problem
@@ -78,13 +79,21 @@ class CrossValidated(ProgramEstimator):
         if names.y is None:
             matrix = np.zeros((instance.dims["n"], instance.dims["p"]))
             matrix[X.rows, X.columns] = X.values
-            largest = np.linalg.norm(matrix, 2)
+            largest = float(np.linalg.norm(matrix, 2))
         elif scale == "squares":
             return np.geomspace(100.0, 1e-4, COUNT) * _squares(X)
         else:
             slopes = _slopes(roles_of(instance.model, names), instance)
-            largest = np.linalg.norm(slopes, 2) if scale == "spectral" else np.abs(slopes).max()
-        return np.geomspace(1.0, RANGE, COUNT) * (float(largest) or 1.0)
+            lambdas = instance.values["lambdas"] if scale == "sorted" else None
+            largest = _dual_norm(slopes, scale, lambdas)
+        return np.geomspace(1.0, RANGE, COUNT) * (largest or 1.0)
+
+
+def _dual_norm(slopes: Any, scale: str, lambdas: Any) -> float:
+    """The weight of the penalty from which on no coefficient is left."""
+    if lambdas is not None:
+        return sorted_dual_norm(slopes, np.asarray(lambdas, dtype=np.float64))
+    return float(np.linalg.norm(slopes, 2) if scale == "spectral" else np.abs(slopes).max())
 
 
 def _squares(X: Any) -> float:

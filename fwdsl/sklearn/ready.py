@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..atoms.vectors.sorted_l1 import rise
 from ..problem import Problem
 from .completion import Completion
 from .cross_validated import CrossValidated
@@ -74,7 +75,8 @@ class ReadyEstimator(ProgramEstimator):
 
     def _other_data(self, named: set[str]) -> dict[str, object]:
         """Data that are not parameters as they are given."""
-        return {"groups": self._groups()} if "groups" in named else {}
+        made = {"groups": self._groups, "lambdas": self._lambdas}
+        return {name: make() for name, make in made.items() if name in named}
 
     # --- the places of a text -----------------------------------------------------------------------------------------
 
@@ -147,6 +149,8 @@ class ReadyEstimator(ProgramEstimator):
         found = []
         if "groups" in chosen and not _are_lists(chosen["groups"]):
             found.append("groups: index[p] of G")
+        if "lambdas" in chosen:
+            found.append("lambdas: vector[p] in nonnegative")
         if chosen.get("group_weights") is not None:
             count = len(chosen["groups"]) if _are_lists(chosen["groups"]) else "G"
             found.append(f"group_weights: vector[{count}] in nonnegative")
@@ -167,6 +171,23 @@ class ReadyEstimator(ProgramEstimator):
             return np.arange(self.n_features_in_)
         named = np.asarray(groups)
         return groups if named.dtype.kind in "biuf" else np.unique(named, return_inverse=True)[1]
+
+    def _lambdas(self) -> Any:
+        """The weights of ranks as they are given, or the quantiles 1 - q i / (2 p) of the normal distribution (Bogdan et al. 2015)."""
+        p = self.n_features_in_
+        given = vars(self)["lambdas"]
+        if given is None:
+            from scipy.special import ndtri
+
+            return -ndtri(self.q * np.arange(1, p + 1) / (2.0 * p))
+        lambdas = np.asarray(given, dtype=np.float64)
+        if lambdas.shape != (p,):
+            raise ValueError(f"lambdas has the shape {lambdas.shape}: it has a number for each of the {p} features")
+        if not (np.all(np.isfinite(lambdas)) and lambdas.min() >= 0.0 and lambdas.max() > 0.0):
+            raise ValueError("lambdas are finite numbers of at least 0, and the first is positive")
+        if (at := rise(lambdas)) is not None:
+            raise ValueError(f"lambdas do not rise: entry {at} is larger than the one before")
+        return lambdas
 
     def _check_parameters(self) -> None:
         """Raise `ValueError` for parameters that the program would tell of by other names, or not at all."""

@@ -55,11 +55,20 @@ GROUPS: tuple[Parameter, ...] = (
     ),
     ("group_weights", None, "a factor for each group's norm, at least 0; None for ones"),
 )
+LAMBDAS: tuple[Parameter, ...] = (
+    (
+        "lambdas",
+        None,
+        "the weights of coefficients by the rank of their sizes, p numbers that do not rise; None for those of Benjamini and Hochberg",
+    ),
+    ("q", 0.1, "the level of that sequence, between 0 and 1: the share of false discoveries that it aims at"),
+)
 
 
 RANGES: dict[str, tuple[float, float, str]] = {
     "l1_ratio": (0.0, 1.0, "from 0 to 1"),
     "tau": (1e-9, 1.0 - 1e-9, "between 0 and 1"),
+    "q": (1e-9, 1.0 - 1e-9, "between 0 and 1"),
     "nu": (1e-9, 1.0, "above 0 and at most 1"),
 }
 """Parameters that lie in a range which the program does not tell: its ends, and in words."""
@@ -70,8 +79,9 @@ class Recipe:
     """One estimator: its class name, what it is in a sentence or two, its program, and the constructor's parameters beside the common ones.
 
     `penalty` and `constraint` are names of `PENALTIES` and `CONSTRAINTS`; where the parameters have one of these, they are the user's. `along` is
-    the parameter that a path goes along. `scale` says how the `CV` class finds values for it: by the gradient at 0 (`entries`, `spectral`), or by the
-    squares of the data; it is empty where there is no such class. `poor` where it is too restricted to fit every data set well.
+    the parameter that a path goes along. `scale` says how the `CV` class finds values for it: by the gradient at 0 (`entries`, `sorted`,
+    `spectral`), or by the squares of the data; it is empty where there is no such class. `poor` where it is too restricted to fit every data
+    set well.
     """
 
     name: str
@@ -85,7 +95,7 @@ class Recipe:
     penalty: str | None = None
     constraint: str | None = None
     along: str = "alpha"
-    scale: Literal["entries", "spectral", "squares", ""] = "entries"
+    scale: Literal["entries", "sorted", "spectral", "squares", ""] = "entries"
     poor: bool = False
 
     @property
@@ -105,6 +115,7 @@ PENALTIES: dict[str, str] = {
     "sparse_group": "alpha * rest * group_norm(w, {groups}) + alpha * l1_ratio * norm1(w)",
     "fused": "alpha * rest * norm1(w[1:] - w[:-1]) + alpha * l1_ratio * norm1(w)",
     "largest": "alpha * norm_inf(w)",
+    "slope": "alpha * sorted_l1(w, lambdas)",
     "features": "alpha * rest * norm21(W) + alpha * l1_ratio * norm1(W)",
     "trace": "alpha * norm_nuc(W)",
 }
@@ -211,6 +222,14 @@ _LEAST_SQUARES = (
         penalty="fused",
     ),
     Recipe(
+        name="SlopeRegression",
+        doc="SLOPE: least squares whose coefficients are weighed by the rank of their sizes, so that few are not 0 and similar ones are equal.",
+        kind="regressor",
+        parameters=(ALPHA, *LAMBDAS),
+        penalty="slope",
+        scale="sorted",
+    ),
+    Recipe(
         name="TraceNormRegression",
         doc="Several regressions at once whose coefficients share few directions: the trace norm makes them a matrix of low rank.",
         kind="regressor",
@@ -263,6 +282,16 @@ _CLASSIFIERS = (
         params=_SHARES,
         loss="mean({each}logistic(f, y))",
         penalty="sparse_group",
+    ),
+    Recipe(
+        name="SlopeLogisticRegression",
+        doc="Logistic regression whose coefficients are weighed by the rank of their sizes (SLOPE).",
+        kind="classifier",
+        parameters=(SMALL, *LAMBDAS),
+        target="signs[n]",
+        loss="mean({each}logistic(f, y))",
+        penalty="slope",
+        scale="sorted",
     ),
     Recipe(
         name="GroupSoftmaxRegression",

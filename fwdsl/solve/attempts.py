@@ -127,6 +127,8 @@ def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[A
             math.isfinite(g.conjugate(v[own])) for own, g in blocks
         )
 
+    if within(1.0):
+        return at(1.0)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)

@@ -60,7 +60,9 @@ class SolvableCanonical(AsWritten):
         stop: Callable[[], bool],
     ) -> Iterator[tuple[Array, Verified]]:
         """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`)."""
-        return attempts(problem, x, ys, scales, first, stop)
+        # predictions and slopes that stayed with their rows are fetched
+        landed = None if ys is None else [np.array(y) for y in ys]
+        return attempts(problem, x, landed, scales, first, stop)
 
     def measure(self, x: Array) -> tuple[Array, Verified]:
         """P(x) and what x violates, without a dual point."""

@@ -47,6 +47,11 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
+        if constraint.relation == "below":
+            out[constraint.name] = canonical.sense * _of_bound(
+                constraint, [np.asarray(ys[k]) for _, k in places], reader
+            )
+            continue
         shape = reader.shape(constraint.argument)
         # a constraint that says nothing moves nothing
         value: float | Array = 0.0 if places else np.zeros(shape)
@@ -74,6 +79,14 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
             value = value.reshape(shape) if shape else float(value.reshape(-1)[0])
         out[constraint.name] = canonical.sense * value
     return out
+
+
+def _of_bound(constraint: ConstraintDecl, ys: list[Array], reader: AffineReader) -> float | Array:
+    """The derivative in an affine bound of convex terms, which comes first in their epigraph; entry by entry where there are several."""
+    shape = reader.shape(constraint.below[0])
+    count = math.prod(shape)
+    found = sum((-np.abs(y[:count]) for y in ys), np.zeros(count))
+    return found.reshape(shape) if shape else float(found[0])
 
 
 def _word(constraint: ConstraintDecl) -> SetWord | None:

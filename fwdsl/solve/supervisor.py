@@ -16,6 +16,7 @@ from ..certify.certificate import FLOOR, relative
 from ..certify.rays import Ray
 from ..certify.verified import Verified
 from ..model.options import Options
+from ..readers.held_rows import Hands, hands_of
 from ..results.solution import Progress
 from ..results.status import Status
 from .forms import Solvable
@@ -101,9 +102,11 @@ class Supervisor:
     history: list[Progress] = field(default_factory=list)
     stride: int = 1  # iterations from one entry of the history to the next
     last_progress: float = -math.inf
+    hands: tuple[Hands, ...] = ()
 
     def __post_init__(self) -> None:
         self.resumed_at = self.journal.passes - self.before.counted
+        self.hands = hands_of(self.task.form.instance.values)
         if self.watch is not None:
             self.started = self.watch.started - kernel_seconds()
 
@@ -118,7 +121,7 @@ class Supervisor:
         return self.options.time < math.inf and self.seconds() >= self.options.time
 
     def must_stop(self) -> bool:
-        return self.control.stop or self._is_out_of_time()
+        return self.control.stop or self._is_out_of_time() or bool(self._lost())
 
     def must_leave(self) -> bool:
         """The same for methods that ask within a step, which may leave it to another method too: the state of before stands."""
@@ -126,7 +129,11 @@ class Supervisor:
 
     def must_not_start(self) -> bool:
         """The same for a method's start, which has `LEAST_START` seconds at least."""
-        return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START)
+        return self.control.stop or self.seconds() >= max(self.options.time, LEAST_START) or bool(self._lost())
+
+    def _lost(self) -> str:
+        """The reason why workers that hold rows cannot be asked any more; "" where they can, or there are none."""
+        return next((hands.lost for hands in self.hands if hands.lost), "")
 
     def break_off_late(self) -> None:
         """Raise `BrokenOff` where the limit of time is long past: asked within uncompiled kernels, of which one may take minutes."""
@@ -138,6 +145,8 @@ class Supervisor:
         """The status and reason of a run that is interrupted or out of time; None while it may go on."""
         if self.control.stop:
             return "interrupted", "interrupted"
+        if lost := self._lost():
+            return "tolerance_not_reached", lost
         if self._is_out_of_time():
             return "tolerance_not_reached", f"the limit of {self.options.time:g} s"
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..atoms.vectors import JOINTS
-from ..words import CONVEX, LOSSES, SETS
+from ..words import CONVEX, LOSSES, SETS, LossWord
 from ..words.base import GROUPS, Parameter
 
 DIMS = {"n": 40, "p": 12, "k": 3, "v": 2, "G": 4, "m": 400, "q": 300}
@@ -40,6 +40,9 @@ _OF_LINES = ("l1_ball(1.5)", "l2_ball(1.5)", "linf_ball(1.5)", "simplex(1.5)", "
 def programs() -> Iterator[str]:
     """The texts. Matrices of data have no source, so that they may be dense or sparse."""
     for word in LOSSES.values():
+        if word.entrywise:
+            yield from _of_entries(word)
+            continue
         scores, target = word.scores, _TARGETS[word.target]
         x, shape = ("W", "matrix[p, k]") if scores else ("w", "vector[p]")
         loss = f"mean({word.name}(X @ {x}, {target}))"
@@ -50,7 +53,7 @@ def programs() -> Iterator[str]:
     for function in CONVEX.values():
         for kind in ("vector", "matrix"):
             if kind in function.of:
-                yield _fitted(kind, term=_term(function.name))
+                yield _fitted("symmetric" if function.of_eigenvalues else kind, term=_term(function.name))
     for of in SETS.values():
         kind = {"entrywise": "vector"}.get(of.of, of.of)
         for inner in _OF_LINES if of.inner else ("",):
@@ -63,6 +66,15 @@ def programs() -> Iterator[str]:
             if "matrix" in CONVEX[norm].of:
                 yield _fitted("matrix", _term(norm), f"rows({_set(set_)})")
     yield _program("Z: matrix[m, q]", "mean(squared(Z[M], M))", "Z in nuclear_ball(2)")
+
+
+def _of_entries(word: LossWord) -> Iterator[str]:
+    """Programs with a function of entries."""
+    options = "".join(f", {p.name}={p.default or 1.5:g}" for p in word.options)
+    values = {p.name: p.default or 1.5 for p in word.options}
+    sign = "-" if word.is_concave(values) else ""
+    for constraint in ("w in box(1, 2)", "w in simplex(1)", "w >= 1"):
+        yield _program("w: vector[p]", f"{sign}sum({word.name}(w{options})) + mean(squared(X @ w, y))", constraint)
 
 
 def _term(name: str) -> str:

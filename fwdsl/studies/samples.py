@@ -14,7 +14,7 @@ from ..bind.instance import Instance
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
-from ..model import DataDecl, Dim, Model, Term
+from ..model import DataDecl, Dim, Model, Term, Type
 from ..readers.row_blocks import is_on_disk
 from ..results.row_counts import with_row_names
 
@@ -132,12 +132,25 @@ def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings)
     whole = {n: _whole(d, instance.values[n]) for n, d in others.items()}
     params = {p.name for p in samples.model.params}
     sizes = {n: size for n, size in instance.dims.items() if n != samples.dim and "(" not in n}
+    own = {
+        p.name: _part(p.type, instance.values[p.name], samples.dim, rows)
+        for p in samples.model.params
+        if not p.type.is_scalar
+    }
+    settings = {n: v for n, v in bindings.data.items() if n in params}
     return Bindings(
-        data={**whole, **rows_of(samples, instance, rows), **{n: v for n, v in bindings.data.items() if n in params}},
-        params=bindings.params,
+        data={**whole, **rows_of(samples, instance, rows), **settings, **own},
+        params={n: v for n, v in bindings.params.items() if n not in own},
         dims=sizes,
         labels={d.name: codes for d in samples.model.data if (codes := _codes(instance, d))},
     )
+
+
+def _part(type_: Type, value: Any, dim: Dim, rows: Any) -> Any:
+    """An array along whose axes of this dimension some samples are left."""
+    for axis, own in enumerate(type_.array_shape):
+        value = value.take(rows, axis=axis) if own == dim else value
+    return value
 
 
 def _whole(decl: DataDecl, value: Any) -> Any:

@@ -138,21 +138,25 @@ def conjugate_bounds_every_point(case: FunctionCase) -> None:
 
 
 def domain_of_the_conjugate(case: FunctionCase) -> None:
-    """`dual_scale` is the largest scale, `dual_project` the nearest point, and `conjugate` judges as they do."""
+    """`dual_scale` is the largest scale, or 0 where no share of v is inside; `dual_project` the nearest point; `conjugate` judges as they do."""
     g, allowed = case.g, case.tolerances
+    zero = np.zeros(g.size)
+    holds_zero = math.isfinite(g.conjugate(zero))
     for v in case.points(5, many=True):
         told = case.at(v=v)
         s = g.dual_scale(v)
         require(0.0 <= s <= 1.0, f"`dual_scale` is between 0 and 1, not {s:g}", told)
         projected = g.dual_project(v)
-        require(math.isfinite(g.conjugate(s * v)), "g* is finite at `dual_scale(v) * v`", told)
+        if holds_zero or s > 0.0:
+            require(math.isfinite(g.conjugate(s * v)), "g* is finite at `dual_scale(v) * v`", told)
         require(math.isfinite(g.conjugate(projected)), "g* is finite at `dual_project(v)`", told)
         require((s == 1.0) == math.isfinite(g.conjugate(v)), "`dual_scale(v)` is 1 exactly where g*(v) is finite", told)
         if s < 1.0:
             beyond = g.conjugate(min(1.0, s * (1 + 1e-9) + 1e-12) * v)
             require(beyond == math.inf, f"g* is infinite beyond `dual_scale(v)` = {s:g}", told)
         # the projection is nearest: <v - Pv, w - Pv> <= 0 for w in the domain
-        for w in (np.zeros(g.size), s * v, g.dual_project(-v), g.dual_project(v[::-1].copy())):
+        scaled = (zero, s * v) if holds_zero else ()
+        for w in (*scaled, g.dual_project(-v), g.dual_project(v[::-1].copy())):
             nearest = float((v - projected) @ (w - projected)) <= allowed.nearest * (1 + float(v @ v))
             require(nearest, "`dual_project(v)` is the nearest point of the conjugate's domain", told)
 
@@ -173,9 +177,12 @@ def infimum_coercivity_and_radius(case: FunctionCase) -> None:
             require(above, f"g(x) >= {c:g} times the norm whose dual is {dual}", told)
         far = float(np.linalg.norm(x))
         require(far <= g.radius() * (1 + slack), f"|x| = {far:.17g} is at most `radius` = {g.radius():.17g}", told)
-    if g.proximable:
-        value = g.value(g.prox(np.zeros(g.size), 1e6))
+    if g.proximable and math.isfinite(lowest):
+        value = g.value(g.prox(np.zeros(g.size), 1e18))
         close(value, lowest, "the value at the prox of a long step is `infimum`", atol=1e-4)
+    elif g.proximable:
+        near, far = (g.value(g.prox(np.zeros(g.size), t)) for t in (1e3, 1e18))
+        require(far < near, "the value at the prox of a long step falls to the infimum, which is -inf")
 
 
 def is_the_sum_of_its_entries(case: FunctionCase) -> None:

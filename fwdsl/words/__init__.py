@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import NUMBERS, Domain, Parameter, Word
+from .base import AXIS, NUMBERS, Domain, Parameter, Word
 from .columns import COLUMN_WORDS, ONEHOT
+from .constants import CONSTANTS, NUMBERS_BY_NAME, ConstantWord
 from .features import FEATURE_MAPS, MapWord
 from .functions import (
     CONVEX,
@@ -21,7 +22,7 @@ from .functions import (
     ConvexWord,
     FunctionWord,
 )
-from .losses import ABSOLUTE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, LossWord
+from .losses import ABSOLUTE, ENTRYWISE, HINGE, HUBER, LOSSES, QUANTILE, SQUARED_HINGE, EntryWord, LossWord
 from .options import SOLVE_OPTIONS, OptionWord
 from .set_word import NONNEGATIVE, SetWord
 from .sets import BOX, PSD, SETS, SIMPLEX
@@ -30,9 +31,12 @@ from .types import SCALAR_TYPES, TYPES, Scalar, TypeWord
 
 __all__ = [
     "ABSOLUTE",
+    "AXIS",
     "BOX",
     "COLUMN_WORDS",
+    "CONSTANTS",
     "CONVEX",
+    "ENTRYWISE",
     "FEATURE_MAPS",
     "FUNCTIONS",
     "GROUPED",
@@ -42,6 +46,7 @@ __all__ = [
     "LOSSES",
     "NONNEGATIVE",
     "NUMBERS",
+    "NUMBERS_BY_NAME",
     "ONEHOT",
     "PSD",
     "QUANTILE",
@@ -54,8 +59,10 @@ __all__ = [
     "SQUARED_HINGE",
     "SQUARES",
     "TYPES",
+    "ConstantWord",
     "ConvexWord",
     "Domain",
+    "EntryWord",
     "FunctionWord",
     "LossWord",
     "MapWord",
@@ -75,8 +82,15 @@ __all__ = [
 
 
 def function_named(name: str) -> Word | None:
-    """The loss, convex function, function or feature map of a name; None for any other word."""
-    return LOSSES.get(name) or CONVEX.get(name) or FUNCTIONS.get(name) or FEATURE_MAPS.get(name)
+    """The loss, function of entries, convex function, function or feature map of a name; None for any other word."""
+    return (
+        LOSSES.get(name)
+        or ENTRYWISE.get(name)
+        or CONVEX.get(name)
+        or FUNCTIONS.get(name)
+        or FEATURE_MAPS.get(name)
+        or CONSTANTS.get(name)
+    )
 
 
 def elsewhere(words: Iterable[Word]) -> dict[str, str]:
@@ -86,7 +100,7 @@ def elsewhere(words: Iterable[Word]) -> dict[str, str]:
 
 def function_names() -> tuple[str, ...]:
     """All names that are called like a function: of losses, convex functions, functions, feature maps."""
-    return (*LOSSES, *CONVEX, *FUNCTIONS, *FEATURE_MAPS)
+    return tuple(dict.fromkeys((*LOSSES, *ENTRYWISE, *CONVEX, *FUNCTIONS, *FEATURE_MAPS, *CONSTANTS)))
 
 
 def is_reserved(name: str) -> bool:
@@ -96,7 +110,7 @@ def is_reserved(name: str) -> bool:
 
 def kind_of_word(name: str) -> str:
     """The kind of a word of the language, for a sentence: "a loss", "a set", ...; empty for any other word."""
-    if name in LOSSES:
+    if name in LOSSES and not LOSSES[name].entrywise:
         return "a loss"
     if function_named(name) is not None:
         return "a function"

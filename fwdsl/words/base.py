@@ -12,6 +12,9 @@ Domain = Literal[
     "positive",
     "nonnegative",
     "unit",  # strictly between 0 and 1
+    "exponent",  # any number but 0
+    "at_least_1",
+    "between_1_and_2",  # strictly
     "count",  # an integer of at least 1
     "seed",  # an integer of at least 0
     "base",  # 0 or 1
@@ -69,6 +72,13 @@ NUMBERS: dict[str, NumberDomain] = {
     "unit": NumberDomain(
         "a number between 0 and 1", "between 0 and 1", "not between 0 and 1", lambda v: 0.0 < v < 1.0, "positive", 0.5
     ),
+    "exponent": NumberDomain("a number other than 0", "other than 0", "0", lambda v: v != 0.0, "unknown", 1.5),
+    "at_least_1": NumberDomain(
+        "a number of at least 1", "1 or greater", "less than 1", lambda v: v >= 1.0, "positive", 1.5
+    ),
+    "between_1_and_2": NumberDomain(
+        "a number between 1 and 2", "between 1 and 2", "not between 1 and 2", lambda v: 1.0 < v < 2.0, "positive", 1.5
+    ),
     "count": NumberDomain(
         "a whole number of at least 1",
         "a whole number from 1",
@@ -104,6 +114,8 @@ class Parameter:
     optional: bool = False
     shape: Shape = ""
     kind: Literal["", "signs", "labels", "index", "psd", "weights"] = ""
+    #: It may be given any number of times, by position.
+    repeated: bool = False
     #: Its entries are nonnegative, none is larger than the one before, and the first is positive.
     falls: bool = False
     #: For the table of data sources.
@@ -121,6 +133,15 @@ def values(*names: str) -> tuple[Parameter, ...]:
 
 GROUPS = (Parameter("groups", kind="index"), Parameter("weights", optional=True))
 """The groups of a group norm or ball, and a weight for each."""
+
+AXIS = Parameter("axis", "seed", optional=True)
+"""The axis of a matrix along which a function is taken: 1 of each row, 0 of each column."""
+
+MORE = Parameter("more", optional=True, repeated=True)
+"""Further arguments like the first one."""
+
+EXPONENT = (Parameter("p", "at_least_1"),)
+"""The exponent of a p-norm or its ball."""
 
 LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
 """The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""
@@ -152,7 +173,11 @@ class Word:
     def call(self) -> str:
         """The text of a call: `huber(prediction, target, delta=1)`."""
         written = (
-            p.name if p.default is None else f"{p.name}={p.default:g}" if not isinstance(p.default, bool) else p.name
+            "..."
+            if p.repeated
+            else p.name
+            if p.default is None or isinstance(p.default, bool)
+            else f"{p.name}={p.default:g}"
             for p in self.parameters
         )
         return f"{self.name}({', '.join(written)})" if self.parameters else self.name

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import GROUPS, LAMBDAS, Parameter, Word, values
+from .base import AXIS, EXPONENT, GROUPS, LAMBDAS, MORE, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -27,10 +27,27 @@ class ConvexWord(Word):
     ball: str = ""
     #: The degree of homogeneity, f(s x) = s^degree f(x) for s >= 0; 0 where there is none.
     degree: Literal[0, 1, 2] = 0
+    #: f(s x) = s f(x) for s >= 0, and it is no norm: it sees signs.
+    sublinear: bool = False
+    #: It is the sum over the rows of a matrix as it is the sum over pieces of a vector: of all entries it is the same.
+    adds_pieces: bool = False
+    #: It is at most a number where each of its entries is.
+    bounds_entries: bool = False
+    #: It is concave, and what stands for it in the canonical form is its negative.
+    concave: bool = False
+    #: The function f of which it is the negative at the negative: -f(-x).
+    negative_of: str = ""
+    #: The functions that it is the sum of: of differences of neighbours, and of pairs of such differences.
+    of_differences: str = ""
+    of_pairs: str = ""
     #: It depends on the Euclidean norm of all entries alone.
     euclidean: bool = False
     #: It is the same for a matrix and its transpose.
     transposable: bool = False
+    #: It is of symmetric matrices, by their eigenvalues.
+    of_eigenvalues: bool = False
+    #: It is the logarithm of a determinant.
+    of_determinant: bool = False
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
@@ -40,8 +57,14 @@ class ConvexWord(Word):
     of_matrices: str = ""
     #: The loss that it is the sum of, of a linear map of its argument.
     as_loss: str = ""
+    #: The loss of a row of scores that it is, of the class 0, beside the first of its entries: f(z) = loss(z; 0) + z_0.
+    as_row_loss: str = ""
     #: It is finite on a set only.
     domain: str = ""
+    #: It has a value for each row of a matrix, and this is the function of the matrix that they add up to.
+    total: str = ""
+    #: The parameter beside the first that is an affine number too: the function is of a stack of it and the first, in which it is convex.
+    joint: str = ""
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
     root_of: str = ""
     called: str = ""
@@ -54,7 +77,7 @@ class ConvexWord(Word):
     @property
     def certificate(self) -> Literal["exact", "rigorous"]:
         """The kind of certificate, by how its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
-        return "rigorous" if self.spectrum and not self.euclidean else "exact"
+        return "rigorous" if self.of_eigenvalues or (self.spectrum and not self.euclidean) else "exact"
 
     @property
     def additive(self) -> bool:
@@ -62,8 +85,28 @@ class ConvexWord(Word):
         return bool(self.rows) and self.rows == self.name
 
     @property
+    def by_rows(self) -> bool:
+        """True if it has a value for each row of its argument."""
+        return bool(self.total)
+
+    @property
     def is_norm(self) -> bool:
         return self.degree == 1
+
+    @property
+    def of_several(self) -> bool:
+        """True if it takes several numbers in place of a vector of them: `max(a, b, c)`."""
+        return any(p.repeated for p in self.parameters)
+
+    @property
+    def is_composed(self) -> bool:
+        """True if it is taken apart into other functions, and has no mathematics of its own."""
+        return bool(self.negative_of or self.of_differences or self.concave)
+
+    @property
+    def grows_evenly(self) -> bool:
+        """True if f(s x) = s f(x) for s >= 0: far out it grows as it does near 0."""
+        return self.is_norm or self.sublinear or bool(self.total)
 
     @property
     def adds_sizes(self) -> bool:
@@ -82,7 +125,25 @@ class ConvexWord(Word):
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return self.parameters[1:]
+        """The parameters that are constant."""
+        return tuple(p for p in self.parameters[1:] if not p.repeated and p != AXIS and p.name != self.joint)
+
+    @property
+    def along(self) -> bool:
+        """True if it may be taken of each row or each column of a matrix: `max(X, axis=1)`."""
+        return AXIS in self.parameters
+
+    @property
+    def of_each_row(self) -> str:
+        """The function that has its value for each row of a matrix; its own name where that is no other."""
+        return next((w.name for w in CONVEX.values() if w.total and CONVEX[w.total].rows == self.name), self.name)
+
+    @property
+    def sum_over_rows(self) -> str:
+        """The function of a matrix that is the sum of this one over its rows; empty where there is none."""
+        if self.adds_pieces:
+            return self.name
+        return self.total or next((w.name for w in CONVEX.values() if self.name == w.rows and "matrix" in w.of), "")
 
 
 _ANY: tuple[Shape, ...] = ("scalar", "vector", "matrix")
@@ -124,6 +185,35 @@ def _norm(
     )
 
 
+def _of_eigenvalues(
+    name: str,
+    formula: str,
+    what: str,
+    *,
+    concave: bool = False,
+    of_determinant: bool = False,
+    negative_of: str = "",
+    domain: str = "",
+    options: tuple[Parameter, ...] = (),
+    elsewhere: tuple[str, ...] = (),
+) -> ConvexWord:
+    return ConvexWord(
+        name=name,
+        formula=formula,
+        parameters=(*_X, *options),
+        elsewhere=elsewhere,
+        what=what,
+        of=("matrix",),
+        transposable=True,
+        of_eigenvalues=True,
+        concave=concave,
+        of_determinant=of_determinant,
+        negative_of=negative_of,
+        domain=domain,
+        called=f"the {what}",
+    )
+
+
 CONVEX: dict[str, ConvexWord] = {
     word.name: word
     for word in (
@@ -135,6 +225,7 @@ CONVEX: dict[str, ConvexWord] = {
             "the sum of sizes",
             transposable=True,
             rows="norm1",
+            options=(AXIS,),
             elsewhere=("l1_norm", "l1norm", "norm_l1", "l1"),
         ),
         _norm(
@@ -144,6 +235,7 @@ CONVEX: dict[str, ConvexWord] = {
             "linf_ball",
             "the largest size",
             transposable=True,
+            options=(AXIS,),
             elsewhere=("linf_norm", "norm_max"),
         ),
         _norm(
@@ -154,13 +246,14 @@ CONVEX: dict[str, ConvexWord] = {
             "the Euclidean norm",
             euclidean=True,
             of_matrices="norm_fro",
+            options=(AXIS,),
             elsewhere=("l2_norm", "l2norm", "norm_l2", "l2"),
         ),
         ConvexWord(
             name="sum_squares",
             formula="Sum of squares, of all entries.",
             parameters=_X,
-            elsewhere=("square", "sumsq"),
+            elsewhere=("sumsq",),
             what="sum of squares",
             of=_ANY,
             ball="l2_ball",
@@ -208,6 +301,16 @@ CONVEX: dict[str, ConvexWord] = {
             "the sum of row norms",
             rows="norm2",
         ),
+        ConvexWord(
+            name="rownorm2",
+            formula="The Euclidean norm of each row: a value for each, to be added up or bounded.",
+            parameters=_X,
+            elsewhere=("row_norms", "rownorms", "norms"),
+            what="norm of each row",
+            of=("matrix",),
+            total="norm21",
+            called="the norm of a row",
+        ),
         _norm(
             "norm1_inf",
             "Sum of the largest absolute values of the rows.",
@@ -233,6 +336,103 @@ CONVEX: dict[str, ConvexWord] = {
             elsewhere=("slope", "owl", "oscar", "sorted_l1_norm"),
             options=LAMBDAS,
         ),
+        _norm(
+            "norm_p",
+            "(sum |x_i|^p)^(1/p), p at least 1.",
+            ("vector",),
+            "lp_ball",
+            "the p-norm",
+            elsewhere=("pnorm", "p_norm", "lp_norm", "normp"),
+            options=(*EXPONENT, AXIS),
+        ),
+        ConvexWord(
+            name="max",
+            formula="Largest entry, or the largest of several numbers.",
+            parameters=(*_X, MORE, AXIS),
+            elsewhere=("maximum", "vmax", "amax"),
+            what="largest entry",
+            of=_ANY,
+            transposable=True,
+            sublinear=True,
+            bounds_entries=True,
+            called="the largest entry",
+        ),
+        ConvexWord(
+            name="min",
+            formula="Smallest entry, or the smallest of several numbers, concave.",
+            parameters=(*_X, MORE, AXIS),
+            elsewhere=("minimum", "vmin", "amin"),
+            what="smallest entry",
+            of=_ANY,
+            negative_of="max",
+        ),
+        ConvexWord(
+            name="sum_largest",
+            formula="Sum of the k largest entries.",
+            parameters=(*_X, Parameter("k", domain="count"), AXIS),
+            elsewhere=("sumlargest", "top_k", "sum_k_largest"),
+            what="sum of largest entries",
+            of=("vector", "matrix"),
+            transposable=True,
+            sublinear=True,
+            called="the sum of the largest entries",
+        ),
+        ConvexWord(
+            name="sum_smallest",
+            formula="Sum of the k smallest entries, concave.",
+            parameters=(*_X, Parameter("k", domain="count"), AXIS),
+            elsewhere=("sumsmallest",),
+            what="sum of smallest entries",
+            of=("vector", "matrix"),
+            negative_of="sum_largest",
+        ),
+        ConvexWord(
+            name="tv",
+            formula="Total variation: the sum of the sizes of differences of neighbours, times weights. Of a matrix the lengths "
+            "of the differences down and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
+            parameters=(
+                *_X,
+                Parameter("weights", optional=True),
+                Parameter("isotropic", domain="boolean", default=True),
+            ),
+            elsewhere=("total_variation", "totalvariation", "tv_norm"),
+            what="total variation",
+            of=("vector", "matrix"),
+            of_differences="norm1",
+            of_pairs="norm21",
+        ),
+        ConvexWord(
+            name="joint_kl_div",
+            formula="Sum of x log(x/y) - x + y over the pairs of entries (x, y), x and y >= 0: what `kl_div` is of two affine expressions.",
+            parameters=_X,
+            what="relative entropy of both arguments",
+            of=("vector",),
+            sublinear=True,
+            adds_pieces=True,
+            domain="nonnegative",
+        ),
+        ConvexWord(
+            name="geo_mean",
+            formula="(x_1 x_2 ... x_n)^(1/n), the geometric mean, concave, x >= 0.",
+            parameters=_X,
+            elsewhere=("geomean", "geometric_mean"),
+            what="geometric mean",
+            of=("vector",),
+            sublinear=True,
+            concave=True,
+            domain="nonnegative",
+        ),
+        ConvexWord(
+            name="log_sum_exp",
+            formula="log sum exp(x_i), of all entries.",
+            parameters=(*_X, AXIS),
+            elsewhere=("logsumexp", "lse", "softmax_max"),
+            what="logarithm of a sum of exponentials",
+            of=("vector", "matrix"),
+            transposable=True,
+            as_row_loss="softmax",
+            called="the log-sum-exp",
+        ),
         ConvexWord(
             name="entropy",
             formula="Sum of x log x.",
@@ -253,6 +453,51 @@ CONVEX: dict[str, ConvexWord] = {
             as_loss="squared",
             root_of="P",
         ),
+        ConvexWord(
+            name="quad_over_lin",
+            formula="x' x / t for t > 0, both affine.",
+            parameters=(*_X, Parameter("t")),
+            elsewhere=("quadoverlin", "quad_over_linear"),
+            what="sum of squares over a positive number, jointly convex in both",
+            of=("scalar", "vector"),
+            joint="t",
+        ),
+        _of_eigenvalues(
+            "lambda_max",
+            "Largest eigenvalue.",
+            "largest eigenvalue",
+            elsewhere=("eigmax", "max_eigenvalue", "largest_eigenvalue", "lambdamax"),
+        ),
+        _of_eigenvalues(
+            "sum_largest_eigs",
+            "Sum of the k largest eigenvalues.",
+            "sum of largest eigenvalues",
+            options=(Parameter("k", domain="count"),),
+            elsewhere=("lambda_sum_largest", "sumlargesteigs", "sum_largest_eigenvalues", "eigsumlargest"),
+        ),
+        _of_eigenvalues(
+            "lambda_min",
+            "Smallest eigenvalue; concave.",
+            "smallest eigenvalue",
+            negative_of="lambda_max",
+            elsewhere=("eigmin", "min_eigenvalue", "smallest_eigenvalue", "lambdamin"),
+        ),
+        _of_eigenvalues(
+            "log_det",
+            "Logarithm of the determinant, on positive definite matrices; concave.",
+            "logarithm of a determinant",
+            concave=True,
+            of_determinant=True,
+            domain="psd",
+            elsewhere=("logdet", "slogdet", "log_determinant"),
+        ),
+        _of_eigenvalues(
+            "tr_inv",
+            "Trace of the inverse, on positive definite matrices.",
+            "trace of an inverse",
+            domain="psd",
+            elsewhere=("trace_inv", "trinv"),
+        ),
     )
 }
 
@@ -267,9 +512,13 @@ _SECOND_SIZE = Parameter("k", optional=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionWord(Word):
-    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression."""
+    """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression.
+
+    One that `averages` then divides by their number.
+    """
 
     reduces: bool = False
+    averages: bool = False
 
 
 FUNCTIONS: dict[str, FunctionWord] = {
@@ -277,6 +526,12 @@ FUNCTIONS: dict[str, FunctionWord] = {
     for word in (
         FunctionWord(
             name="inner", formula="Contracts all axes of D but the first with X.", parameters=values("D", "X")
+        ),
+        FunctionWord(
+            name="combine",
+            formula="The sum of x_i M_i over the matrices M_i of a tensor M.",
+            parameters=values("x", "M"),
+            elsewhere=("tensordot", "einsum", "linear_combination"),
         ),
         FunctionWord(name="quad", formula="u_i' X u_i for the rows u_i of U.", parameters=values("U", "X")),
         FunctionWord(
@@ -294,12 +549,59 @@ FUNCTIONS: dict[str, FunctionWord] = {
         ),
         FunctionWord(name="trace", formula="The trace of a square matrix.", parameters=values("X"), elsewhere=("tr",)),
         FunctionWord(
-            name="sum", formula="The sum over all entries, or of a loss over samples.", parameters=_X, reduces=True
+            name="sum",
+            formula="The sum over all entries, over an axis of a matrix, or of a loss over samples.",
+            parameters=(*_X, AXIS),
+            reduces=True,
         ),
         FunctionWord(
-            name="mean", formula="The mean over all entries, or of a loss over samples.", parameters=_X, reduces=True
+            name="mean",
+            formula="The mean over all entries, over an axis of a matrix, or of a loss over samples.",
+            parameters=(*_X, AXIS),
+            reduces=True,
+            averages=True,
         ),
         FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(
+            name="hstack",
+            formula="Numbers and vectors one after the other, or matrices beside each other.",
+            parameters=(Parameter("a"), MORE),
+            elsewhere=("concatenate", "concat", "horzcat", "hcat", "append", "column_stack"),
+        ),
+        FunctionWord(
+            name="vstack",
+            formula="Vectors as rows, and matrices, below each other.",
+            parameters=(Parameter("a"), MORE),
+            elsewhere=("vertcat", "vcat", "row_stack"),
+        ),
+        FunctionWord(
+            name="vec",
+            formula="The entries of a matrix as a vector, row after row.",
+            parameters=values("X"),
+            elsewhere=("flatten", "ravel"),
+        ),
+        FunctionWord(
+            name="reshape",
+            formula="The entries in another shape, row after row: a vector of n, or an n x k matrix.",
+            parameters=(*values("x", "n"), _SECOND_SIZE),
+        ),
+        FunctionWord(name="outer", formula="The matrix of the products a_i b_j.", parameters=values("a", "b")),
+        FunctionWord(
+            name="diff",
+            formula="The differences of neighbours, x[1:] - x[:-1], along the first axis; order=2 takes them twice.",
+            parameters=(*_X, Parameter("order", "count", default=1.0), AXIS),
+        ),
+        FunctionWord(
+            name="cumsum",
+            formula="The sums of the entries up to each one, along the first axis.",
+            parameters=(*_X, AXIS),
+        ),
+        FunctionWord(
+            name="conv",
+            formula="The convolution of two vectors of m and n entries, m + n - 1 entries.",
+            parameters=values("k", "x"),
+            elsewhere=("convolve", "conv1d"),
+        ),
         FunctionWord(name="dim", formula="The number of columns of a feature map.", parameters=values("Phi")),
     )
 }

@@ -1,22 +1,40 @@
-"""The losses. Each has its mathematics in `fwdsl.atoms.losses`, in a file of its name."""
+"""The losses, and the functions of one number at a time. Each has its mathematics in `fwdsl.atoms.losses`, in a file of its name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from .base import Parameter, Word, Words
 
+Target = Literal["real", "signs", "labels", "none"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossWord(Word):
-    """A loss of a prediction z and a target b, summed or averaged over samples.
+    """A loss of a prediction z and a target b, summed or averaged over samples; or, without a target, a function of one number.
 
-    `target` says what b is: numbers, signs (labels of two values) or labels (classes). `scores`: z is a row of scores for each sample.
+    `target` says what b is: numbers, signs (labels of two values), labels (classes), or none. `scores`: z is a row of scores for each sample.
     A prediction is read as a class by its sign where the target is `signs`, by its largest score where it is `labels`.
     """
 
-    target: Literal["real", "signs", "labels"]
+    target: Target
+    #: The target that stands for one which is left out; None where it must be given.
+    alone: float | None = None
+    #: The function of this name is concave, and the loss is its negative: where its option lies between these two numbers.
+    concave: tuple[float, float] | None = None
+    #: The loss without a target that it is for some values of its option; empty for the others.
+    instead: Callable[[float], str] | None = None
+    #: The loss that it is where the constant comes first and the prediction second.
+    turned_round: str = ""
+    #: The convex function of pairs that it is where both of its sides depend on variables.
+    jointly: str = ""
+    #: Its targets are not negative.
+    nonnegative_target: bool = False
+    #: Of two numbers it is a term by itself, without `mean` or `sum`.
+    of_numbers: bool = False
     scores: bool = False
     #: It depends on z - b alone, so that a shift of the targets is one of the predictions.
     residual: bool = False
@@ -28,17 +46,54 @@ class LossWord(Word):
     @property
     def classifies(self) -> bool:
         """True if a prediction is read as a class."""
-        return self.target != "real"
+        return self.target in ("signs", "labels")
+
+    @property
+    def entrywise(self) -> bool:
+        """True if it is a function of one number, without a target."""
+        return self.target == "none"
+
+    @property
+    def by_option(self) -> bool:
+        """True if its option decides whether it is convex or concave: a number that is written in the program."""
+        return self.concave is not None and bool(self.options)
+
+    def is_concave(self, options: Mapping[str, float]) -> bool:
+        """True if the function of this name is concave for these options, and the loss its negative."""
+        if self.concave is None or not self.options:
+            return self.concave is not None
+        lo, hi = self.concave
+        return lo < options[self.options[0].name] < hi
 
     @property
     def summary(self) -> str:
         """The formula, with what its target is."""
         kind = f"; y are {self.target}" if self.classifies else ""
-        return f"{self.formula.removesuffix('.')} per sample{kind}."
+        return f"{self.formula.removesuffix('.')} per {'entry' if self.entrywise else 'sample'}{kind}."
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        return self.parameters[2:]
+        return self.parameters[1 if self.entrywise else 2 :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryWord(Word):
+    """A function of one number that is a loss of ours: f(z) = l(factor z + shift; target) + residual (z - target), with these options.
+
+    Without a `target` of its record it takes one where the loss does.
+    """
+
+    loss: str
+    target: float | None = None
+    factor: float = 1.0
+    shift: float = 0.0
+    residual: float = 0.0
+    fixed: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The formula."""
+        return f"{self.formula.removesuffix('.')} per entry."
 
 
 def loss_word(
@@ -49,6 +104,11 @@ def loss_word(
     residual: bool = False,
     square: bool = False,
     likelihood: bool = False,
+    alone: float | None = None,
+    turned_round: str = "",
+    jointly: str = "",
+    nonnegative_target: bool = False,
+    of_numbers: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -56,16 +116,47 @@ def loss_word(
     return LossWord(
         name=name,
         formula=formula,
-        parameters=(Parameter("prediction"), Parameter("target", kind=kind), *options),
+        parameters=(Parameter("prediction"), Parameter("target", kind=kind, optional=alone is not None), *options),
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
         residual=residual or square,
         square=square,
         likelihood=likelihood,
+        alone=alone,
+        turned_round=turned_round,
+        jointly=jointly,
+        nonnegative_target=nonnegative_target,
+        of_numbers=of_numbers,
     )
 
 
+def _function(
+    name: str,
+    formula: str,
+    *options: Parameter,
+    concave: tuple[float, float] | None = None,
+    instead: Callable[[float], str] | None = None,
+    elsewhere: tuple[str, ...] = (),
+) -> LossWord:
+    """The record of a function of one number with mathematics of its own."""
+    return LossWord(
+        name=name,
+        formula=formula,
+        parameters=(Parameter("z"), *options),
+        elsewhere=elsewhere,
+        target="none",
+        concave=concave,
+        instead=instead,
+    )
+
+
+def _even(p: float) -> str:
+    """The loss that a power of an even exponent is, which is finite for all numbers."""
+    return "" if p <= 0.0 or p % 2.0 else "squared" if p == 2.0 else "abs_power"
+
+
+_Z = (Parameter("z"),)
 _EPS = Parameter("eps", "nonnegative", 0.1)
 
 LOSSES: dict[str, LossWord] = Words(
@@ -83,10 +174,11 @@ LOSSES: dict[str, LossWord] = Words(
             "r^2/2 where |r| <= delta, else delta (|r| - delta/2), with r = z - b.",
             Parameter("delta", "positive", 1.0),
             residual=True,
+            alone=0.0,
         ),
         loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
         loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
-        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True),
+        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True, alone=-1.0),
         loss_word("hinge", "max(0, 1 - y z).", target="signs"),
         loss_word("squared_hinge", "max(0, 1 - y z)^2.", target="signs"),
         loss_word(
@@ -108,8 +200,86 @@ LOSSES: dict[str, LossWord] = Words(
             target="labels",
         ),
         loss_word("weston_watkins", "sum over l != y of max(0, 1 + Z_l - Z_y).", target="labels"),
+        loss_word(
+            "gamma_loss",
+            "z + b exp(-z), b >= 0: gamma or exponential b with mean exp(z).",
+            nonnegative_target=True,
+            likelihood=True,
+            elsewhere=("gamma_deviance", "exponential_loss"),
+        ),
+        loss_word(
+            "tweedie_loss",
+            "b exp(-a z)/a + exp((1 - a) z)/(1 - a), a = power - 1, b >= 0: compound Poisson b with mean exp(z).",
+            Parameter("power", "between_1_and_2", 1.5),
+            nonnegative_target=True,
+            elsewhere=("tweedie_deviance", "tweedie"),
+        ),
+        loss_word(
+            "poisson_rate",
+            "z - b + b log(b/z), z >= 0, b >= 0: counts b with mean z.",
+            nonnegative_target=True,
+            of_numbers=True,
+            likelihood=True,
+        ),
+        loss_word(
+            "kl_div",
+            "z log(z/b) - z + b, z >= 0, b >= 0.",
+            turned_round="poisson_rate",
+            jointly="joint_kl_div",
+            nonnegative_target=True,
+            of_numbers=True,
+            elsewhere=("kullback_leibler", "kl"),
+        ),
+        _function("log", "log(z), concave, z > 0.", concave=(-inf, inf), elsewhere=("ln",)),
+        _function(
+            "power",
+            "z^p, z >= 0: convex for p >= 1 and for p < 0 (z > 0), concave for 0 < p < 1; |z|^p for even p.",
+            Parameter("p", "exponent"),
+            concave=(0.0, 1.0),
+            instead=_even,
+            elsewhere=("pow",),
+        ),
+        _function("abs_power", "|z|^p, p >= 1.", Parameter("p", "at_least_1")),
     )
 )
+
+ENTRYWISE: dict[str, EntryWord] = {
+    word.name: word
+    for word in (
+        EntryWord(name="abs", formula="|z|.", parameters=_Z, loss="absolute", target=0.0, elsewhere=("fabs",)),
+        EntryWord(name="square", formula="z^2.", parameters=_Z, loss="squared", target=0.0),
+        EntryWord(
+            name="pos",
+            formula="max(0, z).",
+            parameters=_Z,
+            loss="hinge",
+            target=1.0,
+            factor=-1.0,
+            shift=1.0,
+            elsewhere=("relu", "positive_part"),
+        ),
+        EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0),
+        EntryWord(name="sqrt", formula="sqrt(z), concave, z >= 0.", parameters=_Z, loss="power", fixed=(("p", 0.5),)),
+        EntryWord(
+            name="inv_pos",
+            formula="1/z, z > 0.",
+            parameters=_Z,
+            loss="power",
+            fixed=(("p", -1.0),),
+            elsewhere=("reciprocal", "inv"),
+        ),
+        EntryWord(
+            name="rel_entr",
+            formula="x log(x/b) or b log(b/x), for a constant b >= 0 on one side and x >= 0 on the other.",
+            parameters=(Parameter("x"), Parameter("b")),
+            loss="kl_div",
+            residual=1.0,
+            elsewhere=("relative_entropy",),
+        ),
+        EntryWord(name="log1p", formula="log(1 + z), concave, z > -1.", parameters=_Z, loss="log", shift=1.0),
+    )
+}
+"""The functions of one number that are spelled otherwise: as losses at a constant target."""
 
 ABSOLUTE, QUANTILE, HUBER = "absolute", "quantile", "huber"
 HINGE, SQUARED_HINGE = "hinge", "squared_hinge"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .base import GROUPS, LAMBDAS, Parameter, Words
+from .base import EXPONENT, GROUPS, LAMBDAS, Parameter, Words
 from .set_word import SetWord
 
 _RADIUS = (Parameter("r", "positive"),)
@@ -133,6 +133,15 @@ SETS: dict[str, SetWord] = Words(
             of="vector",
             norm="sorted_l1",
             polyhedral=True,
+            permutable=True,
+        ),
+        SetWord(
+            name="lp_ball",
+            formula="norm_p(x, p) <= r.",
+            parameters=(*EXPONENT, *_RADIUS),
+            of="vector",
+            norm="norm_p",
+            polyhedral=False,
             permutable=True,
         ),
         SetWord(

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from .base import Parameter, Word
 from .columns import COLUMN_WORDS
+from .constants import CONSTANTS
 from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
-from .losses import LOSSES, LossWord
+from .losses import ENTRYWISE, LOSSES, LossWord
 from .options import SOLVE_OPTIONS
 from .set_word import SetWord
 from .sets import SETS
@@ -55,8 +56,20 @@ def _clause(sentence: str) -> str:
 def _losses() -> str:
     return _table(
         ("loss", "of one sample", "target"),
-        *((_of_loss(w), _clause(w.formula), target_of(w)) for w in LOSSES.values()),
+        *((_of_loss(w), _clause(w.formula), target_of(w)) for w in LOSSES.values() if not w.entrywise),
     )
+
+
+def _entrywise() -> str:
+    """The functions of entries: first those that are losses at a constant target."""
+    alone = (_alone(w) for w in LOSSES.values() if w.alone is not None)
+    own = (w for w in LOSSES.values() if w.entrywise)
+    calls = ((f"`{w.call}`", _clause(w.formula)) for w in (*ENTRYWISE.values(), *own))
+    return _table(("function", "of one entry"), *sorted((*calls, *alone)))
+
+
+def _alone(word: LossWord) -> tuple[str, str]:
+    return _call(word.name, ("z",), word.options), f"`{word.name}({word.parameters[0].name}, {word.alone:g})`"
 
 
 def _of_loss(word: LossWord) -> str:
@@ -77,7 +90,7 @@ def _convex() -> str:
         *(
             (
                 _call(w.name, ("X" if w.of == ("matrix",) else "x",), w.options),
-                ", ".join(_ARGUMENTS[shape] for shape in w.of),
+                "symmetric matrices" if w.of_eigenvalues else ", ".join(_ARGUMENTS[shape] for shape in w.of),
                 _clause(w.formula),
             )
             for w in CONVEX.values()
@@ -111,11 +124,16 @@ def _functions() -> str:
     return _table(("function", "value"), *((_calls(w), _clause(w.formula)) for w in FUNCTIONS.values()))
 
 
+def _constants() -> str:
+    rows = ((_calls(w), _clause(w.formula), w.domain) for w in CONSTANTS.values())
+    return _table(("function of constants", "value", "of"), *rows)
+
+
 def _calls(word: Word) -> str:
     """The call without the parameters that may be left out, and the one with them."""
     calls = (
         _call(word.name, (p.name for p in word.parameters if p.required), ()),
-        _call(word.name, (p.name for p in word.parameters), ()),
+        _call(word.name, ("..." if p.repeated else p.name for p in word.parameters), ()),
     )
     return ", ".join(dict.fromkeys(calls))
 
@@ -173,10 +191,12 @@ def _options() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "losses": _losses,
+    "entrywise": _entrywise,
     "convex": _convex,
     "sets": _sets,
     "maps": _maps,
     "functions": _functions,
+    "constants": _constants,
     "types": _types,
     "sources": _sources,
     "columns": _columns,

@@ -18,14 +18,20 @@ class TypeWord:
     of: Literal["", "signs", "dimension", "type"] = ""
     of_required: bool = False
     data: bool = True
+    param: bool = False
     var: bool = False
     example: str = ""
     meaning: str = ""
 
     @property
+    def is_number(self) -> bool:
+        """True if it is a domain of numbers."""
+        return self.dims == (0,)
+
+    @property
     def of_parameters(self) -> bool:
         """True if a parameter may be declared with the type."""
-        return self.dims == (0,)
+        return self.is_number or self.param
 
 
 TYPES: dict[str, TypeWord] = {
@@ -33,8 +39,8 @@ TYPES: dict[str, TypeWord] = {
     "positive": TypeWord((0,), example="positive", meaning="a number above 0"),
     "nonnegative": TypeWord((0,), var=True, example="nonnegative", meaning="a number from 0"),
     "count": TypeWord((0,), example="count", meaning="a whole number from 1"),
-    "vector": TypeWord((1,), var=True, example="vector[n]", meaning="a vector"),
-    "matrix": TypeWord((2,), var=True, example="matrix[n, d]", meaning="a matrix; data may be sparse"),
+    "vector": TypeWord((1,), param=True, var=True, example="vector[n]", meaning="a vector"),
+    "matrix": TypeWord((2,), param=True, var=True, example="matrix[n, d]", meaning="a matrix; data may be sparse"),
     "tensor": TypeWord(None, example="tensor[n, d, e]", meaning="three axes or more; two are allowed"),
     "signs": TypeWord(
         (1, 2), example="signs[n]", meaning="labels of exactly two values, mapped to -1 and +1, the smaller to -1"

@@ -18,8 +18,13 @@ from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, ConvexSet, Ridged, build
 from fwdsl.testing.functions import FunctionCase, Tolerances
 
 #: The norms and sets of matrices, and the sets of symmetric ones.
-MATRIX_NORMS = [name for name, word in words.CONVEX.items() if "matrix" in word.of and name != "sum_squares"]
+MATRIX_NORMS = [
+    name
+    for name, word in words.CONVEX.items()
+    if "matrix" in word.of and not word.negative_of and name != "sum_squares"
+]
 MATRIX_SETS = [name for name, word in words.SETS.items() if word.of != "vector"]
+OF_EIGENVALUES = [name for name, word in words.CONVEX.items() if word.of_eigenvalues and not word.negative_of]
 SYMMETRIC = [name for name, word in words.SETS.items() if word.of == "symmetric"]
 
 GROUPS = {"groups": [[0, 3], [4, 2], [1]], "weights": [1.0, 2.0, 0.5]}
@@ -48,6 +53,10 @@ OF_VECTORS: dict[str, list[dict[str, Any]]] = {
     "sorted_l1_ball": [
         *({"r": r, "lambdas": LAMBDAS["lambdas"]} for r in (1.5, 0.0, 20.0, 1e-6)),
         {"r": 1.5, "lambdas": np.ones(5)},
+    ],
+    "lp_ball": [
+        {"p": p, "r": r}
+        for p, r in ((1.5, 1.5), (3.0, 1.5), (1.0, 1.5), (2.0, 1.5), (1.2, 20.0), (7.0, 1e-6), (1.05, 0.7), (4.0, 0.0))
     ],
     "halfspace": [
         {"a": np.array([1.0, -2.0, 0.0, 0.5, 3.0]), "b": 1.0},
@@ -95,6 +104,7 @@ OF_NOTHING: dict[str, dict[str, Any]] = {
     "ksupport_ball": {"k": 2, "r": 0.0},
     "group_ball": {"r": 0.0, "groups": []},
     "sorted_l1_ball": {"r": 0.0, "lambdas": np.zeros(0)},
+    "lp_ball": {"p": 3.0, "r": 0.0},
     "halfspace": {"a": 1.0, "b": 0.0},
     "affine": {"A": np.zeros((0, 0)), "b": 0.0},
     "polytope": {"V": np.zeros((1, 0))},
@@ -130,25 +140,41 @@ class Case:
         """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
         if not self.matrix:
             return (SIZE,)
+        if self.norm in OF_EIGENVALUES:
+            return (3, 3)
         return (3, 3) if self.on in (*SYMMETRIC, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
 
     @property
     def symmetric(self) -> bool:
         """True if it is a function of symmetric matrices."""
-        return self.matrix and self.on in SYMMETRIC
+        return self.matrix and (self.on in SYMMETRIC or self.norm in OF_EIGENVALUES)
 
     def build(self, c: float, arguments: dict[str, Any]) -> VectorFunction | None:
         """c times the norm on the set with these arguments; None where there is no joint prox."""
         on = (self.on, arguments) if self.on else None
         if self.matrix:
-            return build_matrix((self.norm, c) if self.norm else None, on, self.shape)
+            return build_matrix(norm_of(self.norm, c), on, self.shape)
         return build(norm_of(self.norm, c), on, SIZE)
 
 
+#: The options of the functions that have some.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "group_norm": GROUPS,
+    "sorted_l1": LAMBDAS,
+    "sum_largest": {"k": 2},
+    "norm_p": {"p": 1.5},
+    "sum_largest_eigs": {"k": 2},
+}
+
+
 def norm_of(name: str | None, c: float) -> Any:
-    """The norm of vectors as `build` takes it."""
-    more = {"group_norm": GROUPS, "sorted_l1": LAMBDAS}
-    return None if name is None else ((name, c, more[name]) if name in more else (name, c))
+    """The norm as `build` takes it."""
+    return None if name is None else ((name, c, OPTIONS[name]) if name in OPTIONS else (name, c))
+
+
+def is_joint(norm: str | None) -> bool:
+    """True if a function is of a number and a vector together, and never of no entries."""
+    return norm is not None and bool(words.CONVEX[norm].joint)
 
 
 VECTORS = [
@@ -167,7 +193,13 @@ SETS_OF_MATRICES = [case for case in MATRICES if case.norm is None]
 
 each = pytest.mark.parametrize("case", [*VECTORS, *PROXIMABLE], ids=str)
 each_of_nothing = pytest.mark.parametrize(
-    "case", [case for case in (*VECTORS, *PROXIMABLE) if case.on is None or case.on in OF_NOTHING], ids=str
+    "case",
+    [
+        case
+        for case in (*VECTORS, *PROXIMABLE)
+        if (case.on is None and not is_joint(case.norm)) or case.on in OF_NOTHING
+    ],
+    ids=str,
 )
 each_vector = pytest.mark.parametrize("case", VECTORS, ids=str)
 each_matrix = pytest.mark.parametrize("case", PROXIMABLE, ids=str)

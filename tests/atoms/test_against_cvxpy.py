@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.vectors import ConvexSet, Ridged
-from tests.atoms.pairs import GROUPS, LAMBDAS, SIZE, Case, each_matrix, each_vector, functions, set_within
+from tests.atoms.pairs import GROUPS, LAMBDAS, OPTIONS, SIZE, Case, each_matrix, each_vector, functions, set_within
 
 #: The prox is as far off as the root of the gap.
 PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -20,6 +20,20 @@ PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 def norm_of_vectors(name: str, x: Any) -> Any:
     if name == "entropy":
         return -cp.sum(cp.entr(x))
+    if name == "max":
+        return cp.max(x)
+    if name == "log_sum_exp":
+        return cp.log_sum_exp(x)
+    if name == "joint_kl_div":
+        return cp.sum(cp.kl_div(x[0::2], x[1::2]))
+    if name == "geo_mean":
+        return -cp.geo_mean(x)
+    if name == "norm_p":
+        return cp.pnorm(x, OPTIONS["norm_p"]["p"])
+    if name == "sum_largest":
+        return cp.sum_largest(x, OPTIONS["sum_largest"]["k"])
+    if name == "quad_over_lin":
+        return cp.quad_over_lin(x[1:], x[0])
     if name == "group_norm":
         return sum(w * cp.norm(x[g], 2) for g, w in zip(GROUPS["groups"], GROUPS["weights"], strict=True))
     if name == "sorted_l1":
@@ -48,6 +62,8 @@ def constraints_of_vectors(on: Any, x: Any) -> list[Any]:
         return [x == mix @ on.c, cp.sum(mix, axis=0) == 1, cp.sum(mix, axis=1) == 1]
     if name == "group_ball":
         return [norm_of_vectors("group_norm", x) <= on.r]
+    if name == "lp_ball":
+        return [cp.pnorm(x, on.p) <= on.r]
     if name == "sorted_l1_ball":
         return [norm_of_vectors("sorted_l1", x) <= on.r]
     if name == "ksupport_ball":
@@ -93,6 +109,13 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "entropy": lambda: -cp.sum(cp.entr(x)),
         "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
+        "max": lambda: cp.max(x),
+        "log_sum_exp": lambda: cp.log_sum_exp(x),
+        "sum_largest": lambda: cp.sum_largest(x, OPTIONS["sum_largest"]["k"]),
+        "lambda_max": lambda: cp.lambda_max(x),
+        "sum_largest_eigs": lambda: cp.lambda_sum_largest(x, 2),
+        "log_det": lambda: -cp.log_det(x),
+        "tr_inv": lambda: cp.tr_inv(x),
     }[name]()
 
 

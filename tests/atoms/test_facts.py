@@ -10,13 +10,17 @@ import numpy as np
 
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import Ridged, build
-from tests.atoms.pairs import Case, each_matrix, each_vector, functions, points
+from tests.atoms.pairs import OF_EIGENVALUES, Case, each_matrix, each_vector, functions, points
 
 #: Pairs whose vector kernels have no version along lines.
 UNCOMPILED = [
     f"{c:g} * {norm}"
     for c in (0.7, 4.0)
-    for norm in ("norm21 on rows(nonnegative)", *(f"norm1 on {on}(l2_ball(0.5))" for on in ("rows", "columns")))
+    for norm in (
+        "log_sum_exp",
+        "norm21 on rows(nonnegative)",
+        *(f"norm1 on {on}(l2_ball(0.5))" for on in ("rows", "columns")),
+    )
 ]
 
 
@@ -35,6 +39,7 @@ def test_facts_of_vectors(case: Case) -> None:
 def test_facts_of_matrices(case: Case) -> None:
     for g in functions(case, ridge=False):
         spectral = any("nuc" in str(p) or "spec" in str(p) or p == "psd" for p in case.pair)
+        spectral = spectral or case.norm in OF_EIGENVALUES
         assert g.size == math.prod(case.shape) and g.proximable and g.curvature == 0.0
         assert (g.certificate == "rigorous") == spectral
         assert g.compiled == (not spectral and g.describe() not in UNCOMPILED)

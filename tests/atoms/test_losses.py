@@ -16,8 +16,12 @@ from fwdsl.testing.losses import LOSS_CHECKS, LossCase, loss_case
 
 #: Values of the parameters to try besides the defaults.
 OTHERS = {"quantile": 0.15, "huber": 0.3, "epsilon_insensitive": 0.0, "squared_epsilon_insensitive": 0.7}
-CASES = [(name, tuple(q.default for q in loss.word.options)) for name, loss in LOSSES.items()]
+CASES = [(name, case.f.p) for name, loss in LOSSES.items() for case in [loss_case(loss)]]
+CASES = [(name, tuple(p.tolist())) for name, p in CASES]
 CASES += [(name, (value,)) for name, value in OTHERS.items()]
+CASES += [("power", (p,)) for p in (-2.5, -1.0, 0.2, 0.5, 1.0, 1.1, 3.0, 5.5)]
+CASES += [("abs_power", (p,)) for p in (1.0, 1.1, 2.0, 4.0)]
+CASES += [("tweedie_loss", (p,)) for p in (1.1, 1.9)]
 
 each = pytest.mark.parametrize(
     ("name", "parameters"), CASES, ids=lambda x: x if isinstance(x, str) else "-".join(map(str, x))

@@ -24,14 +24,21 @@ def test_functions(case: Case, check: Callable[[FunctionCase], None]) -> None:
 @each_of_nothing
 def test_no_entries(case: Case) -> None:
     on = (case.on, OF_NOTHING[case.on]) if case.on else None
+    arguments = {
+        "group_norm": {"groups": []},
+        "sorted_l1": {"lambdas": []},
+        "sum_largest": {"k": 1},
+        "norm_p": {"p": 3.0},
+        "sum_largest_eigs": {"k": 1},
+    }
+    more = (arguments[case.norm],) if case.norm in arguments else ()
+    norm: Any = (case.norm, 1.0, *more) if case.norm else None
     if case.matrix:
         # rows of no entries could not sum to 1
         shape = (0, 3) if case.on == "simplex_product" else (0, 0)
-        g = build_matrix((case.norm, 1.0) if case.norm else None, on, shape)
+        g = build_matrix(norm, on, shape)
     else:
-        arguments = {"group_norm": {"groups": []}, "sorted_l1": {"lambdas": []}}
-        more = (arguments[case.norm],) if case.norm in arguments else ()
-        g = build((case.norm, 1.0, *more) if case.norm else None, on, 0)  # type: ignore[arg-type]
+        g = build(norm, on, 0)
     assert g is not None
     nothing = np.empty(0)
     assert g.prox(nothing, 1.0).shape == (0,) and (not g.compiled or compiled_prox(g, nothing, 1.0).shape == (0,))

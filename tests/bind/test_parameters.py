@@ -1,102 +1,149 @@
+"""Parameters that are vectors and matrices, and parameters between bounds."""
+
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.bind import Bindings
+from fwdsl.cli import main
+from fwdsl.readers.sources import SourceSpec, parse_set_argument
+from fwdsl.results.loading import saved_problem
 
-DATA = "data b: vector[n]\n"
-B = [1.0, 2.0, 3.0, 4.0]
-
-
-def test_a_default_is_a_number_of_dimensions_and_parameters(bound):
-    instance = bound(DATA + "param c: positive = 2\nparam mu: nonnegative = 10/n\nparam nu: real = -mu * c", b=B)
-    assert {n: instance.values[n] for n in ("c", "mu", "nu")} == {"c": 2.0, "mu": 2.5, "nu": -5.0}
-    assert instance.origins["mu"] == "the declaration"
-
-
-def test_a_later_default_uses_the_value_given_for_an_earlier_one(bound):
-    assert bound("param c: positive = 2\nparam mu: positive = 3 * c", c=5).values == {"c": 5.0, "mu": 15.0}
-
-
-@pytest.mark.parametrize("value", [3, 3.0, np.float32(3), np.array(3), np.array([3.0]), True + 2])
-def test_a_parameter_is_a_float(bound, value):
-    result = bound("param delta: count", delta=value).values["delta"]
-    assert result == 3.0 and type(result) is float
+RNG = np.random.default_rng(4)
+A, B = RNG.standard_normal((7, 4)), RNG.standard_normal(7)
+TEXT = """
+data A: matrix[m, n], b: vector[m]
+param rho: real in box(0, 1) = 0.5
+param w: vector[n] in nonnegative
+param C: matrix[n, n] in box(-1, 2) = eye(n)
+param mu: vector[n] = zeros(n)
+var x: vector[n]
+minimize sum_squares(A @ x - b) + rho * norm1(w * x) + (1 - rho) * sum_squares(C @ x - mu)
+"""
+W = np.array([1.0, 0.0, 2.0, 0.5])
 
 
-def test_set_wins_over_the_default(declare, tmp_path):
-    from fwdsl.bind import bind
+def problem(**values: Any) -> fw.Problem:
+    return fw.parse(TEXT).bind(A=A, b=B, **values)
 
-    instance, diagnostics = bind(declare("param delta: positive = 1"), Bindings(params={"delta": 3.0}), tmp_path)
-    assert diagnostics == () and instance is not None
-    assert instance.values == {"delta": 3.0}
-    assert instance.origins == {"delta": "--set delta"}
+
+def value(x: np.ndarray, w: np.ndarray, rho: float = 0.5, C: np.ndarray | None = None, mu: Any = 0.0) -> float:
+    C = np.eye(4) if C is None else C
+    return float(((A @ x - B) ** 2).sum() + rho * abs(w * x).sum() + (1 - rho) * ((C @ x - mu) ** 2).sum())
+
+
+def test_values_are_bound_anew_without_reading_data_again() -> None:
+    first = problem(w=W)
+    assert first.solve(tol=1e-9).objective == pytest.approx(value(first.solve(tol=1e-9)["x"], W), rel=1e-9)
+    C = np.clip(RNG.standard_normal((4, 4)), -1, 2)
+    second = first.bind(w=2 * W, C=C, mu=np.ones(4), rho=0.25)
+    solution = second.solve(tol=1e-9)
+    assert second.instance.values["A"] is first.instance.values["A"]
+    assert solution.objective == pytest.approx(value(solution["x"], 2 * W, 0.25, C, 1.0), rel=1e-9)
+    whole = problem(w=2 * W, C=C, mu=np.ones(4), rho=0.25).solve(tol=1e-9)
+    assert solution.objective == pytest.approx(whole.objective, rel=1e-8)
+    assert first.bind(w=[1, 0, 2, 0.5]).solve(tol=1e-9).objective == pytest.approx(first.solve(tol=1e-9).objective)
 
 
 @pytest.mark.parametrize(
-    ("domain", "value", "expected"),
+    ("given", "code"),
     [
-        ("positive", 0.0, "greater than 0"),
-        ("positive", -2, "greater than 0"),
-        ("nonnegative", -0.5, "0 or greater"),
-        ("count", 2.5, "a whole number from 1"),
-        ("count", 0, "a whole number from 1"),
-        ("real", np.nan, "finite"),
-        ("positive", np.inf, "finite"),
+        ({"w": -W - 1}, "FW4516"),
+        ({"w": W[:3]}, "FW4506"),
+        ({"w": np.array([1.0, np.nan, 1.0, 1.0])}, "FW4021"),
+        ({"w": 3.0}, "FW4505"),
+        ({"w": "a"}, "FW4504"),
+        ({"w": W, "C": 3 * np.eye(4)}, "FW4511"),
+        ({"w": W, "rho": 2.0}, "FW4511"),
+        ({"w": W, "rho": -0.1}, "FW4511"),
+        ({"w": W, "rho": W}, "FW4512"),
+        ({}, "FW4502"),
     ],
 )
-def test_a_value_outside_its_domain(found, domain, value, expected):
-    (d,) = found(f"param delta: {domain}", delta=value)
-    assert d.code == "FW4511"
-    assert d.message == f"`delta` is {value:g} from bind(delta=...), but must be {expected}"
-    assert d.source.slice(d.span) == f"delta: {domain}"
+def test_values_that_do_not_fit(given: dict[str, Any], code: str) -> None:
+    with pytest.raises(fw.FwError) as error:
+        _ = problem(**given).instance
+    assert code in {d.code for d in error.value.diagnostics}
+    if given and "w" in given and "C" not in given:
+        with pytest.raises(fw.FwError) as error:
+            _ = problem(w=W).bind(**given).instance
+        assert code in {d.code for d in error.value.diagnostics}
 
 
-def test_the_domain_of_a_default_is_checked_too(found):
-    (d,) = found(DATA + "param mu: positive = -1/n", b=B)
-    assert (d.code, d.message) == ("FW4511", "`mu` is -0.25 from the declaration, but must be greater than 0")
+def test_a_parameter_gives_a_dimension_its_size() -> None:
+    text = "param w: vector[n + 1] in nonnegative = [1, 2, 3]\nvar x: vector[n]\nminimize sum_squares(x - w[1:]) + w[0] * norm1(x)\n"
+    found = fw.parse(text).solve(tol=1e-9)
+    np.testing.assert_allclose(found["x"], [1.5, 2.5], atol=1e-6)
+    np.testing.assert_allclose(fw.parse(text).bind(w=np.ones(4)).solve(tol=1e-9)["x"], 0.5 * np.ones(3), atol=1e-6)
 
 
-QUANTILE = DATA + "param tau: positive\nvar x: vector[n]\nminimize mean(quantile(x, b, tau={})) + sum_squares(x)"
+def test_a_path_goes_on_beside_an_array() -> None:
+    points = problem(w=W).path(rho=[0.0, 0.5, 1.0], tol=1e-8)
+    assert [s.status for s in points] == ["optimal"] * 3
 
 
-@pytest.mark.parametrize("option, value, told", [("tau", 1.0, "1 from bind(tau=...)"), ("2*tau", 0.6, "1.2")])
-def test_an_option_of_a_loss_is_in_its_domain(option, value, told):
-    problem = fw.parse(QUANTILE.format(option)).bind(b=B)
-    assert problem.bind(tau=0.4).check(data=True) == ()
-    (d,) = problem.bind(tau=value).check(data=True)
-    assert d.code == "FW4511"
-    assert d.message == f"`tau` of `quantile` is {told}, but must be between 0 and 1"
-    assert d.source.slice(d.span) == option
+def test_an_answer_is_saved_and_loaded_with_its_arrays(tmp_path: Path) -> None:
+    solution = problem(w=W).solve()
+    solution.save(str(tmp_path / "s.npz"))
+    loaded = fw.load_solution(str(tmp_path / "s.npz"))
+    _, bindings = saved_problem(str(tmp_path / "s.npz"))
+    np.testing.assert_array_equal(bindings.params["w"], W)
+    np.testing.assert_allclose(loaded["x"], solution["x"])
 
 
-def test_an_option_is_looked_at_again_for_each_value_of_a_path():
-    problem = fw.parse(QUANTILE.format("tau")).bind(b=B, tau=0.5)
-    assert problem.solve(max_iter=0).status
-    with pytest.raises(fw.DataError, match="`tau` of `quantile` is 2"):
-        problem.path(tau=[0.5, 2.0])
+def test_the_command_line_takes_lists_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse_set_argument("w=[1, 2.5]") == ("w", [1, 2.5])
+    name, spec = parse_set_argument("w=a/w.npy")  # type: ignore[misc]
+    assert name == "w" and isinstance(spec, SourceSpec) and spec.format == "npy"
+    for text in ("w=[1, x]", "w=[]", "w=[[1], 2]", "w=[true]", "w=word"):
+        assert parse_set_argument(text).code == "FW0111"  # type: ignore[union-attr]
+    np.save(tmp_path / "A.npy", A), np.save(tmp_path / "b.npy", B), np.save(tmp_path / "w.npy", W)
+    (tmp_path / "p.fw").write_text(TEXT)
+    data = [f"--data={n}={tmp_path / n}.npy" for n in "Ab"]
+    for setting in (f"--set=w={tmp_path / 'w.npy'}", "--set=w=[1,0,2,0.5]"):
+        assert main(["run", str(tmp_path / "p.fw"), *data, setting, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["objective"] == pytest.approx(problem(w=W).solve().objective, rel=1e-5)
+    assert main(["run", str(tmp_path / "p.fw"), *data, "--set=rho=w.npy", "--set=w=[1,0,2,0.5]"]) != 0
+    assert "where a number is needed" in capsys.readouterr().err
 
 
-def test_the_domain_of_scalar_data_is_checked_too(found):
-    (d,) = found("data s: count", s=1.5)
-    assert d.code == "FW4511"
+def test_parameters_in_python() -> None:
+    w = fw.param("w", None, fw.vector_type(4), in_=fw.nonnegative)
+    rho = fw.param("rho", 0.5, in_=fw.box(0, 1))
+    mu = fw.param("mu", np.zeros(4))
+    x = fw.vector(4, name="x")
+    built = fw.minimize(
+        fw.sum_squares(fw.data("A", A) @ x - fw.data("b", B))
+        + rho * fw.norm1(w * x)
+        + (1 - rho) * fw.sum_squares(x - mu)
+    )
+    assert "param rho: real in box(0, 1) = 0.5" in built.to_fw()
+    assert built.bind(w=W).solve(tol=1e-9).objective == pytest.approx(problem(w=W).solve(tol=1e-9).objective, rel=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("value", "words"), [("3", "a str"), (1j, "a complex"), ([1, 2], "a list"), (np.ones(2), "an array of shape (2,)")]
-)
-def test_a_value_that_is_no_number(found, value, words):
-    (d,) = found("param delta: real", delta=value)
-    assert (d.code, d.message) == ("FW4512", f"`delta` is {words} from bind(delta=...), where a number is needed")
+def test_minimize_0_finds_a_point() -> None:
+    text = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n] in box(-5, 5)\nminimize 0\nsubject to norm_inf(A @ x - b) <= 2\n"
+    solution = fw.parse(text).bind(A=A, b=B).solve()
+    assert (solution.status, solution.objective, solution.certificate.dual_bound) == ("optimal", 0.0, 0.0)
+    assert np.abs(A @ solution["x"] - B).max() <= 2 + 1e-6
+    assert fw.parse(text.replace("<= 2", "<= 1e-6")).bind(A=A, b=B).solve().status == "infeasible"
 
 
-def test_a_default_without_a_value(found):
-    (d,) = found("param c: real = 0\nparam mu: real = 1 / c")
-    assert (d.code, d.message) == ("FW4513", "the default of `mu` has no value: division by zero")
-    assert d.source.slice(d.span) == "1 / c"
-
-
-def test_a_default_that_uses_a_wrong_parameter_is_not_complained_of(found):
-    assert [d.code for d in found("param c: positive\nparam mu: real = 2 * c", c=-1)] == ["FW4511"]
+def test_functions_of_constants() -> None:
+    text = (
+        "data b: vector[m]\nparam g: positive = 2\nvar x: vector[m]\n"
+        "minimize log(g + 1) * norm1(x) + sqrt(m) * sum_squares(x - log(square(b) + 1) / pi) + (exp(g) - 1) * norm2(x)\n"
+    )
+    solution = fw.parse(text).bind(b=B).solve(tol=1e-9)
+    x, target = solution["x"], np.log(B**2 + 1) / np.pi
+    expected = np.log(3) * abs(x).sum() + np.sqrt(7) * ((x - target) ** 2).sum() + (np.exp(2) - 1) * np.linalg.norm(x)
+    assert solution.objective == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(fw.FwError) as error:
+        fw.parse("data b: vector[m]\nvar x: vector[m]\nminimize sum_squares(x - log(b))\n").bind(b=B).solve()
+    assert error.value.code == "FW5011"

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fwdsl.backends.pdhg.entries import entries
+from fwdsl.canon.combined_maps import Joined
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Tile, product
+from fwdsl.canon.neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 
 RNG = np.random.default_rng(3)
 A, B = RNG.standard_normal((4, 3)), RNG.standard_normal((3, 5))
@@ -22,6 +25,16 @@ MAPS: dict[str, LinearMap] = {
     "symmetrise": Symmetrise(3, 2),
     "quad": Quad(A),
     "quad, sparse": Quad(U),
+    "differences": Differences(7),
+    "differences, order 3, down": Differences(6, 3, 1, 2),
+    "differences, order 2, across": Differences(5, 2, 3),
+    "sizes of differences": Differences(6, 2, 2, 2, sizes=True),
+    "cumulative": Cumulative(4, 2, 3),
+    "sums along": SumsAlong(4, 2, 3),
+    "convolution": Convolution(RNG.standard_normal(4), 6),
+    "convolution, longer kernel": Convolution(RNG.standard_normal(9), 3),
+    "convolution, fast": Convolution(RNG.standard_normal(300), 310, fast=True),
+    "joined": Joined((Matrix(A), Differences(3)), (slice(1, 5), np.array([0, 7])), 8),
     "gathered": Gathered((Matrix(A[:2]), Matrix(A[2:])), (np.array([3, 0]), np.array([1, 2])), 3, 4),
 }
 
@@ -32,8 +45,23 @@ def test_a_map_written_down_has_the_same_products(name: str) -> None:
     written = m.sparse()
     assert written.shape == (m.rows, m.columns)
     x, y = RNG.standard_normal(m.columns), RNG.standard_normal(m.rows)
-    np.testing.assert_allclose(written @ x, m.apply(x), atol=1e-12)
-    np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-12)
+    np.testing.assert_allclose(written @ x, m.apply(x), atol=1e-11)
+    np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-11)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_the_sizes_of_a_map_bound_its_entries(name: str) -> None:
+    m = MAPS[name]
+    sizes, found = m.absolute().sparse().toarray(), abs(m.sparse().toarray())
+    assert (sizes >= found - 1e-12).all()
+    assert m.absolute().shape == m.shape
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_entries_for_small_systems_are_those_of_the_map(name: str) -> None:
+    m = MAPS[name]
+    rows, columns = np.arange(m.rows)[::2], np.arange(m.columns)[1::2]
+    np.testing.assert_allclose(entries(m, rows, columns), m.sparse().toarray()[np.ix_(rows, columns)], atol=1e-11)
 
 
 @pytest.mark.parametrize("n, d, k", [(300, 90, 40), (300, 90, 1), (100, 70, 150), (300, 8, 500), (60, 50, 3)])

@@ -16,7 +16,7 @@ var x: vector[d], W: matrix[d, e], S: symmetric[d], t: real, F: family[T] of vec
 minimize sum_squares(x)
 subject to """
 
-FURTHER = {"group_norm": ", g", "sorted_l1": ", l"}
+FURTHER = {"group_norm": ", g", "sorted_l1": ", l", "norm_p": ", 3"}
 """The arguments of a norm after its vector."""
 
 
@@ -112,7 +112,8 @@ def test_every_norm_form_is_its_set_form():
             continue
         e, more = "x" if "vector" in function.of else "W", FURTHER.get(name, "")
         by_norm = accepted(f"{DECLARED}{name}({e}{more}) <= r\n").constraints[-1]
-        by_set = accepted(f"{DECLARED}{e} in {function.ball}(r{more})\n").constraints[-1]
+        given = "3, r" if name == "norm_p" else f"r{more}"
+        by_set = accepted(f"{DECLARED}{e} in {function.ball}({given})\n").constraints[-1]
         assert by_norm == by_set
 
 
@@ -155,13 +156,14 @@ def test_a_chain_with_variables_at_both_ends_is_two_constraints():
         ("norm1(x) >= 1", "FW3008", "norm1(x) >= 1"),
         ("1 <= norm1(x)", "FW3008", "1 <= norm1(x)"),
         ("norm1(x) == 1", "FW3009", "norm1(x) == 1"),
-        ("norm1(x) <= t", "FW3010", "norm1(x) <= t"),
         ("x in l1_ball(t)", "FW3010", "t"),
         ("x in box(t, 1)", "FW3010", "t"),
-        ("norm1(x) + norm2(x) <= 1", "FW3011", "norm1(x) + norm2(x) <= 1"),
-        ("mean(squared(A @ x, b)) <= 1", "FW3012", "mean(squared(A @ x, b))"),
-        ("squared(A @ x, b) <= 1", "FW3012", "squared(A @ x, b)"),
-        ("entropy(x) <= 1", "FW3013", "entropy(x)"),
+        ("norm1(x) <= norm2(x)", "FW3008", "norm1(x) <= norm2(x)"),
+        ("norm1(x) - t >= 0", "FW3008", "norm1(x) - t >= 0"),
+        ("norm1(x) == t", "FW3009", "norm1(x) == t"),
+        ("norm1(x) <= x", "FW2037", "x"),
+        ("squared(A @ x, b) + absolute(A @ x, b) <= 1", "FW3011", "squared(A @ x, b) + absolute(A @ x, b) <= 1"),
+        ("squared(A @ x, b) <= x", "FW2037", "x"),
         ("norm1(x) in l1_ball(1)", "FW3005", "norm1(x)"),
         ("norm1(x) <= s", "FW2064", "s"),
         ("norm1(x) <= mu", "FW2064", "mu"),

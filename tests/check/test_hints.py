@@ -14,16 +14,13 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("minimize sum(abs(A @ x - b))", "FW2006", "`absolute(z, b)`"),
-        ("minimize sum(max(0, A @ x))", "FW2006", "`hinge(z, y)`"),
-        ("minimize sum(log(A @ x))", "FW2006", "`logistic(z, y)`"),
-        ("minimize sum(exp(A @ x))", "FW2006", "`poisson(z, c)`"),
-        ("minimize sum(relu(A @ x))", "FW2006", "`hinge(z, y)`"),
+        ("minimize logsumexp(A @ x)", "FW2006", "did you mean `log_sum_exp`?"),
+        ("minimize sum(relu(A @ x))", "FW2006", "did you mean `pos`?"),
         ("minimize l2_norm(x)", "FW2006", "did you mean `norm2`?"),
         ("minimize mse(A @ x, b)", "FW2006", "did you mean `squared`?"),
         ("minimize norm1(transpose(A) @ b)", "FW2006", "`A.T`"),
         ("minimize mu(norm1(x))", "FW2005", "write `mu * (...)`"),
-        ("minimize sum(pos(A @ x))", "FW2006", "`sum(hinge(1 - x, ones(n)))`"),
+        ("minimize sum(neg(A @ x))", "FW2006", "`sum(pos(-x))`"),
         ("minimize norm1(lodistic(A @ x))", "FW2006", "did you mean `logistic`?"),
         ("minimize sum_squares(A * x - b)", "FW2034", "write `A @ x` for the matrix product, `A @ diag(x)`"),
         ("minimize sum_squares(b * A)", "FW2034", "write `b @ A` for the matrix product, `diag(b) @ A`"),
@@ -42,7 +39,7 @@ def test_what_to_write_instead(text: str, code: str, said: str):
 
 
 def test_a_function_that_means_something_else_is_no_fix():
-    assert only(DECLARED + "minimize sum(max(0, A @ x))\n").fix is None
+    assert only(DECLARED + "minimize sum(sqrt(A @ x))\n").fix is None
 
 
 @pytest.mark.parametrize(
@@ -122,7 +119,7 @@ def test_a_promise_that_cannot_be_made_is_one_error():
     assert only(text + "minimize mean(w * squared(A @ x, b))\n").code == "FW2023"
 
 
-@pytest.mark.parametrize("call", ["square(A)", "frobenius(x)", "mae(x)", "poi(x)", "sum_largest(x)", "det(A)"])
+@pytest.mark.parametrize("call", ["l2(A)", "frobenius(x)", "mae(x)", "poi(x)", "sum_of_top(x)", "det(A)"])
 def test_no_function_is_offered_that_cannot_take_what_is_given(call: str):
     found = only(f"{DECLARED}minimize sum({call})\n")
     assert found.code == "FW2006"
@@ -144,7 +141,7 @@ def test_no_function_is_offered_that_cannot_take_what_is_given(call: str):
         ("data k: sparse[n, d]", "matrix"),
         ("data k: array[n]", "vector"),
         ("param k: integer", "count"),
-        ("param k: vecto[3]", ""),
+        ("param k: vecto[3]", "vector"),
         ("var k: vectr[d]", "vector"),
         ("var k: vector[d] in l2(1)", "l2_ball"),
         ("var k: matrix[d, d] in l2(1)", ""),
@@ -169,12 +166,12 @@ def test_a_literal_of_labels_is_told_in_classes():
     assert "has 1 entry along axis 0" in only(text.format(n=4, values="[0]")).message
 
 
-@pytest.mark.parametrize("bound", ["W >= eye(d)", "eye(d) <= W", "W <= S", "W + W.T >= eye(d)"])
+@pytest.mark.parametrize("bound", ["W >= eye(d)", "eye(d) <= W", "W <= S", "W + W >= eye(d)"])
 def test_a_matrix_against_a_symmetric_constant_is_compared_entry_by_entry(bound: str):
     assert not examine(f"data S: symmetric[d]\nvar W: matrix[d, d]\nminimize norm_fro(W - S)\nsubject to {bound}\n")[1]
 
 
-@pytest.mark.parametrize("bound", ["V >= S", "V >= eye(d)", "V >= A", "V >= W", "V >= 1", "W >= 0"])
+@pytest.mark.parametrize("bound", ["V >= S", "V >= eye(d)", "V >= A", "V >= W", "V >= 1", "W >= 0", "W + W.T >= S"])
 def test_the_order_of_symmetric_variables_is_ambiguous(bound: str):
     found = only(
         f"data S: symmetric[d], A: matrix[d, d]\nvar W: matrix[d, d], V: symmetric[d]\n"

@@ -9,7 +9,7 @@ import fwdsl as fw
 from fwdsl.check import format_term, format_typed
 from fwdsl.words import CONVEX, LOSSES
 
-from .helpers import REGRESSION, accepted, codes, marked, only
+from .helpers import REGRESSION, accepted, codes, examine, marked, only
 
 CLASSES = (
     "data X: matrix[n, p], y: labels[n, k], g: signs[n], r: vector[n]\nvar W: matrix[p, k], w: vector[p], b: real\n"
@@ -48,7 +48,10 @@ def test_brackets_distribute_and_scalars_collect(text: str, expanded: list[str])
 
 def test_every_loss_is_a_term_with_its_options_filled_in():
     for name, loss in LOSSES.items():
+        if loss.entrywise:
+            continue
         target = {"real": "r", "signs": "g", "labels": "y"}[loss.target]
+        target = "2" if loss.nonnegative_target else target
         prediction = "X @ W" if loss.scores else "X @ w + b"
         (term,) = accepted(f"{CLASSES}minimize mean({name}({prediction}, {target}))\n").terms
         assert (term.kind, term.atom, term.reduce) == ("loss", name, "mean")
@@ -61,12 +64,15 @@ def test_every_convex_function_is_a_term():
         "group_norm": ", [[0, 1], [2]]",
         "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]",
         "sorted_l1": ", [3, 2, 1]",
+        "quad_over_lin": ", sum(x)",
+        "sum_largest_eigs": ", 2",
     }
     for name, function in CONVEX.items():
-        argument = "x" if "vector" in function.of else "V"
-        program = f"var x: vector[3], V: matrix[3, 3]\nminimize {name}({argument}{further.get(name, '')})\n"
-        (term,) = accepted(program).terms
-        assert (term.kind, term.atom) == ("function", name)
+        argument = "S" if function.of_eigenvalues else "x" if "vector" in function.of else "V"
+        applied = f"{name}({argument}{further.get(name, '')})"
+        applied = f"sum({applied})" if function.by_rows else applied
+        (term,) = accepted(f"var x: vector[3], V: matrix[3, 3], S: symmetric[3]\nminimize {applied}\n").terms
+        assert (term.kind, term.atom) == ("function", function.total or name)
 
 
 def test_defaults_and_explicit_options_make_equal_terms():
@@ -307,3 +313,55 @@ def test_a_let_with_a_wrong_sign_is_marked_where_it_is_used(let: str, objective:
 def test_a_wrong_sign_within_a_let_is_marked_there():
     found = only(f"{REGRESSION}let a = sum(w) - norm1(w)\nminimize a\n")
     assert (marked(found), found.labels) == ("norm1(w)", ())
+
+
+# --- functions of vectors that are made of others ----------------------------------------------------------------------
+
+
+VECTORS = "data w: vector[n-1] in nonnegative, W: matrix[n, k] in nonnegative, u: vector[n] in nonnegative\nvar x: vector[n], X: matrix[n, k], a: real\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("minimize max(x[0], x[1], 3, a)", ["max(hstack(x[0], x[1], 3, a))"]),
+        ("minimize max(x) + max(X)", ["max(x)", "max(X)"]),
+        ("maximize min(x)", ["-max(-x)"]),
+        ("maximize 2 * min(a, x[0]) + sum_smallest(x, 2)", ["-2 * max(-hstack(a, x[0]))", "-sum_largest(-x, k=2)"]),
+        ("maximize geo_mean(x)", ["geo_mean(x)"]),
+        ("minimize tv(x)", ["norm1(diff(x))"]),
+        ("minimize tv(x, w)", ["norm1(w * diff(x))"]),
+        ("minimize tv(X, isotropic=false)", ["norm1(diff(X))", "norm1(diff(X, axis=1))"]),
+        ("minimize sum(norm2(X, axis=1))", ["norm21(X)"]),
+        ("minimize sum(norm_inf(X, axis=0))", ["norm1_inf(X.T)"]),
+        ("minimize mean(max(X, axis=1))", ["1 / n * sum(max(X, axis=1))"]),
+        ("minimize sum(u * max(X, axis=1))", ["sum(max(diag(u) @ X, axis=1))"]),
+        ("minimize sum(u * log_sum_exp(X, axis=1))", ["sum(u * log_sum_exp(X, axis=1))"]),
+        ("minimize sum(max(x, 0))", ["sum(max(vstack(x, 0 * ones(n)).T, axis=1))"]),
+        ("maximize sum(min(X, axis=0))", ["-sum(max(-X.T, axis=1))"]),
+    ],
+)
+def test_functions_of_vectors_are_taken_apart(text: str, terms: list[str]):
+    assert [format_term(t) for t in accepted(f"{VECTORS}{text}\n").terms] == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("minimize min(x)", "FW3001"),
+        ("maximize max(x)", "FW3001"),
+        ("minimize geo_mean(x)", "FW3001"),
+        ("maximize tv(x)", "FW3001"),
+        ("minimize max(x, X[0])", "FW2044"),
+        ("minimize max(x, axis=1)", "FW2044"),
+        ("minimize sum(max(X, axis=2))", "FW2012"),
+        ("minimize max(X, axis=1)", "FW2058"),
+        ("minimize max(x[0], a, axis=0)", "FW2010"),
+        ("minimize tv(x, u)", "FW2044"),
+        ("minimize tv(X[0:1])", "FW2041"),
+        ("minimize norm_p(x, 0.5)", "FW2012"),
+        ("minimize sum_largest(x, 0)", "FW2012"),
+    ],
+)
+def test_functions_of_vectors_that_cannot_be(text: str, code: str):
+    assert code in [d.code for d in examine(f"{VECTORS}{text}\n")[1]]

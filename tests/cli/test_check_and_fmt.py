@@ -77,6 +77,48 @@ def test_parameters_and_dimensions_need_no_data(capsys: pytest.CaptureFixture[st
     assert "3 errors" in err and "`mu` is -2" in err and "`nu`" in err and "`q`" in err
 
 
+FOREIGN = "import cvxpy as cp\ndata A: matrix[n, 3]\nx = cp.Variable(3)\nminimize cp.sum_squares(A @ x) + norm(x, 1) + norm7(x)\n"
+MENDED = "data A: matrix[n, 3]\nvar x: vector[3]\nminimize sum_squares(A @ x) + norm1(x) + norm7(x)\n"
+
+
+def test_check_writes_the_fixes_that_keep_the_meaning(capsys: pytest.CaptureFixture[str], folder: Path):
+    path = folder / "foreign.fw"
+    path.write_text(FOREIGN)
+    assert main(["check", "--fix", "foreign.fw", "good.fw"]) == 2
+    out, err = capsys.readouterr()
+    assert path.read_text() == MENDED and (folder / "good.fw").read_text() == GOOD
+    assert out == "foreign.fw: 4 fixes written\ngood.fw: ok\n"
+    assert "there is no function `norm7`" in err  # a guess is left to the user
+
+
+def test_check_fixes_as_json(capsys: pytest.CaptureFixture[str], folder: Path):
+    (folder / "foreign.fw").write_text(FOREIGN.replace(" + norm7(x)", ""))
+    assert main(["check", "--fix", "--json", "foreign.fw"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "ok"
+
+
+def test_check_fixes_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    standard_input(monkeypatch, FOREIGN)
+    assert main(["check", "--fix", "-"]) == 2
+    out, err = capsys.readouterr()
+    assert out == MENDED and "norm7" in err
+
+
+def test_check_fixes_nothing_that_is_no_text(capsys: pytest.CaptureFixture[str], folder: Path):
+    (folder / "bytes.fw").write_bytes(b"minimize \xff cp.sum(x)\n")
+    assert main(["check", "--fix", "bytes.fw"]) == 2
+    assert "FW1032" in capsys.readouterr().err
+    assert (folder / "bytes.fw").read_bytes() == b"minimize \xff cp.sum(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("norm", "norm1(x)"), ("LassoCV", "norm1(w)"), ("Bin", "integer"), ("abstol", "gap")]
+)
+def test_explain_tells_a_name_from_elsewhere(name: str, says: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", name]) == 0
+    assert says in capsys.readouterr().out
+
+
 def test_check_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     standard_input(monkeypatch, BAD)
     assert main(["check", "-"]) == 2

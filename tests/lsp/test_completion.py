@@ -33,7 +33,7 @@ STATEMENTS = {name for name, word in KEYWORDS.items() if word.starts}
         (f"minimize mean(huber(X @ w, y, {MARK}", {"delta=", "y"}, set()),
         (f"minimize mean(huber(X @ w, y, delta=1, {MARK}", {"y"}, {"delta="}),
         (f"var z: {MARK}", {n for n, w in TYPES.items() if w.var}, {"labels", "w"}),
-        (f"param z: {MARK}", {"positive", "count"}, {"vector", "labels"}),
+        (f"param z: {MARK}", {"positive", "count", "vector"}, {"psd", "labels"}),
         (f"data z: {MARK}", {"labels", "vector"}, {"family"}),
         (f"data z: vector[{MARK}", {"n", "p"}, {"w", "vector"}),
         (f"data z: index[n] {MARK}", {"of", "in", "from"}, {"w"}),

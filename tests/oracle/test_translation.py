@@ -124,6 +124,7 @@ NORMS = {
     "norm_nuc": np.linalg.svd(W)[1].sum(),
     "norm_spec": np.linalg.svd(W)[1].max(),
     "norm21": np.sqrt((W**2).sum(axis=1)).sum(),
+    "rownorm2": np.sqrt((W**2).sum(axis=1)).sum(),
     "norm1_inf": abs(W).max(axis=1).sum(),
     "entropy": (abs(W) * np.log(abs(W))).sum(),
 }
@@ -132,7 +133,8 @@ NORMS = {
 @pytest.mark.parametrize("name", [n for n, f in CONVEX.items() if "matrix" in f.of])
 def test_functions_of_matrices(name: str):
     point = abs(W) if name == "entropy" else W
-    problem = fw.minimize(getattr(fw, name)(fw.matrix(3, 3, name="W")))
+    function = getattr(fw, name)(fw.matrix(3, 3, name="W"))
+    problem = fw.minimize(fw.sum(function) if CONVEX[name].by_rows else function)
     assert at(problem, W=point) == pytest.approx(NORMS[name])
 
 

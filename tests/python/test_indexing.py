@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import fwdsl as fw
 
@@ -40,6 +39,18 @@ def values(index: Any, shape: tuple[int, ...]) -> Any:
         (lambda x: x[:, -1], (4, 3)),
         (lambda x: x[1:, :-1] - x[:-1, 1:], (4, 3)),
         (lambda x: x[-1, -1], (4, 3)),
+        (lambda x: x[MASK], (6,)),
+        (lambda x: x[MASK.tolist()], (6,)),
+        (lambda x: x[[0, 2]], (6,)),
+        (lambda x: x[np.array([-1, 0, 0])], (6,)),
+        (lambda x: x[::2], (6,)),
+        (lambda x: x[1:6:3], (6,)),
+        (lambda x: x[::-1], (6,)),
+        (lambda x: (x @ np.ones(3))[MASK[:4]], (4, 3)),
+        (lambda x: x[:, MASK[:3]], (4, 3)),
+        (lambda x: x[:, ::2], (4, 3)),
+        (lambda x: x[::-1, [2, 0]], (4, 3)),
+        (lambda x: x[-2:, 1], (4, 3)),
     ],
 )
 def test_what_numpy_takes(index: Any, shape: tuple[int, ...]):
@@ -65,21 +76,9 @@ def test_blocks_of_a_family_need_not_all_be_addressed():
 
 x, W, n, F = fw.vector(6, name="x"), fw.matrix(4, 3, name="W"), fw.vector("n", name="x"), None
 REFUSED = [
-    (lambda: x[MASK], "write S @ x with S = ", "eye_array(6", "[mask]"),
-    (lambda: x[MASK.tolist()], "write S @ x with S = ", "eye_array(6", "[mask]"),
-    (lambda: x[[0, 2]], "write S @ x with S = ", "eye_array(6", "[positions]"),
-    (lambda: x[np.array([-1, 0])], "write S @ x with S = ", "eye_array(6", "[positions]"),
-    (lambda: x[fw.data("m", MASK)], "write S @ x with S = ", "eye_array(6", "[mask]"),
-    (lambda: (W @ np.ones(3))[MASK[:4]], "write S @ x with S = ", "eye_array(4", "[mask]"),
-    (lambda: n[MASK], "write S @ x with S = ", "eye_array(6", "[mask]"),
-    (lambda: x[::2], "write S @ x with S = ", "eye_array(6", "[::2]"),
-    (lambda: n[::-1], "write S @ x with S = ", "eye_array(n", "[::-1]"),
-    (lambda: W[:, MASK[:3]], "write X @ S.T with S = ", "eye_array(3", "[mask]"),
-    (lambda: W[:, ::2], "write X @ S.T with S = ", "eye_array(3", "[::2]"),
     (lambda: W[np.ones((4, 3), dtype=bool)], "write B[M]", "entries_type", ""),
-    (lambda: fw.data("D", W0)[MASK[:4]], "before it is data", "array[mask]", ""),
     (lambda: fw.family(2, fw.vector_type(2))[MASK], "F[task.astype(int)]", "", ""),
-    (lambda: fw.family(3, fw.vector_type(2))[::2], "F[task]", "", ""),
+    (lambda: x[np.array([0.0, 1.5])], "positions.astype(int)", "", ""),
     (lambda: x[2.0], "whole numbers", "", ""),
     (lambda: x["a"], "whole numbers", "", ""),
     (lambda: x[np.True_], "whole numbers", "", ""),
@@ -94,12 +93,20 @@ def test_what_is_refused_says_what_to_write(refused: Any, words: list[str]):
     assert all(word in error.value.hint for word in words)
 
 
-@pytest.mark.parametrize("chosen", [MASK, [0, 2], slice(None, None, 2), slice(None, None, -1)])
-def test_what_to_write_means_what_numpy_means(chosen: Any):
-    S = scipy.sparse.eye_array(6, format="csr")[chosen]
-    found, expected = values(lambda x: S @ x, (6,))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    np.testing.assert_array_equal(S @ np.arange(6.0), np.arange(6.0)[chosen])
+def test_positions_are_data_of_their_own():
+    J = fw.data("J", np.array([4, 1, 1]))
+    problem = fw.minimize(fw.sum_squares(x - np.arange(6.0)) + fw.sum_squares(x[J] - np.ones(3)) + fw.norm1(x[J]))
+    assert "data J: index[3] of 6" in problem.to_fw() and "x[J]" in problem.to_fw()
+    text = "data J: index[k] of n, y: vector[n]\nvar x: vector[n]\nminimize sum_squares(x - y) + sum_squares(x[J] - 1) + norm1(x[J])\n"
+    read = fw.parse(text).bind(J=np.array([4, 1, 1]), y=np.arange(6.0)).solve(tol=1e-9)
+    assert problem.solve(tol=1e-9).objective == pytest.approx(read.objective, rel=1e-8)
+    np.testing.assert_allclose(fw.data("D", W0)[MASK[:4]].depth, 2)
+
+
+def test_a_slice_of_a_family_may_have_a_step():
+    F = fw.family(3, fw.vector_type(2), name="F")
+    problem = fw.minimize(fw.sum_squares(F[::2]) + fw.sum_squares(F[1] - np.ones(2)))
+    np.testing.assert_allclose(np.asarray(problem.solve(tol=1e-9)["F"])[1], 1.0, atol=1e-4)
 
 
 def test_data_that_index_a_family_or_observe_a_matrix_stay():

@@ -70,6 +70,11 @@ class Page(BaseHTTPRequestHandler):
         if path == "/silent.csv":
             self.server.released.wait()
             return
+        if path == "/away.csv":
+            self.send_response(302)
+            self.send_header("Location", "file:///etc/hostname")
+            self.end_headers()
+            return
         if path == "/turning.csv":
             self.server.turns += 1
             self.send_response(302)
@@ -370,6 +375,15 @@ def test_what_servers_answer(site: Site) -> None:
     assert "the server answers 403" in found(f"{site.url}/secret.csv")[1]
     assert "try again later" in found(f"{site.url}/broken.csv")[2]
     assert "leads from one address to the next" in found(f"{site.url}/turning.csv")[1]
+    assert "not of the web" in found(f"{site.url}/away.csv")[1]
+
+
+@pytest.mark.parametrize("url", ["http://", "http:///x.csv"])
+def test_an_address_without_a_host(url: str) -> None:
+    assert found(url)[1:] == (
+        f"`{url}` cannot be read: it is no whole address: a host is missing, or not one",
+        "write `https://HOST/PATH`",
+    )
 
 
 def test_what_a_server_sends_is_not_quoted_at_length() -> None:

@@ -198,3 +198,54 @@ def test_values_are_found_where_none_are_given():
     strongest = made("GroupLogisticRegression", groups=GROUPS, alpha=2 * fitted.alphas_[0]).fit(X, Z > 0)
     assert not strongest.coef_.any()
     assert fitted.cross_validation_.folds == 3 and "as given" in repr(fitted.cross_validation_)
+
+
+# --- SLOPE ---------------------------------------------------------------------------------------------------------------
+
+
+def test_equal_lambdas_make_a_lasso_and_others_slope():
+    equal = made("SlopeRegression", alpha=0.1, lambdas=np.ones(6), tol=1e-10).fit(X, Y)
+    np.testing.assert_allclose(equal.coef_, Lasso(alpha=0.1, tol=1e-12).fit(X, Y).coef_, atol=1e-5)
+    lambdas = np.array([3.0, 2.0, 2.0, 1.0, 0.5, 0.0])
+    fit = made("SlopeRegression", alpha=0.2, lambdas=lambdas, tol=1e-10).fit(X, Y)
+    cp = pytest.importorskip("cvxpy")
+    w, b = cp.Variable(6), cp.Variable()
+    falls = -np.diff(lambdas, append=0.0)
+    norm = sum(fall * cp.sum_largest(cp.abs(w), k) for k, fall in enumerate(falls, start=1) if fall)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w + b - Y) / (2 * len(Y)) + 0.2 * norm))
+    problem.solve(solver="CLARABEL")
+    np.testing.assert_allclose(fit.objective_, problem.value, rtol=1e-6)
+    np.testing.assert_allclose(fit.coef_, w.value, atol=1e-4)
+
+
+def test_the_sequence_of_benjamini_and_hochberg():
+    from scipy.stats import norm
+
+    model = made("SlopeRegression", alpha=0.1, q=0.2).fit(X, Y)
+    same = made("SlopeRegression", alpha=0.1, lambdas=norm.ppf(1.0 - 0.2 * np.arange(1, 7) / 12.0)).fit(X, Y)
+    np.testing.assert_allclose(model.objective_, same.objective_, rtol=1e-6)
+    assert made("SlopeLogisticRegression").fit(X, Z > 0).score(X, Z > 0) > 0.7
+
+
+@pytest.mark.parametrize("name", ["SlopeRegression", "SlopeLogisticRegression"])
+def test_lambdas_that_are_none(name: str):
+    y = Y if name == "SlopeRegression" else Z > 0
+    for parameters, words in (
+        ({"lambdas": np.arange(6.0)}, "rise"),
+        ({"lambdas": np.ones(3)}, "each of the 6 features"),
+        ({"lambdas": np.zeros(6)}, "positive"),
+        ({"lambdas": -np.ones(6)}, "at least 0"),
+        ({"q": 1.0}, "between 0 and 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            made(name, **parameters).fit(X, y)
+
+
+def test_the_first_value_of_a_path_of_slope_leaves_nothing():
+    chosen = made("SlopeRegressionCV", cv=3).fit(X, Y)
+    assert chosen.alphas_.size == 20 and chosen.alpha_ in chosen.alphas_
+    first = made("SlopeRegression", alpha=1.0001 * chosen.alphas_[0]).fit(X, Y)
+    assert not first.coef_.any()
+    assert made("SlopeRegression", alpha=0.9 * chosen.alphas_[0]).fit(X, Y).coef_.any()
+    path = made("SlopeRegression").path(X, Y, {"alpha": [1.0, 0.1, 0.01]})
+    assert len(path) == 3

@@ -20,13 +20,16 @@ from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPT
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = ("fwdsl/words/", "fwdsl/atoms/", "fwdsl/oracle/")
 
-#: Types, and words that mean something else too: lines of a matrix, an affine term, an absolute gap.
-PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec"}
+#: Types, and words that mean something else too: lines of a matrix, an affine term, an absolute gap, a scale of an axis, a method of NumPy.
+PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec", "log", "power"}
 NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 
 #: How many names a file may have, and why.
 ALLOWED = {
-    "grammar/marks.py": (5, "`||x||_1` of mathematics is mended to a word, and the grammar knows no records"),
+    "grammar/marks.py": (
+        8,
+        "`||x||_1` and `sum(x^2)` of mathematics are mended to words, and the grammar knows no records",
+    ),
     "grammar/phrases.py": (1, "`[0, 1]` of mathematics is mended to a word, and the grammar knows no records"),
 }
 

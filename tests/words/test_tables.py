@@ -11,6 +11,7 @@ import fwdsl as fw
 from fwdsl.model.options import Options
 from fwdsl.words import (
     CONVEX,
+    ENTRYWISE,
     FEATURE_MAPS,
     FUNCTIONS,
     LOSSES,
@@ -24,7 +25,10 @@ from fwdsl.words import (
 from fwdsl.words.tables import PAGE, TABLES, written
 
 RECORDS = {
-    "losses": LOSSES,
+    "losses": {name: word for name, word in LOSSES.items() if not word.entrywise},
+    "entrywise": sorted(
+        [*ENTRYWISE, *(name for name, word in LOSSES.items() if word.entrywise or word.alone is not None)]
+    ),
     "convex": CONVEX,
     "sets": SETS,
     "maps": FEATURE_MAPS,
@@ -66,8 +70,8 @@ def test_a_domain_of_numbers_has_its_example_and_no_number_of_another_sign(name:
     assert domain.holds(domain.example)
     assert domain.holds(-1.0) == (domain.sign == "unknown")
     assert domain.sign != "positive" or not domain.holds(0.0)
-    assert domain.whole != domain.holds(0.5)
+    assert not (domain.whole and domain.holds(0.5))
 
 
 def test_types_of_numbers_are_domains() -> None:
-    assert [name for name, word in TYPES.items() if word.of_parameters] == [n for n in NUMBERS if n in SCALAR_TYPES]
+    assert [name for name, word in TYPES.items() if word.is_number] == [n for n in NUMBERS if n in SCALAR_TYPES]

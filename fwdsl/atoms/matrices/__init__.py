@@ -18,6 +18,7 @@ from ..vectors import class_of
 from ..vectors.common import ConvexSet, Joint
 from .birkhoff import Birkhoff
 from .common import DUAL_NORMS, Shape, dual_norm
+from .eigenvalues import MAKERS
 from .flat import FroBall, NormFro, NormFroFroBall, NormFroNonnegative
 from .l1_inf_ball import L1InfBall, Norm1InfL1InfBall
 from .l21_ball import Norm21L21Ball, l21_ball
@@ -84,6 +85,9 @@ def build_matrix(norm: NormSpec | None, set: SetSpec | None, shape: Shape) -> Ve
 @cache
 def maker(norm: str | None, set: str | None, within: str | None = None) -> Maker | None:
     """The constructor of c * norm on a set, from names; `within` is the set that this set is made of. None where no joint prox is known."""
+    if norm in MAKERS:
+        # a function of positive definite matrices is in psd as it is
+        return MAKERS[norm] if set is None or CONVEX[norm].domain == set else None
     return _own(norm, set) or _of_entries(norm, set, within) or _of_lines(norm, set, within) or _of_spectrum(norm, set)
 
 

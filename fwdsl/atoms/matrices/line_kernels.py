@@ -12,8 +12,8 @@ import math
 def lines_threshold_kernel(v, t, out, n, d, across, along, c, r, kind):
     """Kernel: `threshold_kernel` along each line, by the passes of Michelot (1986)."""
     signed = kind == 0 or kind == 3
-    floor = 0.0 if kind == 3 else t * c
-    radius = t * c if kind == 3 else r
+    floor = 0.0 if kind >= 3 else t * c
+    radius = t * c if kind >= 3 else r
     for i in range(n):
         start = i * across
         total = 0.0
@@ -26,7 +26,7 @@ def lines_threshold_kernel(v, t, out, n, d, across, along, c, r, kind):
         # from here theta and entries are relative to the base
         base = 0.0
         theta = floor
-        if kind == 2 or total > radius:
+        if kind == 2 or kind == 4 or total > radius:
             base = peak
             theta = -radius
             count = 0
@@ -47,6 +47,10 @@ def lines_threshold_kernel(v, t, out, n, d, across, along, c, r, kind):
             level = min(r, max(0.0, base + theta))
             for j in range(d):
                 out[start + j * along] = max(-level, min(level, v[start + j * along]))
+            continue
+        if kind == 4:
+            for j in range(d):
+                out[start + j * along] = min(v[start + j * along], base + theta)
             continue
         mass = 0.0
         for j in range(d):

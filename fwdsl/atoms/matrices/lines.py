@@ -79,7 +79,9 @@ class Lines(OfInner):
     def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
         """The norm's name over rows, and `rows` or `columns` where there is a set."""
         norm, on = self.inner.pair
-        return (None if norm is None else NORMS_OF_ROWS[norm]), (None if on is None else ("rows", "columns")[self.axis])
+        return (None if norm is None else NORMS_OF_ROWS.get(norm, norm)), (
+            None if on is None else ("rows", "columns")[self.axis]
+        )
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]

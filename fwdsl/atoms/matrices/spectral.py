@@ -20,13 +20,15 @@ import numpy as np
 
 from ...words import CONVEX
 from ..base import Array, VectorFunction
-from ..conic import Conic, budget_form, norm2_form, semidefinite_form
+from ..conic import Cone, Conic, MatrixEntries, budget_form, entries, joined, norm2_form, semidefinite_form
 from ..vectors.common import ConvexSet, negative_part, norm2
 from ..vectors.nonnegative import Nonnegative
+from ..vectors.norm1 import Norm1
 from ..vectors.norm1_nonnegative import Norm1Nonnegative
 from ..vectors.norm1_simplex import Norm1Simplex
 from ..vectors.norm1_solid_simplex import Norm1SolidSimplex
 from ..vectors.norm2_nonnegative import Norm2Nonnegative
+from ..vectors.norm_inf import NormInf
 from ..vectors.simplex import Simplex
 from ..vectors.solid_simplex import SolidSimplex
 from .common import Shape, backward_error, matrix, singular_values
@@ -44,6 +46,8 @@ class Spectral(VectorFunction):
     pair: tuple[str | None, str | None]  # type: ignore[misc]
     inner: VectorFunction
     size: int = field(init=False)
+    #: It is asked of symmetric matrices alone, which conic forms are smaller for.
+    of_symmetric: bool = False
 
     polyhedral = False
     compiled = False
@@ -244,6 +248,47 @@ class Singular(Spectral):
     def _inside(self, values: Array, room: float) -> Array:
         inside = self.inner.dual_project(values)
         return inside * self.inner.dual_scale(inside + room)
+
+    def for_symmetric(self) -> VectorFunction:
+        return replace(self, of_symmetric=True)
+
+    def conic(self) -> Conic | None:
+        """The largest singular value: the least t with [[t I, Z], [Z', t I]] >= 0. Their sum: tr(V + W) / 2 with [[V, Z], [Z', W]] >= 0."""
+        if self.pair[1] is not None or not isinstance(self.inner, NormInf | Norm1):
+            return None
+        n, d = self.shape
+        if self.of_symmetric and isinstance(self.inner, NormInf):
+            return self._between_bounds(self.inner.c)
+        i, j = np.triu_indices(n + d)
+        row = np.arange(i.size)
+        corner = (i < n) & (j >= n)
+        of_z = MatrixEntries(row[corner], i[corner] * d + j[corner] - n, np.full(n * d, math.sqrt(2.0)))
+        if isinstance(self.inner, NormInf):
+            extra, prices = 1, np.array([self.inner.c])
+            of_u = entries(row[i == j], 0, 1.0)
+        else:
+            own = row[~corner]
+            extra, prices = own.size, np.where(i == j, 0.5 * self.inner.c, 0.0)[own]
+            of_u = entries(own, np.arange(own.size), 1.0)
+        cones = (Cone("semidefinite", i.size),) if i.size else ()
+        return Conic(self.size, extra, extra_slope=prices, of_z=of_z, of_u=of_u, offset=np.zeros(i.size), cones=cones)
+
+    def _between_bounds(self, c: float) -> Conic:
+        """c times the least t with t I - Z >= 0 and t I + Z >= 0."""
+        psd = semidefinite_form(self.shape[0])
+        rows = psd.offset.size
+        i, j = np.triu_indices(self.shape[0])
+        diagonal = np.flatnonzero(i == j)
+        below = MatrixEntries(psd.of_z.row, psd.of_z.column, -psd.of_z.value)
+        return Conic(
+            self.size,
+            1,
+            extra_slope=c,
+            of_z=joined([below, psd.of_z.shifted(rows, 0)]),
+            of_u=entries(np.concatenate([diagonal, rows + diagonal]), 0, 1.0),
+            offset=np.zeros(2 * rows),
+            cones=(*psd.cones, *psd.cones),
+        )
 
     def as_set(self, pair: tuple[None, str], inner: VectorFunction) -> VectorFunction:
         return SingularSet(self.shape, pair, inner)

@@ -21,6 +21,10 @@ INSIDE = 1.0 - 1e-12
 """A point whose norm is below this share of the radius is in the interior, for telling faces."""
 
 
+MOST_NORMALS = 2_000_000
+"""The most numbers of the normals of a face: with more, Newton's steps on it would cost more than the steps that they save."""
+
+
 def largest(x: Array) -> float:
     """max_i |x_i|, 0 for no entries."""
     return float(np.abs(x).max(initial=0.0))

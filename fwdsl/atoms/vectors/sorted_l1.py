@@ -15,10 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import Norm, face, nonincreasing, scale_into
-
-MOST_NORMALS = 2_000_000
-"""The most numbers of the normals of a face: with more, Newton's steps on it would cost more than the steps that they save."""
+from .common import MOST_NORMALS, Norm, face, nonincreasing, scale_into
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the largest lambda by which one may exceed the one before it: no more than rounding."""

@@ -25,14 +25,16 @@ SIMPLEX = 2
 """theta of either sign with the sum of positive parts equal to r."""
 CLIP = 3
 """theta for the radius t c; entries are cut at it, and at r: norm_inf on an linf ball."""
+TOP = 4
+"""theta for the radius t c of either sign; entries are cut at it: max."""
 
 
 def threshold_kernel(v, t, out, c, r, kind):
     """Kernel: the prox of the vector function that `kind` names."""
     n = v.size
     signed = kind == 0 or kind == 3
-    floor = 0.0 if kind == 3 else t * c
-    radius = t * c if kind == 3 else r
+    floor = 0.0 if kind >= 3 else t * c
+    radius = t * c if kind >= 3 else r
     total = 0.0
     peak = 0.0 if signed else -math.inf
     for i in range(n):
@@ -42,7 +44,7 @@ def threshold_kernel(v, t, out, c, r, kind):
     # from here theta and entries are relative to the base, so that a - theta is computed as (a - base) - theta
     base = 0.0
     theta = floor
-    if kind == 2 or total > radius:
+    if kind == 2 or kind == 4 or total > radius:
         base = peak
         theta = 0.0
         if radius > 0.0:
@@ -73,6 +75,10 @@ def threshold_kernel(v, t, out, c, r, kind):
         level = min(r, max(0.0, base + theta))
         for i in range(n):
             out[i] = max(-level, min(level, v[i]))
+        return
+    if kind == 4:
+        for i in range(n):
+            out[i] = min(v[i], base + theta)
         return
     mass = 0.0
     for i in range(n):

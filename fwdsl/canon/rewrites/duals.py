@@ -24,7 +24,7 @@ from ...model import ConstraintDecl, Dim, Expr, Term, VarDecl
 from ...words import HINGE, SQUARED_HINGE, SQUARES
 from ..affine import AffineReader
 from .draft import Draft, Duals, Key, RewritingStep
-from .expressions import length, number_and_rest, sum_of
+from .expressions import number_and_rest, sum_of
 
 
 @light_dataclass
@@ -135,7 +135,7 @@ def _objective(draft: Draft, name: str, sign: float) -> tuple[Expr, Expr, int, E
             share = algebra.const(-found[0])
             if found[1] == "mean":
                 (n,) = draft.model.variables[0].type.array_shape
-                share = algebra.ratio(share, length(n))
+                share = algebra.ratio(share, algebra.length(n))
             linear = algebra.plus(linear, algebra.times(c, share))
             continue
         if term.convex is None or not term.convex.adds_squares:

@@ -171,10 +171,3 @@ def sum_of(e: Expr, name: str) -> tuple[float, Literal["sum", "mean"], Expr | No
         found = split(e, name)
         return (found.k, "sum", found.rest) if found is not None else None
     return None
-
-
-def length(n: Dim) -> Expr:
-    """A dimension as a number."""
-    if isinstance(n, int):
-        return algebra.const(float(n))
-    return Expr("dim", shapes.REAL, name=n, sign="positive")

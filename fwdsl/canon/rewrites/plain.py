@@ -22,7 +22,7 @@ from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
 from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
 from .draft import Draft, Duals, Key, RewritingStep
-from .expressions import changed, length, number_and_rest, parts, plus, target_of, times
+from .expressions import changed, number_and_rest, parts, plus, target_of, times
 
 
 @light_dataclass
@@ -196,7 +196,7 @@ def _linear(e: Expr) -> tuple[Expr, Expr, Expr | None] | None:
             return None
         (n,) = live[0].type.array_shape
         if e.op == "mean":
-            return algebra.ratio(algebra.ONE, length(n)), live[0], None
+            return algebra.ratio(algebra.ONE, algebra.length(n)), live[0], None
         return algebra.ONE, live[0], None
     if e.op == "add":
         own = [a for a in e.args if not a.is_constant]

@@ -69,7 +69,7 @@ def _slice_of(e: Expr, name: str, dim: Dim) -> tuple[float, Range | None]:
     item = rest.value[0] if isinstance(rest.value, tuple) else rest.value
     if isinstance(item, int):
         item = (item, item + 1 or None)
-    if not isinstance(item, tuple):
+    if not isinstance(item, tuple) or len(item) != 2:
         return c, None
     start, stop = item
     ends = [0 if start is None else start, END if stop is None else stop]

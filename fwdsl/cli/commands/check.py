@@ -1,12 +1,16 @@
-"""`fwdsl check FILE... [--json]`."""
+"""`fwdsl check FILE... [--fix] [--json]`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...check import examine_text
+from ...files.fixes import mended
+from ...grammar.diagnostic import has_errors
+from ...grammar.reader import read
 from ..arguments import Parser, add_bindings, add_file, add_json, add_strict
-from ..exits import OK, CommandStop
-from ..files import display_name
+from ..exits import OK, REJECTED, CommandStop
+from ..files import STDIN, display_name, program_text, rewrite
 from ..opening import bindings_of, opened
 from ..output import Output
 
@@ -15,6 +19,11 @@ def parser() -> Parser:
     """The arguments of the command."""
     made = Parser("check", "Check programs: syntax, names, shapes, convexity. No data is read unless --data binds it.")
     add_file(made, several=True)
+    made.add_argument(
+        "--fix",
+        action="store_true",
+        help="write fixes that keep the meaning into the files; of standard input print the mended program",
+    )
     add_bindings(made)
     add_json(made)
     add_strict(made)
@@ -31,6 +40,11 @@ def run(argv: Sequence[str], output: Output) -> int:
     codes: dict[str, int] = {}
     for name in names:
         try:
+            if known.fix:
+                _fix(name, output, known.json)
+            if known.fix and name == STDIN:
+                codes[name] = OK
+                continue
             session = opened(name, output, bindings)
             if known.data:
                 session.bind()
@@ -45,3 +59,20 @@ def run(argv: Sequence[str], output: Output) -> int:
     payload = {"status": "rejected" if any(codes.values()) else "ok"}
     output.finish(payload if len(names) == 1 else {**payload, "files": status})
     return max(codes.values())
+
+
+def _fix(name: str, output: Output, json: bool) -> None:
+    """Write the fixes that keep the meaning into a file; of standard input print the program."""
+    content = program_text(name)
+    source, broken = read(content, display_name(name))
+    if broken:
+        return  # what is no text is told by the check
+    text, count = mended(source.text, lambda text: examine_text(text, name).diagnostics)
+    if name == STDIN:
+        output.utf8(text)
+        left = examine_text(text, display_name(name)).diagnostics
+        if has_errors(left):
+            raise CommandStop(left, REJECTED)
+    elif count:
+        rewrite(name, text.encode())
+        output.text("" if json else f"{name}: {count} {'fix' if count == 1 else 'fixes'} written\n")

@@ -1,4 +1,4 @@
-"""`fwdsl explain [CODE or METHOD]`."""
+"""`fwdsl explain [CODE, METHOD or NAME]`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from ..terminal import style_of
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser("explain", "The long form of a diagnostic, or the list of all; the options of a method.")
+    made = Parser(
+        "explain",
+        "The long form of a diagnostic, or the list of all; the options of a method; a name of another system.",
+    )
     made.add_argument(
         "codes",
         nargs="*",
         metavar="CODE",
-        help="such as FW2001, or a method's name; without one, all codes with titles",
+        help="such as FW2001, a method's name, or a name of CVXPY, JuMP, NumPy, ...; without one, all codes with titles",
     )
     return made
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Print the long form of each code and the options of each method, or the list of all codes."""
+    """Print the long form of each code, the options of each method, what is written for a name from elsewhere; or the list of all codes."""
     arguments = parser()
     codes = arguments.parse(argv).codes
     from ...diagnostics.explain import explain, listing, similar
@@ -40,6 +43,10 @@ def run(argv: Sequence[str], output: Output) -> int:
             from ...plan.document import explain_method
 
             text = explain_method(code.lower(), width)
+        if text is None:
+            from ...words.foreign.told import told
+
+            text = told(code, width)
         if text is None:
             from ...backends.registry import METHODS
 

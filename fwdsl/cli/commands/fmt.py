@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import IO
 
 from ...collector import still_collector
-from ...files.target import unwritable, write_atomically
 from ...grammar import format_source
 from ...grammar.diagnostic import has_errors
 from ..arguments import Parser, add_file
 from ..exits import OK, REJECTED, USAGE, CommandStop, code_for
-from ..files import STDIN, display_name, program_text
+from ..files import STDIN, display_name, program_text, rewrite
 from ..output import Output
 
 
@@ -47,19 +45,9 @@ def _one(name: str, check: bool, output: Output) -> int:
         if name == STDIN:
             output.utf8(text)
         elif formatted != content:
-            _rewrite(name, formatted)
+            rewrite(name, formatted)
             output.text(f"{name} formatted\n")
     except CommandStop as stop:
         output.report(stop.diagnostics)
         return stop.code
     return OK
-
-
-def _rewrite(name: str, formatted: bytes) -> None:
-    def write(stream: IO[bytes]) -> None:
-        stream.write(formatted)
-
-    try:
-        write_atomically(name, write)
-    except OSError as error:
-        raise CommandStop([unwritable(name, error)]) from None

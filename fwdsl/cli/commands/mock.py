@@ -136,9 +136,14 @@ def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[s
     from ...check.describe import dimensions, is_shown
 
     data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
-    params = [f"{name}={value:g}" for name, value in made.params.items()]
+    params = [_setting(name, value) for name, value in made.params.items()]
     hidden = [n for n in dimensions(model) if n in made.dims and not is_shown(n, model)]
     return data, params, [f"{n}={made.dims[n]}" for n in hidden]
+
+
+def _setting(name: str, value: Any) -> str:
+    """The text of `--set` for a number, a vector or a matrix."""
+    return f"{name}={value.tolist() if hasattr(value, 'tolist') else f'{value:g}'}".replace(" ", "")
 
 
 def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -> Bindings:

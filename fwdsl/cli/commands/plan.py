@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
+from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict, add_workers
 from ..exits import OF_STATUS, OK, USAGE
-from ..opening import absent_sources, at_hand, bindings_of, opened_to_solve, solve
+from ..opening import absent_sources, at_hand, bindings_of, held_by_workers, opened_to_solve, solve
 from ..output import Output
 from ..outputs import require_outputs, written
 
@@ -28,6 +28,7 @@ def parser() -> Parser:
     add_file(made)
     add_bindings(made)
     add_solve(made)
+    add_workers(made)
     made.add_argument("--analyze", action="store_true", help="also run it, and set predicted beside actual")
     add_html(made)
     add_json(made)
@@ -51,24 +52,25 @@ def run(argv: Sequence[str], output: Output) -> int:
     with_data = known.analyze or at_hand(model, bindings, absent)
     if not with_data:
         session.sink.found("bind", absent)
-    plan = session.plan(with_data=with_data)
-    output.text(plan.render().rstrip("\n") + "\n")
-    write = partial(_report, known.html, session, argv, plan)
-    if not known.analyze:
-        _, unsaved = written({known.html: write})
-        output.report(unsaved)
-        output.finish({"status": "ok", "plan": plan.to_json()})
-        return USAGE if unsaved else OK
-    from ...results.json_form import solution_json
-    from ..report import analysis_text
+    with held_by_workers(session, known.workers if with_data else None, output) as session:
+        plan = session.plan(with_data=with_data)
+        output.text(plan.render().rstrip("\n") + "\n")
+        write = partial(_report, known.html, session, argv, plan)
+        if not known.analyze:
+            _, unsaved = written({known.html: write})
+            output.report(unsaved)
+            output.finish({"status": "ok", "plan": plan.to_json()})
+            return USAGE if unsaved else OK
+        from ...results.json_form import solution_json
+        from ..report import analysis_text
 
-    solution = solve(session, output)
-    found = solution.analysis()
-    output.text("\n" + analysis_text(found, solution))
-    _, unsaved = written({known.html: partial(write, found, solution)})
-    output.report(unsaved)
-    output.finish({**solution_json(solution), "analysis": found})
-    return USAGE if unsaved else OF_STATUS[solution.status]
+        solution = solve(session, output)
+        found = solution.analysis()
+        output.text("\n" + analysis_text(found, solution))
+        _, unsaved = written({known.html: partial(write, found, solution)})
+        output.report(unsaved)
+        output.finish({**solution_json(solution), "analysis": found})
+        return USAGE if unsaved else OF_STATUS[solution.status]
 
 
 def _report(

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...results.plot import require_plot
-from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
+from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict, add_workers
 from ..exits import OF_STATUS, USAGE
-from ..opening import bindings_of, opened_to_solve, solve
+from ..opening import bindings_of, held_by_workers, opened_to_solve, solve
 from ..output import Mode, Output
 from ..outputs import keep_apart, require_outputs, written
 
@@ -25,6 +25,7 @@ def parser() -> Parser:
     add_file(made)
     add_bindings(made)
     add_solve(made)
+    add_workers(made)
     add_json(made, stream=True)
     made.add_argument("--out", metavar="FILE.npz", help="save variables, duals and the record of the run")
     made.add_argument(
@@ -59,32 +60,38 @@ def run(argv: Sequence[str], output: Output) -> int:
     from ...solve.interrupt import Control, interruptible
 
     session = opened_to_solve(name, known, bindings, output, outputs)
-    form = session.canonicalise()
-    state, checkpoints = None, None
-    if known.resume is not None or known.checkpoint is not None:
-        from ..checkpoint import Checkpoints, resumed
+    with held_by_workers(session, known.workers, output) as session:
+        form = session.canonicalise()
+        state, checkpoints = None, None
+        if known.resume is not None or known.checkpoint is not None:
+            from ..checkpoint import Checkpoints, resumed
 
-        if known.resume is not None:
-            state, session.options = resumed(known.resume, form, session.options)
-        if known.checkpoint is not None:
-            checkpoints = Checkpoints(known.checkpoint, form, output)
-    output.event("plan", {"plan": session.plan().to_json(everything=False)})
-    on_state = checkpoints.after_step if checkpoints else None
-    control = Control()
-    # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
-    with interruptible(control):
-        solution = solve(session, output, control=control, resume=state, on_state=on_state)
-        # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
-        unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
-        save = partial(save_solution, known.out, solution, form, session.options)
-        plot, html = (lambda: solution.plot(known.plot)), (lambda: _report(known.html, solution, session, argv))
-        saved, more = written({known.out: save, known.plot: plot, known.html: html})
-        unsaved += more
-        output.report(unsaved)
-        tell(solution, output, saved)
-        for line in told_of_memory(solution):
-            output.note(line)
+            if known.resume is not None:
+                state, session.options = resumed(known.resume, form, session.options)
+            if known.checkpoint is not None:
+                checkpoints = Checkpoints(known.checkpoint, form, output)
+        output.event("plan", {"plan": session.plan().to_json(everything=False)})
+        on_state = checkpoints.after_step if checkpoints else None
+        control = Control()
+        # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
+        with interruptible(control):
+            solution = solve(session, output, control=control, resume=state, on_state=on_state)
+            # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
+            unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
+            save = partial(save_solution, known.out, solution, form, session.options)
+            plot, html = (lambda: solution.plot(known.plot)), (lambda: _report(known.html, solution, session, argv))
+            saved, more = written({known.out: save, known.plot: plot, known.html: html})
+            unsaved += more
+            output.report(unsaved)
+            tell(solution, output, saved)
+            for line in (*told_of_memory(solution), *told_of_workers(session)):
+                output.note(line)
     return USAGE if unsaved else OF_STATUS[solution.status]
+
+
+def told_of_workers(session: Session) -> Iterator[str]:
+    """Lines on what the workers did; none without `--workers`."""
+    return iter(()) if session.cluster is None else iter(session.cluster.lines())
 
 
 def told_of_memory(solution: Solution) -> Iterator[str]:

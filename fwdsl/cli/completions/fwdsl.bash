@@ -7,9 +7,9 @@
 
 _shtab_fwdsl_subparsers=(run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp)
 
-_shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --json --json-stream --out --checkpoint --resume --plot --html --strict --quiet)
-_shtab_fwdsl_check_option_strings=(-h --help --color --data --set --dim --json --strict)
-_shtab_fwdsl_plan_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --analyze --html --json --strict)
+_shtab_fwdsl_run_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --workers --json --json-stream --out --checkpoint --resume --plot --html --strict --quiet)
+_shtab_fwdsl_check_option_strings=(-h --help --color --fix --data --set --dim --json --strict)
+_shtab_fwdsl_plan_option_strings=(-h --help --color --data --set --dim --method --tol --gap --time --max-iter --seed --threads --memory --workers --analyze --html --json --strict)
 _shtab_fwdsl_explain_option_strings=(-h --help --color)
 _shtab_fwdsl_info_option_strings=(-h --help --color --names --json --strict)
 _shtab_fwdsl_mock_option_strings=(-h --help --color --dims --seed --out --json)
@@ -140,6 +140,7 @@ _shtab_fwdsl_run___quiet_nargs=0
 _shtab_fwdsl_check_pos_0_nargs='*'
 _shtab_fwdsl_check__h_nargs=0
 _shtab_fwdsl_check___help_nargs=0
+_shtab_fwdsl_check___fix_nargs=0
 _shtab_fwdsl_check___json_nargs=0
 _shtab_fwdsl_check___strict_nargs=0
 _shtab_fwdsl_plan_pos_0_nargs='*'
@@ -238,7 +239,7 @@ _fwdsl_names() {
 _fwdsl_data() { _fwdsl_names data "$1"; }
 _fwdsl_parameters() { _fwdsl_names parameters "$1"; }
 _fwdsl_dimensions() { _fwdsl_names dimensions "$1"; }
-_fwdsl_methods() { compgen -W "apg pivoting newton pdhg lines interior coordinate_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg" -- "$1"; }
+_fwdsl_methods() { compgen -W "apg pivoting newton pdhg lines interior proximal_newton coordinate_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg" -- "$1"; }
 
 
 # $1=COMP_WORDS[1]

@@ -17,7 +17,7 @@ end
 function _fwdsl_data; _fwdsl_names data; end
 function _fwdsl_parameters; _fwdsl_names parameters; end
 function _fwdsl_dimensions; _fwdsl_names dimensions; end
-function _fwdsl_methods; printf '%s\n' apg pivoting newton pdhg lines interior coordinate_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg; end
+function _fwdsl_methods; printf '%s\n' apg pivoting newton pdhg lines interior proximal_newton coordinate_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg; end
 
 
 function _shtab_glob_compgen_933f8dd9
@@ -109,7 +109,7 @@ function _shtab_fwdsl_using
 end
 
 set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp
-set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --memory --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what
+set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --memory --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what --workers
 
 complete -c fwdsl -e
 complete -c fwdsl -f
@@ -130,6 +130,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run' -l max-iter -x -d 'iterations at m
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
+complete -c fwdsl -n '_shtab_fwdsl_using run' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l json-stream -d 'print a JSON object a line while it runs'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l out -xka "(_shtab_glob_compgen_933f8dd9)" -d 'save variables, duals and the record of the run'
@@ -143,6 +144,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run; and test $_shtab_fwdsl_npos -ge 0'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a check -d 'Check programs: syntax, names, shapes, convexity. No data is read unless --data binds it.'
 complete -c fwdsl -n '_shtab_fwdsl_using check' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using check' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
+complete -c fwdsl -n '_shtab_fwdsl_using check' -l fix -d 'write fixes that keep the meaning into the files; of standard input print the mended program'
 complete -c fwdsl -n '_shtab_fwdsl_using check' -l data -xka "(_fwdsl_data)" -d 'bind data to a file: NAME=PATH, X,y=train.svm, X,y=libsvm:PATH, A=arrays.npz:key'
 complete -c fwdsl -n '_shtab_fwdsl_using check' -l set -xka "(_fwdsl_parameters)" -d 'give a parameter its value'
 complete -c fwdsl -n '_shtab_fwdsl_using check' -l dim -xka "(_fwdsl_dimensions)" -d 'give a dimension its size'
@@ -163,12 +165,13 @@ complete -c fwdsl -n '_shtab_fwdsl_using plan' -l max-iter -x -d 'iterations at 
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l threads -x -d '0: one a core'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
+complete -c fwdsl -n '_shtab_fwdsl_using plan' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l analyze -d 'also run it, and set predicted beside actual'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l json -d 'print one JSON object and nothing else'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l strict -d 'warnings are errors'
 complete -c fwdsl -n '_shtab_fwdsl_using plan; and test $_shtab_fwdsl_npos -ge 0' -ka "(_shtab_glob_compgen_9f8a2eba)" -d 'the program; `-` reads standard input'
-complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a explain -d 'The long form of a diagnostic, or the list of all; the options of a method.'
+complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a explain -d 'The long form of a diagnostic, or the list of all; the options of a method; a name of another system.'
 complete -c fwdsl -n '_shtab_fwdsl_using explain' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using explain' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
 complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a info -d 'What a program takes and gives: data, parameters, variables, dimensions. No data are read.'

@@ -1,0 +1,149 @@
+"""Products, sums and round trips with workers on this machine, and what the cost model makes of them for machines that are not here.
+
+    python benchmarks/cluster/measure.py [--workers 2] [--rows 500000] [--columns 250] [--repeats 5] [--solve]
+
+Prints Markdown: what was measured with workers of one thread each beside one process of as many threads, the constants that
+`fwdsl.cluster.costs` takes, and predictions for 100 workers, which nobody has run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import fwdsl as fw
+from fwdsl.backends.costs import NS_PER_NONZERO
+from fwdsl.cluster.connect import connect
+from fwdsl.cluster.costs import Transport
+from fwdsl.cluster.driver import Cluster
+from fwdsl.solve.canonical import SolvableCanonical
+
+PROGRAM = """fw 1
+data X: matrix[n, p], y: signs[n]
+var w: vector[p]
+minimize mean(logistic(X @ w, y)) + 0.001 * sum_squares(w)
+solve method = apg, tol = 1e-6
+"""
+
+PREDICTED = (
+    ("1e9 x 1e3 dense", 1e12, 1_000, "dense"),
+    ("1e8 x 1e6 sparse, 100 a row", 1e10, 1_000_000, "csr"),
+)
+"""Data, their stored numbers and columns, and how they are stored."""
+
+WORKERS, THREADS = 100, 16
+LINE = Transport(latency=1e-3, per_byte=8.0 / 10e9)
+"""A line of 10 Gbit/s with a round trip of 1 ms, on which a prediction beside the measured line rests."""
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--rows", type=int, default=500_000)
+    options.add_argument("--columns", type=int, default=250)
+    options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--solve", action="store_true", help="time a whole solve too")
+    given = options.parse_args()
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((given.rows, given.columns))
+    y = np.where(X[:, :5].sum(axis=1) + 2.0 * rng.standard_normal(given.rows) > 0.0, 1.0, -1.0)
+    problem = fw.parse(PROGRAM).bind(X=X, y=y)
+    session = problem._session
+    session.bind()
+    alone = timed(session, given.workers, given.repeats)
+    with connect(given.workers) as cluster:
+        began = time.perf_counter()
+        held = session.held_by(cluster)
+        handed = time.perf_counter() - began
+        together = timed(held, 1, given.repeats)
+        transport = cluster.transport
+        tell(given, X.nbytes, alone, together, transport, handed)
+        if given.solve:
+            tell_solves(problem, cluster, given.workers)
+    tell_predictions(transport)
+
+
+def timed(session: object, threads: int, repeats: int) -> dict[str, float]:
+    """The least seconds of each kind of work."""
+    form = session.canonicalise()  # type: ignore[attr-defined]
+    options = session.options.__class__(threads=threads)  # type: ignore[attr-defined]
+    problem = SolvableCanonical(form, options).prepare().partitioned
+    x = np.random.default_rng(1).standard_normal(problem.size) * 0.1
+    weights = problem.curvatures(problem.forward(x))
+    free = np.arange(problem.size)
+
+    def gradient() -> None:
+        _, ys = problem.losses_gradient(problem.forward(x))
+        problem.adjoint(ys)
+
+    kinds: dict[str, Callable[[], object]] = {
+        "loss": lambda: problem.losses_value(problem.forward(x)),
+        "gradient": gradient,
+        "Gram matrix": lambda: problem.gram(free, weights),
+    }
+    found = {name: min(seconds(fn) for _ in range(repeats)) for name, fn in kinds.items()}
+    problem.close()
+    return found
+
+
+def seconds(fn: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    fn()
+    return time.perf_counter() - began
+
+
+def tell(
+    given: argparse.Namespace,
+    size: float,
+    alone: dict[str, float],
+    together: dict[str, float],
+    transport: Transport,
+    handed: float,
+) -> None:
+    load = os.getloadavg()[0]
+    print(f"{given.rows:,} x {given.columns} float64, {size / 1e9:.2f} GB; {os.cpu_count()} cores, load {load:.1f}\n")
+    print(
+        f"| work | one process, {given.workers} threads | {given.workers} workers of one thread | ratio |\n| --- | ---: | ---: | ---: |"
+    )
+    for name, own in alone.items():
+        print(f"| {name} | {1e3 * own:.1f} ms | {1e3 * together[name]:.1f} ms | {together[name] / own:.2f} |")
+    print(
+        f"\nHanding the rows out took {handed:.1f} s ({size / handed / 1e6:.0f} MB/s). A round trip takes {1e3 * transport.latency:.1f} ms, "
+        f"and {1e6 * 1e3 * transport.per_byte:.1f} ms for each MB.\n"
+    )
+
+
+def tell_solves(problem: fw.Problem, cluster: Cluster, threads: int) -> None:
+    began = time.perf_counter()
+    one = problem.solve(threads=threads)
+    alone = time.perf_counter() - began
+    began = time.perf_counter()
+    two = problem._session.held_by(cluster).solve()
+    together = time.perf_counter() - began
+    same = np.array_equal(one["w"], two["w"]) and one.gap == two.gap
+    print(
+        f"A solve to 1e-6: {alone:.1f} s in one process, {together:.1f} s with workers; the same bits: {'yes' if same else 'NO'}.\n"
+    )
+
+
+def tell_predictions(measured: Transport) -> None:
+    print(f"**Prediction, not a measurement**: a gradient (A x and A'y) with {WORKERS} workers of {THREADS} threads.\n")
+    print(
+        "| data | work | transport, the line measured here | transport, 10 Gbit/s | more workers pay up to |\n| --- | ---: | ---: | ---: | ---: |"
+    )
+    for name, numbers, columns, storage in PREDICTED:
+        work = 2.0 * 1e-9 * NS_PER_NONZERO[storage] * numbers
+        per_worker = 16.0 * columns * LINE.per_byte
+        most = (work / THREADS / per_worker) ** 0.5
+        print(
+            f"| {name} | {work / (WORKERS * THREADS):.2f} s | {measured.seconds(columns, WORKERS):.2f} s | "
+            f"{LINE.seconds(columns, WORKERS):.3f} s | {most:,.0f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Epigraphs entry by entry: w_i l(z_i; b_i) <= t_i for a loss of each prediction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..conic import Conic, MatrixEntries, joined
+from ..loss import LossFunction
+from .epigraph import OPEN, EpigraphSet, epigraph_form
+from .roots import multipliers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EntryEpigraphs(EpigraphSet):
+    """w_i l(z_i; b_i) <= t_i of vectors (t_1, ..., t_n, z_1, ..., z_n). `unit` has a number of the size of each t_i."""
+
+    f: LossFunction
+    unit: Array
+
+    compiled = False
+
+    @property
+    def count(self) -> int:
+        return self.f.size
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return 2 * self.f.size
+
+    @property
+    def bounds_number(self) -> int:  # type: ignore[override]
+        return self.f.size
+
+    def describe(self) -> str:
+        return f"epigraph of {self.f.name} for each of {self.count} entries"
+
+    def _values(self, z: Array) -> Array:
+        with np.errstate(all="ignore"):
+            found = self.f.w * self.f.loss.value_naive(z, self.f.b, self.f.p)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def _moved(self, z: Array, gains: Array) -> Array:
+        return self.f.loss.prox_naive(z, gains * self.f.w, self.f.b, self.f.p)
+
+    def _projected(self, x: Array) -> tuple[Array, Array, Array]:
+        """The bounds and arguments of the nearest point, and the multipliers."""
+        n = self.count
+        s, z = x[:n], x[n:]
+        over = self._values(z) - s
+        far = (over > 0.0) & np.isfinite(s) & np.isfinite(z)
+        if not far.any():
+            return s.copy(), z.copy(), np.zeros(n)
+        start = np.where(np.isinf(over), self._values(self._moved(z, np.zeros(n))) - s, over)
+        size = np.maximum(np.abs(s), np.abs(z))
+
+        def excess(gains: Array) -> Array:
+            return np.where(far, self._values(self._moved(z, gains)) - s - gains, -gains)
+
+        gains = np.where(far, multipliers(excess, np.where(far, start, 0.0), size), 0.0)
+        return s + gains, np.where(far, self._moved(z, gains), z), gains
+
+    def prox(self, v: Array, t: float) -> Array:
+        return np.concatenate(self._projected(v)[:2])
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        """The largest miss of <g, z> - t <= <g, z'> - t' over the sizes of its terms, as of one epigraph."""
+        own = np.abs(x) if sizes is None else sizes
+        n = self.count
+        t, z, gains = self._projected(x)
+        live = gains > 0.0
+        if not live.any():
+            return 0.0
+        gap = (x[n:] - z)[live]
+        g = gap / gains[live]
+        missed = gains[live] + g * gap
+        right = np.abs(g * z[live] - t[live])
+        return float((missed / (np.abs(g) * own[n:][live] + own[:n][live] + right)).max())
+
+    def conjugate(self, v: Array) -> float:
+        """The sum of s w l*(y / (s w)) at the pairs (-s, y)."""
+        s, y = -v[: self.count], v[self.count :]
+        live = s > 0.0
+        if np.any((s < 0.0) | (~live & (y != 0.0))):
+            return math.inf
+        if not live.any():
+            return 0.0
+        with np.errstate(all="ignore"):
+            found = LossFunction(self.f.loss, self.f.b[live], s[live] * self.f.w[live], self.f.p).conjugate(y[live])
+        return math.inf if math.isnan(found) else float(found)
+
+    def dual_project(self, v: Array) -> Array:
+        """(-s, y) with y in s times the domain [lo, hi] of (w l)*, the nearest s being that of one end, or -a where that is enough."""
+        if math.isfinite(self.conjugate(v)):
+            return v.copy()
+        a, y = v[: self.count], v[self.count :]
+        lo, hi = self.f.dual_bounds()
+        least = OPEN * np.maximum(np.abs(a), np.abs(y))
+        with np.errstate(all="ignore"):
+            end = np.where(y > 0.0, hi, lo)
+            fits = (-a > 0.0) & (y >= -a * lo) & (y <= -a * hi)
+            # the point of the ray (-1, end) that is nearest to (a, y)
+            along = np.where(np.isfinite(end), (y * end - a) / (1.0 + end * end), -a)
+        s = np.where(fits, -a, np.maximum(np.where(np.isnan(along), -a, along), least))
+        s = np.maximum(s, 0.0)
+        with np.errstate(invalid="ignore"):
+            inside = np.clip(y, np.where(np.isfinite(lo), s * lo, lo), np.where(np.isfinite(hi), s * hi, hi))
+        return np.concatenate([-s, np.where(s > 0.0, inside, 0.0)])
+
+    def into_recession(self, d: Array) -> Array:
+        t, z = d[: self.count], d[self.count :]
+        lo, hi = self.f.dual_bounds()
+        end = np.where(z > 0.0, hi, lo)
+        z = np.where(np.isfinite(end), z, 0.0)
+        return np.concatenate([np.maximum(t, np.where(np.isfinite(end), end, 0.0) * z), z])
+
+    def conic(self) -> Conic | None:
+        """The forms of the entries, each with a bound of its own."""
+        if self.f.loss.conic is None:
+            return None
+        n, forms = self.count, []
+        for i in range(n):
+            one = self.f.part(slice(i, i + 1)).conic()
+            if one is None:
+                return None
+            forms.append(epigraph_form(one, float(self.unit[i])))
+        of_z, of_u, rows, extra = [], [], 0, 0
+        for i, form in enumerate(forms):
+            places = np.array([i, n + i])
+            z = form.of_z
+            of_z.append(MatrixEntries(z.row + rows, places[z.column], z.value))
+            of_u.append(form.of_u.shifted(rows, extra))
+            rows, extra = rows + form.offset.size, extra + form.extra
+        return Conic(
+            2 * n,
+            extra,
+            of_z=joined(of_z),
+            of_u=joined(of_u),
+            offset=np.concatenate([np.zeros(0), *(form.offset for form in forms)]),
+            cones=tuple(cone for form in forms for cone in form.cones),
+        )

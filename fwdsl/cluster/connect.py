@@ -1,0 +1,83 @@
+"""Finding workers: a count of them on this machine, the address of a scheduler, its file, or a client of Dask."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..errors import RunError
+from ..grammar.diagnostic import Diagnostic
+from ..solve.forms import default_threads
+
+if TYPE_CHECKING:
+    from .driver import Cluster
+
+
+def require_distributed() -> Any:
+    """The module `distributed`; `RunError` FW0240 that says how to install it."""
+    try:
+        import distributed
+    except ImportError:
+        rule, hint = "Workers are those of Dask, which the extra `cluster` has.", "pip install 'fwdsl[cluster]'"
+        raise RunError([Diagnostic("FW0240", "Dask's `distributed` is not installed", rule=rule, hint=hint)]) from None
+    return distributed
+
+
+def connect(workers: Any, *, closing: bool = False) -> Cluster:
+    """The cluster of `workers`: how many to start here, "tcp://host:port", the path of a scheduler's file, or a `distributed.Client`.
+
+    With `closing` it is closed once nobody has it any more.
+
+    Raises `RunError`: FW0240 without Dask, FW0241 where there is nobody, FW0242 where versions differ.
+    """
+    distributed = require_distributed()
+    from .driver import Cluster
+
+    own: list[Any] = []
+    keywords: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False, "timeout": 5}
+    if isinstance(workers, int):
+        threads = max(1, default_threads() // workers)
+        local = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=":0", silence_logs=50
+        )
+        own.append(local)
+        client = distributed.Client(local, **keywords)
+        # Ctrl-C of a terminal reaches the workers too: the driver is who ends
+        client.run(_ignore_interrupts)
+    else:
+        try:
+            if isinstance(workers, distributed.Client):
+                keywords["security"] = workers.security
+                client = distributed.Client(workers.scheduler.address, **keywords)
+            elif "://" in str(workers):
+                client = distributed.Client(str(workers), **keywords)
+            else:
+                client = distributed.Client(scheduler_file=os.fspath(workers), **keywords)
+        except (OSError, ValueError, TimeoutError) as error:
+            what = f"no scheduler answers at {getattr(workers, 'scheduler', workers)}: {error or type(error).__name__}"
+            hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
+            raise RunError([Diagnostic("FW0241", what, hint=hint)]) from None
+    try:
+        made = Cluster(client, own)
+        if closing:
+            weakref.finalize(made, close, client, *own)
+        return made
+    except BaseException:
+        for thing in (client, *own):
+            thing.close()
+        raise
+
+
+def close(*things: Any) -> None:
+    """Close a client, and what was started for it."""
+    for thing in things:
+        with suppress(Exception):
+            thing.close(timeout=2.0)
+
+
+async def _ignore_interrupts() -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,517 @@
+"""The side of the driver: connecting to workers, sharing rows out, asking, and replacing workers that are lost.
+
+A worker holds a range of the leaves of each matrix, its *share*. Each question is one round trip to every share at once. Whoever does not answer
+and is no longer known to the scheduler is lost: its share is taken by another worker, which reads the same rows by path, range and fingerprint (or is
+sent them, where they are in this process's memory) and is asked again. Where the scheduler is lost too, or a share is lost again and again, `lost`
+says so: nobody is asked any more, and the run ends with the best certified point.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ..backends.row_vectors import Definition, Want
+from ..bind.checks import check_uses
+from ..bind.findings import Findings
+from ..bind.instance import Instance
+from ..canon.data_maps import held, leaves_of
+from ..errors import DataError, RunError
+from ..grammar.diagnostic import Diagnostic
+from ..readers.held_rows import HeldRows, held_rows, is_held
+from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stored_at
+from ..solve.forms import default_threads
+from ..sums import Node, Rows, cut_evenly
+from . import costs
+from .holder import ROOM, Failed, Holder, versions
+from .holder import versions as own_versions
+
+PATIENCE = 0.5
+"""Seconds between two looks at whether a worker that has not answered is still there."""
+
+FITS = 0.8
+"""The share of a worker's memory that rows may take which have no file to stay in."""
+
+WAIT = 20.0
+"""Seconds to wait for a worker that takes the share of a lost one."""
+
+STRAGGLES = 1.5
+"""The work of a worker beside that of the middle one from which on it is told."""
+
+MOST_LOSSES = 3
+"""Losses of one share in a row, without an answer in between, after which nobody is asked any more."""
+
+
+class Lost(Exception):
+    """The cluster cannot answer any more, and says why."""
+
+
+@dataclass
+class Share:
+    """The ranges of leaves that one worker holds, by matrix."""
+
+    number: int
+    address: str = ""
+    actor: Any = None
+    losses: int = 0
+    busy: float = 0.0
+    waited: float = 0.0
+    holds: dict[str, _Range] = field(default_factory=dict)
+    terms: dict[str, tuple[str, Any, int]] = field(default_factory=dict)
+    #: The expressions of each term that the worker has worked out.
+    known: dict[str, set[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Range:
+    source: Any
+    rows: Rows
+    first: int
+    leaves: tuple[Rows, ...]
+    count: int
+
+
+Ask = tuple[Share, str, Callable[[], tuple[Any, ...]]]
+"""A share, the method of its holder, and what makes the arguments: anew, where another worker has taken the share."""
+
+
+class Cluster:
+    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise. Close it, or use it in a `with`."""
+
+    def __init__(self, client: Any, own: Sequence[Any] = (), shares: int | None = None) -> None:
+        self._client: Any = client
+        self._own = own
+        self.lost = ""
+        #: Asked while workers are waited for: true where the run is to end.
+        self.told: list[str] = []
+        self.round_trips = 0
+        self._waited = self._busiest = 0.0
+        self._keys: list[str] = []
+        self._looked, self._there = 0.0, dict[str, int]()
+        self._check_versions()
+        try:
+            self.shares = [Share(i) for i in range(shares or len(self.workers()))]
+            for share in self.shares:
+                self._engage(share)
+        except Lost as lost:
+            raise _gone(lost) from None
+
+    # --- workers ------------------------------------------------------------------------------------------------------
+
+    def workers(self, within: float = 0.0) -> Mapping[str, int]:
+        """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
+        if not self._there or time.monotonic() - self._looked > within:
+            try:
+                self._there = dict(self._sync(self._client.scheduler.ncores, 5.0))
+            except Exception as error:
+                raise Lost(f"the scheduler does not answer any more ({type(error).__name__})") from None
+            self._looked = time.monotonic()
+        return self._there
+
+    def _sync(self, fn: Callable[..., Any], timeout: float, **keywords: Any) -> Any:
+        if self._client.status != "running":
+            raise OSError("the connection is closed")
+
+        async def bounded() -> Any:
+            return await asyncio.wait_for(fn(**keywords), timeout)
+
+        return self._client.sync(bounded, callback_timeout=timeout + 1.0)
+
+    def _check_versions(self) -> None:
+        try:
+            found = self._client.run(versions)
+        except Exception as error:
+            what = f"a worker cannot run fwdsl: {error}"
+            raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
+        if not found:
+            raise _refused("FW0241", "the scheduler has no workers", "start some: `dask worker ADDRESS`")
+        own = own_versions()
+        for address, theirs in found.items():
+            differ = [
+                f"{name} {theirs.get(name)} there and {own[name]} here" for name in own if theirs.get(name) != own[name]
+            ]
+            if differ:
+                what = f"the worker at {address} has other versions: {', '.join(differ)}"
+                raise _refused(
+                    "FW0242", what, "install the same versions everywhere: answers are to have the same bits"
+                )
+
+    def _engage(self, share: Share) -> None:
+        """Give a share to a worker, an idle one where there is one."""
+        deadline = time.monotonic() + WAIT
+        while True:
+            there = self.workers()
+            taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
+            free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
+            if free:
+                address = (
+                    free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
+                )
+                threads = there[address]
+                try:
+                    room = ROOM * self._memory_of(address)
+                    future = self._client.submit(
+                        Holder, threads, room, actor=True, pure=False, workers=[address], allow_other_workers=False
+                    )
+                    self._wait(future, address)
+                    share.actor, share.address = future, address
+                    share.known.clear()
+                    for key, range_ in share.holds.items():
+                        self._give(share, key, range_)
+                    for name, (key, term, each) in share.terms.items():
+                        self._answer(share, self._call(share, "take_term", name, key, term, each))
+                    return
+                except (DataError, RunError, Lost):
+                    raise
+                except Exception:
+                    pass  # that worker was lost too
+            if time.monotonic() > deadline:
+                raise Lost(f"no worker took the rows of the one that was lost within {WAIT:.0f} s")
+            time.sleep(0.1)
+
+    def _memory_of(self, address: str) -> float:
+        info = self._sync(self._client.scheduler.identity, 5.0, n_workers=-1)
+        return float(info["workers"][address]["memory_limit"] or np.inf)
+
+    def _give(self, share: Share, key: str, range_: _Range) -> None:
+        data = held(range_.source, *range_.rows)
+        if isinstance(data, np.ndarray):
+            data = np.asarray(data)  # a map is sent by its numbers
+        room = 0.0 if is_on_disk(data) else FITS * self._memory_of(share.address)
+        if 0.0 < room < bytes_of(data):
+            _raise(Failed("memory", ()), share)
+        call = self._call(share, "take", key, data, range_.rows[0], range_.first, range_.leaves, range_.count)
+        found = self._answer(share, call)
+        if isinstance(found, Failed):
+            _raise(found, share)
+
+    def _call(self, share: Share, what: str, *args: Any) -> Future[Any]:
+        """A call of a method of a share's holder: what `distributed.Actor` does, without a client that the whole process has."""
+        from distributed.protocol.serialize import to_serialize
+
+        client, address, key = self._client, share.address, share.actor.key
+
+        async def call() -> Any:
+            found = await client.rpc(address).actor_execute(
+                function=what, actor=key, args=[to_serialize(a) for a in args], kwargs={}
+            )
+            if found["status"] != "OK":
+                raise found["exception"]
+            return found["result"]
+
+        return asyncio.run_coroutine_threadsafe(call(), client.loop.asyncio_loop)
+
+    def _answer(self, share: Share, future: Future[Any]) -> Any:
+        """The result of a call. Raises `OSError` where its worker is lost, and `Lost` where the scheduler is."""
+        return self._wait(future, share.address)
+
+    def _wait(self, future: Any, address: str) -> Any:
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:
+                if future.done():
+                    raise OSError("the worker does not answer") from None
+                if address not in self.workers(within=PATIENCE):
+                    raise OSError("the worker is gone") from None
+
+    # --- sharing out --------------------------------------------------------------------------------------------------
+
+    def share(self, instance: Instance) -> Instance:
+        """The instance with its matrices of several leaves in the hands of the workers; what needs all entries of one stays here."""
+        values = dict(instance.values)
+        found: dict[str, HeldRows] = {}
+        for name, value in values.items():
+            stats = instance.stats.get(name)
+            if is_held(value) or stats is None or stats.storage not in ("dense", "csr") or len(stats.shape) != 2:
+                continue
+            leaves = leaves_of(value)
+            if leaves is not None and len(leaves) > 1:
+                found[name] = held_rows(in_file(value), leaves)
+        whole = check_uses(instance.model, found, Findings(instance.model.source))
+        for name, value in found.items():
+            if name not in whole:
+                try:
+                    value.hands = self._hand_out(value)
+                except Lost as lost:
+                    raise _gone(lost) from None
+                values[name] = value
+        return replace(instance, values=values)
+
+    def _hand_out(self, A: HeldRows) -> HeldBy:
+        key, leaves = f"{uuid.uuid4().hex}", A.leaves
+        self._keys.append(key)
+        ranges = cut_evenly(len(leaves), min(len(self.shares), len(leaves)))
+        by: list[tuple[Share, Rows, Rows]] = []
+        for share, (first, last) in zip(self.shares, ranges, strict=False):
+            row, end = leaves[first][0], leaves[last - 1][1]
+            own = tuple((a - row, b - row) for a, b in leaves[first:last])
+            share.holds[key] = _Range(A.source, (row, end), first, own, len(leaves))
+            by.append((share, (first, last), (row, end)))
+            try:
+                self._give(share, key, share.holds[key])
+            except OSError:
+                self._replace(share)
+        return HeldBy(self, key, by, len(leaves))
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    def ask(self, asks: Sequence[Ask]) -> list[Any]:
+        """The answers to one question of each share. Raises `Lost`."""
+        self.round_trips += 1
+        began = time.perf_counter()
+        futures = [self._call(share, what, *args()) for share, what, args in asks]
+        found, spent = [], []
+        for (share, what, args), future in zip(asks, futures, strict=True):
+            while True:
+                try:
+                    seconds, answer = self._answer(share, future)
+                    break
+                except (OSError, KeyError, RuntimeError):
+                    self._replace(share)
+                    future = self._call(share, what, *args())
+            if isinstance(answer, Failed):
+                _raise(answer, share)
+            share.losses = 0
+            share.busy += seconds
+            spent.append(seconds)
+            found.append(answer)
+        took = time.perf_counter() - began
+        self._waited += took
+        self._busiest += max(spent, default=0.0)
+        for share, _, _ in asks:
+            share.waited += took
+        return found
+
+    def _replace(self, share: Share) -> None:
+        """Give the share of a lost worker to another one."""
+        share.losses += 1
+        self.told.append(f"worker {share.address} was lost, and its rows were read again elsewhere")
+        if share.losses > MOST_LOSSES:
+            raise Lost(f"the rows of one worker were lost {share.losses} times in a row (its memory limit?)")
+        self._engage(share)
+
+    # --- costs --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def transport(self) -> costs.Transport:
+        """The transport to a worker, measured when it is first asked for."""
+        share = self.shares[0]
+        return costs.measured(lambda payload: self._answer(share, self._call(share, "echo", payload)))
+
+    def predicted(self, instance: Instance) -> list[str]:
+        """Lines on what products with shared matrices take, and on how many workers pay."""
+        found: list[str] = []
+        there = self.workers(within=60.0)
+        threads = max(1, min(there.values(), default=1))
+        for name, value in instance.values.items():
+            if is_held(value):
+                found += costs.told(name, instance.stats[name], self.transport, len(there), threads, default_threads())
+        return found
+
+    def state(self) -> str:
+        """The seconds of work of each worker so far and the share of time that was transport, in a few words."""
+        holding = [s for s in self.shares if s.waited]
+        if not holding:
+            return ""
+        return f"workers {', '.join(f'{s.busy:.1f}' for s in holding)} s, {self._transported():.0%} transport"
+
+    def _transported(self) -> float:
+        """The share of the time of all questions in which not even the slowest worker worked."""
+        return max(0.0, 1.0 - self._busiest / self._waited) if self._waited else 0.0
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    def told_at_start(self) -> list[str]:
+        """Lines on who holds what."""
+        holding = [s for s in self.shares if s.holds]
+        if not holding:
+            return ["the workers have nothing to do: no matrix has rows of more than 131,072 numbers to share out"]
+        rows = sum(range_.rows[1] - range_.rows[0] for s in holding for range_ in s.holds.values())
+        return [f"{len(holding)} worker{'s hold' if len(holding) > 1 else ' holds'} {rows:,} rows"]
+
+    def lines(self) -> list[str]:
+        """Lines on what the workers did: round trips, the share of time that was not theirs, stragglers, losses."""
+        holding = [s for s in self.shares if s.holds and s.waited]
+        if not holding:
+            return []
+        found = [
+            f"workers: {self.round_trips:,} round trips in {self._waited:.2f} s, {self._transported():.0%} of it transport; "
+            f"{', '.join(f'{s.busy:.2f} s' for s in holding)} of work"
+        ]
+        busy = sorted(s.busy for s in holding)
+        if len(busy) > 1 and busy[-1] > STRAGGLES * busy[len(busy) // 2] and busy[-1] > 1.0:
+            slow = max(holding, key=lambda s: s.busy)
+            found.append(
+                f"the worker at {slow.address} took {busy[-1] / busy[len(busy) // 2]:.1f} times as long as the middle one"
+            )
+        return [*found, *self.told, *([self.lost] if self.lost else [])]
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the rows, and end what was started for this cluster alone."""
+        if not self.lost and self._client.status == "running":
+            for share in self.shares:
+                try:
+                    self._call(share, "drop", (*share.holds, *share.terms)).result(timeout=2.0)
+                except Exception:
+                    break
+        for thing in (self._client, *self._own):
+            try:
+                thing.close(timeout=2.0)
+            except Exception:
+                continue
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass
+class HeldBy:
+    """The hands of one matrix (`fwdsl.readers.held_rows.Hands`)."""
+
+    cluster: Cluster
+    key: str
+    by: list[tuple[Share, Rows, Rows]]
+    count: int
+
+    @property
+    def lost(self) -> str:
+        return self.cluster.lost
+
+    def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
+        """The numbers of each range of rows."""
+        found = self._ask(
+            [(share, "ask", partial(_these, self.key, what, (), tuple(common))) for share, _, _ in self.by]
+        )
+        return None if found is None else [rows for answer in found for _, rows in answer]
+
+    def nodes(
+        self, what: str, of_rows: Sequence[Array], common: Sequence[Any] = (), level: int = 0
+    ) -> list[tuple[Node, Any]] | None:
+        """The values of nodes; None also where a node of this level has several holders."""
+        if any(first % (1 << level) for _, (first, _), _ in self.by):
+            return None
+        asks = [
+            (share, "ask", partial(_these, self.key, what, tuple(v[start:stop] for v in of_rows), tuple(common)))
+            for share, _, (start, stop) in self.by
+        ]
+        found = self._ask(asks)
+        return None if found is None else [(node, _own(value)) for answer in found for node, value in answer]
+
+    def term(self, term: Any, each: int) -> TermHeldBy | None:
+        """The holders of the rows of a term, which are sent their targets and weights."""
+        name = uuid.uuid4().hex
+        parts = [term.part(first, last) for _, (first, last), _ in self.by]
+        asks: list[Ask] = []
+        for (share, _, _), part in zip(self.by, parts, strict=True):
+            share.terms[name] = self.key, part, each
+            asks.append((share, "take_term", partial(_these, name, self.key, part, each)))
+        try:
+            return None if self._ask(asks) is None else TermHeldBy(self, name, each)
+        except TypeError:  # a word from outside that cannot be sent
+            for share, _, _ in self.by:
+                del share.terms[name]
+            raise
+
+    def _ask(self, asks: Sequence[Ask]) -> list[Any] | None:
+        if self.cluster.lost:
+            return None
+        try:
+            return self.cluster.ask(asks)
+        except Lost as lost:
+            self.cluster.lost = str(lost)
+            return None
+
+
+@dataclass
+class TermHeldBy:
+    """The holders of the rows of one term (`fwdsl.backends.row_vectors.Holders`)."""
+
+    hands: HeldBy
+    name: str
+    each: int
+
+    def run(
+        self, question: Callable[[Collection[int]], tuple[Sequence[Definition], Sequence[Want], Sequence[int]]]
+    ) -> list[tuple[Node, list[Any]]] | None:
+        """The wanted values of all nodes."""
+        asks: list[Ask] = [
+            (share, "run", partial(self._arguments, share, rows, question)) for share, _, rows in self.hands.by
+        ]
+        found = self.hands._ask(asks)
+        return None if found is None else [(node, _own(values)) for answer in found for node, values in answer]
+
+    def _arguments(self, share: Share, rows: Rows, question: Any) -> tuple[Any, ...]:
+        known = share.known.setdefault(self.name, set())
+        defined, wants, forgotten = question(known)
+        here = slice(rows[0] * self.each, rows[1] * self.each)
+        defined = [(n, what, (args[0][here],) if what == "given" else args) for n, what, args in defined]
+        known.update(n for n, _, _ in defined)
+        known.update(want[2] for want in wants if want[0] == "slope")
+        known.difference_update(forgotten)
+        return self.name, defined, wants, forgotten
+
+    def aligned(self, level: int) -> bool:
+        """True if each node of this level has one holder."""
+        return all(first % (1 << level) == 0 for _, (first, _), _ in self.hands.by)
+
+
+def _these(*args: Any) -> tuple[Any, ...]:
+    """The arguments of a question that are the same whoever is asked."""
+    return args
+
+
+def _own(value: Any) -> Any:
+    """A value that sums may be written into: what comes from the network may be read-only, and begin anywhere."""
+    if isinstance(value, list | tuple):
+        return type(value)(_own(v) for v in value)
+    return value.copy() if isinstance(value, np.ndarray) and not value.flags.carray else value
+
+
+def _raise(failed: Failed, share: Share) -> None:
+    if failed.kind == "changed":
+        raise ChangedFile(*failed.told)
+    if failed.kind == "file":
+        what = f"the worker at {share.address} cannot read its rows: {failed.told[0]}"
+        raise _refused("FW0243", what, "files lie where every worker has them under the same path")
+    what = f"the rows of the worker at {share.address} do not fit into its memory"
+    raise _refused("FW0244", what, "start more workers, or workers with more memory")
+
+
+def _refused(code: str, what: str, hint: str) -> RunError:
+    return RunError([Diagnostic(code, what, hint=hint)])
+
+
+def _gone(lost: Lost) -> RunError:
+    return _refused("FW0241", str(lost), "look at the workers' own messages, and start them again")
+
+
+def bytes_of(A: Any) -> int:
+    """The bytes of a matrix in memory."""
+    return int(A.nbytes) if isinstance(A, np.ndarray) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
+
+
+def in_file(A: Any) -> Any:
+    """A matrix by rows that is mapped from a file as rows of that file, which workers read by themselves; any other one as it is."""
+    base = A
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
+        base = base.base
+    if not isinstance(base, np.memmap) or not A.flags.c_contiguous or not base.filename:
+        return A
+    offset = base.offset + A.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return DenseRows([stored_at(str(base.filename), offset, A.dtype, A.size)], A.shape[1])

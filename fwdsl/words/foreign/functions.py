@@ -1,0 +1,401 @@
+"""Functions, sets and objects of CVXPY, Convex.jl and JuMP."""
+
+from __future__ import annotations
+
+from .record import Foreign, alike, instead, out
+
+C, V, J, N = "CVXPY", "Convex.jl", "JuMP", "NumPy"
+CVXPY, CONVEX, JUMP = (C,), (V,), (J,)
+BOTH, ALL, JULIA = (C, V), (C, V, J), (V, J)
+
+_NORM = (
+    "`norm1(x)` is the sum of absolute values, `norm2(x)` the Euclidean norm of a vector, `norm_inf(x)` the largest absolute value, "
+    "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
+)
+_HINGE = "the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample"
+_MAX = f"`norm_inf(x)` is the largest absolute value, and {_HINGE}"
+_MIN = "a bound is a constraint, as `x >= 0`; the minimum of affine expressions is concave: bound it from below, as `A @ x >= t`"
+_LOG = "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`"
+_EXP = "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`"
+_POWER = "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample"
+_CONE = "the bound of a norm is the cone: write `norm2(A @ x) <= r`"
+_VARIABLE = "a variable is declared: `var x: vector[n]`, `var X: matrix[n, d]`, `var t: real`; in Python `fw.vector(n)`"
+
+FUNCTIONS: tuple[Foreign, ...] = (
+    # --- norms and squares
+    instead(
+        (C, V, J, N),
+        "norm",
+        {
+            "x: vector": "norm2(x)",
+            "x: vector, 1": "norm1(x)",
+            "x: vector, 2": "norm2(x)",
+            "x: vector, inf": "norm_inf(x)",
+            "x: vector, Inf": "norm_inf(x)",
+            'x: vector, "inf"': "norm_inf(x)",
+            "x: scalar": "norm1(x)",
+            'X: matrix, "fro"': "norm_fro(X)",
+            'X: matrix, "nuc"': "norm_nuc(X)",
+            "x: vector, p": "norm_p(x, p)",
+            "x: vector, p=p": "norm_p(x, p)",
+        },
+        _NORM,
+        several=True,
+    ),
+    *alike((C, V), "norms pnorm Pnorm PnormApprox", _NORM),
+    instead(CVXPY, "normNuc", {"X": "norm_nuc(X)"}),
+    instead(CONVEX, "nuclearnorm", {"X": "norm_nuc(X)"}),
+    instead(CVXPY, "sigma_max", {"X": "norm_spec(X)"}),
+    instead(
+        JULIA,
+        "opnorm",
+        {"X": "norm_spec(X)", "X, 2": "norm_spec(X)"},
+        "`norm_spec(X)` is the largest singular value of a matrix",
+    ),
+    instead(
+        CVXPY,
+        "mixed_norm",
+        {"X, 2, 1": "norm21(X)", "X": "norm21(X)", "X, inf, 1": "norm1_inf(X)"},
+        "`norm21(X)` is the sum of the Euclidean norms of the rows, `norm1_inf(X)` that of their largest absolute values",
+    ),
+    instead(CONVEX, "sumsquares", {"x": "sum_squares(x)"}),
+    instead(CONVEX, "quadform", {"x, P": "quad_form(x, P)"}),
+    instead(
+        CONVEX,
+        "quadoverlin",
+        {"x, t": "quad_over_lin(x, t)"},
+        "`sum_squares(x) <= t` bounds a square; of a quotient write the cone",
+    ),
+    instead(CVXPY, "psd_wrap", {"P": "P"}, "declare the data `P: psd[n]`: the promise is checked when they are bound"),
+    *alike(CVXPY, "symmetric_wrap skew_symmetric_wrap", "declare the data or variable `S: symmetric[n]`"),
+    instead(
+        (C,),
+        "quad_over_lin",
+        told="`sum_squares(x) <= t` bounds a square; with a constant divisor write `1/t * sum_squares(x)`",
+    ),
+    instead(CVXPY, "QuadForm", {"x, P": "quad_form(x, P)"}),
+    # --- functions of one number
+    instead(
+        (C, V, J, N),
+        "abs",
+        told="`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
+    ),
+    instead(CVXPY, "square_pos", told="the loss `squared_hinge(z, y)` is `max(0, 1 - y z)^2` for each sample"),
+    instead(CVXPY, "pos", told=f"{_HINGE}: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`"),
+    instead(
+        ("PyTorch",),
+        "relu",
+        {"x": "pos(x)"},
+        f"{_HINGE}: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
+    ),
+    instead(
+        (C, V),
+        "neg",
+        {"x": "pos(-x)"},
+        f"{_HINGE}: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
+    ),
+    *alike((C, V, N), "power pow Power PowerApprox float_power", _POWER),
+    instead((C, V, J, N), "sqrt", told="`norm2(x)` is the root of the sum of squares"),
+    instead((C, V, J, N), "exp", told=_EXP),
+    instead((C, V, J, N), "log", told=_LOG),
+    instead((C, N), "log1p", {"x": "log(1 + x)"}, _LOG),
+    instead((N,), "log2", told=_LOG),
+    instead((N,), "log10", told=_LOG),
+    instead((N,), "expm1", {"x": "exp(x) - 1"}, _EXP),
+    instead((N,), "exp2", told=_EXP),
+    instead(
+        (C,), "xexp", told="x exp(x) is convex where x >= 0, and is no word here; `exp(x)` and `entropy(x)` are near it"
+    ),
+    instead((C,), "inv_pos", told="1/x is convex where x > 0"),
+    instead(CONVEX, "invpos", {"x": "inv_pos(x)"}, "1/x is convex where x > 0"),
+    instead((N,), "reciprocal", {"x": "inv_pos(x)"}, "1/x is convex where x > 0"),
+    instead(
+        (C, V),
+        "logisticloss",
+        told="the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample: `logistic(-z, ones(n))` is `log(1 + exp(z))`",
+    ),
+    instead(CVXPY, "logistic_loss", {"z, y": "logistic(z, y)"}),
+    instead(
+        (C,), "entr", {"x": "-entropy(x)"}, "`entropy(x)` is the sum of x log x: `-entropy(x)` is the sum of `entr`"
+    ),
+    instead((C,), "rel_entr", told="`entropy(x)` is the sum of x log x"),
+    instead((C,), "kl_div", told="`entropy(x)` is the sum of x log x, and the loss `poisson(z, c)` is `exp(z) - c z`"),
+    instead(CONVEX, "relative_entropy", {"x, y": "kl_div(x, y)"}, "`entropy(x)` is the sum of x log x"),
+    instead(CONVEX, "entropy_elementwise", told="`-entropy(x)` is the sum of `-x log x` over all entries"),
+    *alike(
+        CVXPY, "log_normcdf loggamma", "it is concave or convex, and no word here; `logistic` is the nearest likelihood"
+    ),
+    # --- orders
+    *alike((C, V, N), "max maximum amax fmax nanmax Max", _MAX),
+    *alike((C, V, N), "min minimum amin fmin nanmin Min", _MIN),
+    instead(
+        CONVEX,
+        "sumlargest",
+        {"x, k": "sum_largest(x, k)"},
+        "`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes",
+    ),
+    instead(CONVEX, "sumsmallest", {"x, k": "-sum_largest(-x, k)"}, "the sum of the smallest entries is concave"),
+    instead((C,), "sum_smallest", {"x, k": "-sum_largest(-x, k)"}, "the sum of the smallest entries is concave"),
+    instead((C,), "sum_largest", told="`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes"),
+    instead(
+        (C, V),
+        "dotsort",
+        told=(
+            "`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes; `x in permutahedron(c)` is the set of "
+            "which it is the support function"
+        ),
+    ),
+    instead(
+        (C, N),
+        "ptp",
+        {"x": "max(x) - min(x)"},
+        "the largest less the smallest entry: `l <= x`, `x <= u` with `u - l` in the objective",
+    ),
+    instead((C,), "cvar", told="with a variable `t: real`: `t + 1/(1 - beta) * mean(s)` with `s >= z - t`, `s >= 0`"),
+    instead((C,), "cummax", told="with a variable `m: vector[n]`: `m >= x`, `m[1:] >= m[:-1]`"),
+    # --- log sum exp, geometric means
+    *[instead(of, name, {"x": "log_sum_exp(x)"}, _LOG) for of, name in ((CONVEX, "logsumexp"), ((N,), "logaddexp"))],
+    instead((C,), "log_sum_exp", told=_LOG),
+    *alike(
+        (C, V),
+        "geo_mean geomean GeoMean GeoMeanApprox",
+        "the geometric mean of entries is concave; maximise the sum of their logarithms",
+    ),
+    *alike((C,), "harmonic_mean inv_prod", "it is a function of inverses: minimise the sum of 1/x in its place"),
+    # --- spectra
+    instead(
+        (C,),
+        "lambda_max",
+        told="`norm_spec(X)` is the largest singular value, which of a psd matrix is the largest eigenvalue; "
+        "with a variable `t: real` `t * eye(d) - X in psd` bounds the largest eigenvalue",
+    ),
+    instead(
+        (C,),
+        "lambda_min",
+        told="with a variable `t: real` `X - t * eye(d) in psd` bounds the smallest eigenvalue from below",
+    ),
+    *[
+        instead(CONVEX, name, {"X": f"lambda_{end}(X)"}, f"with a variable `t: real` {how} bounds it")
+        for name, end, how in (
+            ("eigmax", "max", "`t * eye(d) - X in psd`"),
+            ("eigmin", "min", "`X - t * eye(d) in psd`"),
+            ("lambdamax", "max", "`t * eye(d) - X in psd`"),
+            ("lambdamin", "min", "`X - t * eye(d) in psd`"),
+        )
+    ],
+    instead(
+        (C,),
+        "lambda_sum_largest",
+        {"X, k": "sum_largest_eigs(X, k)"},
+        "it is the least k t + trace(S) with `S in psd`, `t * eye(d) + S - X in psd`",
+    ),
+    instead(
+        CONVEX,
+        "sumlargesteigs",
+        {"X, k": "sum_largest_eigs(X, k)"},
+        "it is the least k t + trace(S) with `S in psd`, `t * eye(d) + S - X in psd`",
+    ),
+    instead(
+        (C,),
+        "lambda_sum_smallest",
+        {"X, k": "-sum_largest_eigs(-X, k)"},
+        "it is concave, as the sum of the largest ones of -X is convex",
+    ),
+    instead((C,), "log_det", told="it is concave; a sparse inverse covariance is scikit-learn's `GraphicalLasso`"),
+    instead(CONVEX, "logdet", {"X": "log_det(X)"}, "it is concave, in `maximize`"),
+    instead((N,), "slogdet", {"X": "log_det(X)"}, "`log_det(X)` is concave, in `maximize`"),
+    instead((C,), "tr_inv", told="the trace of the inverse of a psd matrix is convex"),
+    instead(
+        (C,),
+        "matrix_frac",
+        told="x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
+    ),
+    *alike(
+        CONVEX,
+        "matrixfrac",
+        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
+    ),
+    *alike(
+        (C,),
+        "MatrixFrac",
+        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
+    ),
+    *alike(
+        (C, V),
+        "von_neumann_entr quantum_rel_entr quantum_cond_entr quantum_entropy quantum_relative_entropy trace_logm trace_mpower lieb_ando",
+        "entropies of matrices are no words here; `entropy(x)` is that of numbers",
+    ),
+    *alike(
+        (C, V),
+        "RelEntrConeQuad OpRelEntrConeQuad RelativeEntropyEpiConeSquare GeometricMeanEpiConeSquare GeometricMeanHypoConeSquare rootdet",
+        "operator cones of matrices are no words here",
+    ),
+    # --- products and shapes
+    instead((C, V, J, N), "matmul", {"A, x": "A @ x"}),
+    instead((C, N), "multiply", {"a, b": "a * b"}),
+    instead((C,), "scalar_product", {"a, b": "dot(a, b)"}),
+    instead((C, N), "vdot", {"a, b": "dot(a, b)"}),
+    instead((N,), "vecdot", {"a, b": "dot(a, b)"}),
+    instead(CONVEX, "inner_product", {"a, b": "dot(a, b)"}),
+    instead((C,), "sum_entries", {"x": "sum(x)"}),
+    instead((C,), "Sum", {"x": "sum(x)"}),
+    instead((C,), "Trace", {"X": "trace(X)"}),
+    instead((C,), "mul_elemwise", {"a, b": "a * b"}),
+    instead((C,), "max_entries", {"x": "max(x)"}, _MAX),
+    instead((C,), "min_entries", {"x": "min(x)"}, _MIN),
+    instead((C, V, J, N), "transpose", {"A": "A.T"}),
+    instead(JULIA, "adjoint", {"A": "A.T"}),
+    *alike(
+        (C, V, J, N),
+        "hstack hcat concatenate concat column_stack stack",
+        "columns beside each other: use a product of each part, as `A @ x + B @ z`",
+    ),
+    *alike(
+        (C, V, J, N),
+        "vstack vcat bmat row_stack block dstack",
+        "rows under each other: write a constraint or a term for each part",
+    ),
+    *alike(
+        (C, V, N),
+        "reshape ravel flatten squeeze expand_dims swapaxes moveaxis permute_dims rollaxis atleast_1d atleast_2d "
+        "atleast_3d deep_flatten promote broadcast_to resize matrix_transpose",
+        "an expression keeps its shape; entries are taken by `X[i, j]`, rows by `X[i]`, the transpose by `X.T`",
+    ),
+    *alike(
+        (C,),
+        "upper_tri vec_to_upper_tri",
+        "`symmetric[d]` declares a symmetric variable; slices `X[i, j]` take entries",
+    ),
+    *alike(
+        (C, V, N),
+        "kron outer partial_trace partial_transpose partialtrace partialtranspose einsum tensordot",
+        "write products: `A @ X @ B` is a Kronecker product with the entries of X, `diag(v) @ X` scales rows",
+    ),
+    instead(
+        (C, V, N),
+        "conv",
+        told="write the matrix of the convolution as sparse data, or sums of slices: `k[0] * x[2:] + k[1] * x[1:-1]`",
+    ),
+    *alike((C, N), "convolve correlate", "write sums of slices: `k0 * x[2:] + k1 * x[1:-1] + k2 * x[:-2]`"),
+    instead((C, N), "diff", {"x: vector": "x[1:] - x[:-1]"}),
+    instead((N,), "ediff1d", {"x: vector": "x[1:] - x[:-1]"}),
+    instead((C, N), "cumsum", told="with a variable `s: vector[n]`: `s[0] == x[0]`, `s[1:] - s[:-1] == x[1:]`"),
+    instead(
+        (N,),
+        "cumulative_sum",
+        {"x: vector": "cumsum(x)"},
+        "with a variable `s: vector[n]`: `s[0] == x[0]`, `s[1:] - s[:-1] == x[1:]`",
+    ),
+    instead(
+        (C,),
+        "tv",
+        {"x: vector": "norm1(x[1:] - x[:-1])"},
+        "of a matrix, `norm1(X[1:] - X[:-1]) + norm1(X[:, 1:] - X[:, :-1])` is the anisotropic one",
+    ),
+    instead((J, V), "I", told="`eye(n)` is the identity matrix", place="value"),
+    instead((C, N), "std", told="with the mean as a variable `m: real`: `norm2(x - m)` over sqrt(n)"),
+    instead(
+        (C, N), "var", told="with the mean as a variable `m: real`: `1/n * sum_squares(x - m)` is least at the variance"
+    ),
+    *alike(
+        (C,),
+        "perspective suppfunc",
+        "the perspective or support function of another function is no word here; the sets have support functions of their own",
+    ),
+    instead((V,), "abs2", {"x": "square(x)"}, _POWER),
+    instead(JULIA, "diagm", {"x": "diag(x)"}),
+    *alike((C,), "linearize", "write the linearisation out: gradients are data"),
+    *alike((C,), "scalene", "two slopes: `sum(quantile(x, zeros(n), tau=0.9))`"),
+    instead(CONVEX, "dot_sort", told="`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes"),
+    # --- sets and cones
+    *alike((C, V, J), "SOC SecondOrderCone RotatedSecondOrderCone socp NormOneCone NormInfinityCone NormCone", _CONE),
+    *alike(
+        (C, V, J),
+        "PSDCone PositiveSemidefiniteConeTriangle PositiveSemidefiniteConeSquare Semidefinite isposdef PSD semidefinite_cone",
+        "write `X in psd`, or declare `var X: psd[d]`",
+    ),
+    *alike((J,), "Nonnegatives Nonnegative", "write `x in nonnegative`, or `x >= 0`"),
+    *alike((J, C), "Nonpositives NonPos Nonpositive", "write `x <= 0`"),
+    *alike((J, C), "Zeros Zero EqualTo", "write `A @ x == b`"),
+    instead((J,), "GreaterThan", told="write `x >= b`"),
+    instead((J,), "LessThan", told="write `x <= b`"),
+    *alike(
+        (C, V, J),
+        "ExpCone ExponentialCone DualExponentialCone exp_cone",
+        "a cone of exponentials is written with `exp`, `log` or `entropy` below a bound",
+    ),
+    *alike(
+        (C, V, J),
+        "PowCone3D PowCone3DApprox PowConeND PowerCone DualPowerCone GeometricMeanCone",
+        "a cone of powers is written as a bound on a norm or a power",
+    ),
+    *alike(
+        (J, V),
+        "RelativeEntropyCone LogDetConeTriangle LogDetConeSquare RootDetConeTriangle RootDetConeSquare NormNuclearCone NormSpectralCone",
+        "a cone is written as a bound on its function, as `norm_nuc(X) <= r`",
+    ),
+    # --- objects
+    instead((C, V), "Variable", told=_VARIABLE),
+    *alike((V,), "Negative", _VARIABLE),
+    instead((C, V), "Parameter", told="a parameter is declared with its domain: `param mu: nonnegative = 0.1`"),
+    instead((C,), "CallbackParam", told="a parameter is declared with its domain: `param mu: nonnegative = 0.1`"),
+    instead((C, V), "Constant", told="data are declared: `data A: matrix[n, d]`, and numbers written as they are"),
+    *alike((C,), "Minimize Objective", "write `minimize EXPR`; in Python `fw.minimize(objective, constraint, ...)`"),
+    *alike((C,), "Maximize", "write `maximize EXPR`; in Python `fw.maximize(objective, constraint, ...)`"),
+    *alike((V,), "satisfy", "write `minimize 0`, or any affine objective, and the constraints"),
+    *alike(
+        (C, V, J),
+        "Problem Model GenericModel direct_model",
+        "a program is the problem: `minimize EXPR`, then `subject to` and the constraints",
+    ),
+    *alike(
+        (C,),
+        "AddExpression MulExpression Expression Constraint Cone DCPError DGPError DPPError SolverError CvxpyDeprecationWarning",
+        "expressions and constraints are written, not made",
+    ),
+    *alike(
+        (C,),
+        "SOC_ATOMS EXP_ATOMS GP_EXP_ATOMS GP_NONPOS_ATOMS NONPOS_ATOMS POWCONE_ATOMS POWCONE_ND_ATOMS PSD_ATOMS "
+        "CPP_CANON_BACKEND SCIPY_CANON_BACKEND COO_CANON_BACKEND RUST_CANON_BACKEND ROBUST_KKTSOLVER",
+        "how a program is brought to a solver is the planner's: `fwdsl plan` shows it",
+    ),
+    *alike(
+        (C,),
+        "OPTIMAL OPTIMAL_INACCURATE INFEASIBLE INFEASIBLE_INACCURATE UNBOUNDED UNBOUNDED_INACCURATE SOLVER_ERROR USER_LIMIT",
+        "an answer's status is `optimal`, `tolerance_not_reached`, `infeasible`, `unbounded` or `interrupted`",
+    ),
+    *out(
+        CVXPY,
+        "steps",
+        "solve installed_solvers get_num_threads set_num_threads enable_warnings disable_warnings warnings_enabled",
+    ),
+    *out(
+        JULIA,
+        "steps",
+        "optimize! solve! optimize value objective_value dual shadow_price termination_status set_optimizer set_silent evaluate fix! free! "
+        "set_objective set_lower_bound set_upper_bound unfix relax_integrality num_variables all_variables add_constraint",
+    ),
+    *alike(
+        JULIA,
+        "dual_model lower_bound upper_bound fix_value",
+        'the answer has its values and multipliers: `sol.dual["budget"]` in Python',
+    ),
+    # --- what is out
+    *out(
+        ALL,
+        "integer",
+        "integer int bool boolean binary Binary Integer Int Bin ZeroOne FiniteSet BinVar IntVar IntegerVar "
+        "BinaryVar count_distinct AllDifferent Circuit Table Cumulative Indicator Complements "
+        "SOS1 SOS2 Semicontinuous Semiinteger SemicontinuousVar Reified BinPacking CountAtLeast CountBelongs "
+        "CountDistinct CountGreaterThan",
+    ),
+    *out(
+        (C, V, J),
+        "complex",
+        "complex hermitian Hermitian hermitian_wrap HermitianSemidefinite ComplexVariable ComplexPlane "
+        "HermitianPSDCone HermitianMatrixSpace hermitian_semidefinite conj imag conjugate iscomplex angle",
+    ),
+    *out(CVXPY, "quasi-convex", "ceil floor sign length dist_ratio condition_number gen_lambda_max"),
+    *out(CVXPY, "geometric", "prod Prod cumprod gmatmul pf_eigenvalue eye_minus_inv resolvent one_minus_pos diff_pos"),
+)
+"""One record a name; those of NumPy that stand in models too are here."""

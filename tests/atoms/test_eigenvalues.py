@@ -1,0 +1,175 @@
+"""Functions of the eigenvalues of symmetric matrices: programs against cvxpy, repeated eigenvalues, units, and what is no symmetric matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.atoms.matrices import build_matrix
+from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest, capped_projection
+from fwdsl.oracle import solve_oracle
+
+
+def symmetric(n: int, seed: int, repeated: bool = False) -> np.ndarray:
+    """A symmetric matrix; with eigenvalues -1, 0 and 1, each of them several times, or of all sizes."""
+    rng = np.random.default_rng(seed)
+    q, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    values = rng.integers(-1, 2, size=n).astype(float) if repeated else rng.normal(size=n)
+    A = (q * values) @ q.T
+    return 0.5 * (A + A.T)
+
+
+PROGRAMS: dict[str, str] = {
+    "largest": "data A: symmetric[n], B: symmetric[n]\nvar x: real\nminimize lambda_max(A + x * B) + 0.1 * sum_squares(x)\n",
+    "two largest": "data A: symmetric[n], B: symmetric[n]\nvar x: real\nminimize sum_largest_eigs(A + x * B, 2) + 0.1 * sum_squares(x)\n",
+    "smallest": "data A: symmetric[n], B: symmetric[n]\nvar x: real\nmaximize lambda_min(A + x * B) - 0.1 * sum_squares(x)\n",
+    "near": "data A: symmetric[n]\nvar X: symmetric[n]\nminimize lambda_max(X) + norm1(X - A)\n",
+    "inverse": "data A: symmetric[n]\nvar X: psd[n]\nminimize tr_inv(X) + sum_squares(X - A)\n",
+    "determinant": "data A: symmetric[n]\nvar X: symmetric[n]\nmaximize log_det(X) - sum_squares(X - A)\n",
+    "inequality": "data A: symmetric[n], B: symmetric[n]\nvar x: real, t: real\nminimize t\n"
+    "subject to\n  t * eye(n) - A - x * B in psd\n  x in box(-1, 1)\n",
+}
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["of all sizes", "repeated"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_agree_with_cvxpy(name: str, repeated: bool) -> None:
+    text = PROGRAMS[name]
+    data: dict[str, Any] = {"A": symmetric(4, 1, repeated)}
+    data |= {"B": symmetric(4, 2, repeated)} if "B:" in text else {}
+    problem = fw.parse(text).bind(**data)
+    solution = problem.solve()
+    assert solution.status == "optimal"
+    oracle = solve_oracle(problem.instance)
+    assert solution.objective == pytest.approx(oracle.value, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e6])
+@pytest.mark.parametrize("word", ["tr_inv", "log_det"])
+def test_designs_in_other_units_are_the_same(word: str, unit: float) -> None:
+    """The argument is measured in its own size (`canon.units`)."""
+    sense = "maximize" if word == "log_det" else "minimize"
+    text = f"data V: matrix[m, n]\nvar w: vector[m] in simplex(1)\n{sense} {word}(V.T @ diag(w) @ V)\n"
+    V = np.random.default_rng(5).normal(size=(9, 3))
+    one, other = (fw.parse(text).bind(V=u * V).solve(tol=1e-8) for u in (1.0, unit))
+    assert one.status == other.status == "optimal"
+    assert np.allclose(one["w"], other["w"], atol=2e-3)
+    expected = one.objective + 6 * np.log(unit) if word == "log_det" else one.objective / unit**2
+    assert other.objective == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_projection_on_the_capped_simplex_is_nearest() -> None:
+    rng = np.random.default_rng(6)
+    for v in (rng.normal(size=6), np.zeros(6), np.repeat([3.0, -3.0], 3), 1e9 * rng.normal(size=6)):
+        for k in (1, 2, 5, 6):
+            w = capped_projection(v, k)
+            assert np.all((w >= 0.0) & (w <= 1.0)) and w.sum() == pytest.approx(k, rel=1e-12)
+            # the largest <v - w, u> over the set is at w
+            best = np.sort(v - w)[6 - k :].sum()
+            assert best <= float((v - w) @ w) + 1e-12 * (1.0 + np.abs(v).max())
+
+
+@pytest.mark.parametrize(
+    "h", [SumLargest(3, 0.5, 2), SumInverse(3, 0.5), NegativeLog(3, 0.5)], ids=["sum", "inverse", "log"]
+)
+def test_proxes_keep_their_digits_far_away(h: Any) -> None:
+    for v in (np.array([-1e12, 0.0, 1e12]), np.array([1e-12, -1e-12, 0.0]), np.full(3, -1e160)):
+        x = h.prox(v, 1e-3)
+        assert np.isfinite(x).all() and (not h.positive or x.min() > 0.0)
+        assert np.isfinite(h.value(x))
+
+
+def test_dual_points_of_one_trace_are_inside_after_their_projection() -> None:
+    rng = np.random.default_rng(7)
+    for k in (1, 2, 4):
+        g = build_matrix(("sum_largest_eigs", 3.0, {"k": k}), None, (4, 4))
+        assert g is not None
+        for scale in (1e-12, 1.0, 1e12):
+            v = scale * symmetric(4, int(rng.integers(99))).reshape(-1)
+            u = g.dual_project(v)
+            assert g.conjugate(u) == 0.0
+            assert np.trace(u.reshape(4, 4)) == pytest.approx(3.0 * k, rel=1e-13)
+
+
+SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n]\nvar P: symmetric[n], W: matrix[n, n], w: vector[m], x: real\n"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "A.T @ P + P @ A",
+        "V.T @ diag(w) @ V",
+        "W + W.T - 2 * S",
+        "A @ P @ A.T",
+        "(x * A) + x * A.T",
+        "eye(n) - (V.T @ diag(w)) @ V / 2",
+        "A.T @ (P + eye(n)) @ A - P",
+        "-(A @ W + W.T @ A.T)",
+    ],
+)
+def test_symmetry_is_derived(expression: str) -> None:
+    model, found = fw.check.compile_text(SQUARE + f"minimize lambda_max({expression}) + sum_squares(w)\n")
+    assert model is not None, found
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        ("A.T @ P - P @ A", "its own transpose"),
+        ("W", "declare `var W: symmetric[n]`"),
+        ("S + x * A", "declare `A: symmetric[n]`"),
+        ("A @ P @ A", "its own transpose"),
+        ("V", ""),
+    ],
+)
+def test_what_is_not_symmetric_is_refused(expression: str, hint: str) -> None:
+    model, found = fw.check.compile_text(SQUARE + f"minimize lambda_max({expression})\n")
+    assert model is None and [d.code for d in found if d.severity == "error"] == ["FW2044"]
+    told = next(d for d in found if d.severity == "error")
+    assert "takes a symmetric matrix" in told.message and hint in told.hint
+
+
+def test_an_inequality_of_matrices_is_refused_with_the_set_to_write() -> None:
+    _, found = fw.check.compile_text(SQUARE + "minimize trace(P)\nsubject to A.T @ P + P @ A + eye(n) <= 0\n")
+    (told,) = (d for d in found if d.severity == "error")
+    assert told.code == "FW2070" and "`-(A.T @ P + P @ A + eye(n)) in psd`" in told.hint
+
+
+COMBINED = "data M: tensor[m, n, n], C: symmetric[n]\nvar y: vector[m]\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "minimize lambda_max(C - 2 * combine(y, M)) + 0.1 * sum_squares(y)\n",
+        "minimize sum_squares(y)\nsubject to combine(y, M) - C in psd\n",
+        "minimize norm_fro(combine(y, M) - C) + sum_squares(y)\n",
+    ],
+)
+def test_combinations_of_the_matrices_of_a_tensor_agree_with_cvxpy(rest: str) -> None:
+    M = np.stack([symmetric(4, k) for k in range(3)] + [np.eye(4)])
+    problem = fw.parse(COMBINED + rest).bind(M=M, C=symmetric(4, 9))
+    solution = problem.solve()
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-5, abs=1e-5)
+
+
+def test_the_matrices_of_a_tensor_are_symmetric_where_that_is_asked_for() -> None:
+    M = np.random.default_rng(8).normal(size=(2, 3, 3))
+    with pytest.raises(fw.FwError, match=r"`M\[[01]\]` is not symmetric"):
+        fw.parse(COMBINED + "minimize lambda_max(C - combine(y, M))\n").bind(M=M, C=np.eye(3)).solve()
+    # of no other function
+    assert (
+        fw.parse(COMBINED + "minimize norm_spec(C - combine(y, M))\n").bind(M=M, C=np.eye(3)).solve().status
+        == "optimal"
+    )
+
+
+def test_a_direction_without_a_price_is_no_certificate() -> None:
+    """Along the second entry of the diagonal the objective falls without end, however slowly: no rounding makes a bound of that."""
+    text = "data S: psd[d]\nvar X: symmetric[d]\nminimize trace(S @ X) - log_det(X)\n"
+    solution = fw.parse(text).bind(S=np.diag([1.0, 0.0])).solve(max_iter=300, time=5)
+    assert solution.status != "optimal" and "FW9002" not in solution.reason

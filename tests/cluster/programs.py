@@ -1,0 +1,76 @@
+"""Ten programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import fwdsl as fw
+
+N, D = 6001, 60
+"""Of more than two times 2^17 numbers: three leaves, which is no power of two."""
+
+HEAD = "data X: matrix[n, p], y: {target}\n"
+PROGRAMS = {
+    "logistic": ("signs", "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3", "apg"),
+    "lasso": ("vector", "var w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.1 * norm1(w)", "apg"),
+    "groups": (
+        "vector",
+        "var w: vector[p], c: real\nminimize mean(squared(X @ w + c, y)) + 0.1 * group_norm(w, groups=[{groups}])",
+        "apg",
+    ),
+    "softmax": ("labels", "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.1 * sum_squares(W)", "apg"),
+    "smooth_hinge": (
+        "signs",
+        "var w: vector[p]\nminimize mean(smooth_hinge(X @ w, y)) + 0.01 * sum_squares(w)",
+        "apg",
+    ),
+    "simplex": ("vector", "var w: vector[p] in simplex(1)\nminimize mean(squared(X @ w, y))", "apg"),
+    "quantile": (
+        "vector",
+        "var w: vector[p]\nminimize mean(quantile(X @ w, y, tau=0.3)) + 0.05 * norm1(w)",
+        "pdhg",
+    ),
+    "trace_norm": (
+        "labels",
+        "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.05 * norm_nuc(W)",
+        "apg",
+    ),
+    "portfolio": (
+        "vector",
+        "var w: vector[p] in simplex(1)\nminimize mean(squared(X @ w, y)) + 0.1 * sum_squares(w)\nsubject to sum(X @ w) >= -50",
+        "pdhg",
+    ),
+    "vertices": (
+        "signs",
+        "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3",
+        "blended_pairwise",
+    ),
+}
+TYPES = {"signs": "signs[n]", "vector": "vector[n]", "labels": "labels[n, k]"}
+
+
+def data(seed=0, sparse=False):
+    """X, and targets of each kind."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.8)
+    z = X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(N)
+    targets = {"vector": z, "signs": np.where(z > 0.0, 1.0, -1.0), "labels": np.digitize(z, [-1.0, 1.0])}
+    return (sp.csr_array(X) if sparse else X), targets
+
+
+def problem(name, X, targets):
+    """A program with its data bound."""
+    target, body, method = PROGRAMS[name]
+    groups = ", ".join(f"[{', '.join(map(str, range(i, i + 5)))}]" for i in range(0, D, 5))
+    text = HEAD.format(target=TYPES[target]) + body.replace("{groups}", groups)
+    return fw.parse(f"{text}\nsolve method = {method}, tol = 1e-4\n").bind(X=X, y=targets[target])
+
+
+def same(one, other):
+    """True if variables and certificates have the same bits."""
+    names = [v.name for v in one.instance.model.variables]
+    return (
+        all(np.array_equal(one[name], other[name]) for name in names)
+        and (one.objective, one.dual_bound, one.gap) == (other.objective, other.dual_bound, other.gap)
+        and one.status == other.status == "optimal"
+        and one.iterations == other.iterations
+    )

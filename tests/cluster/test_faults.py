@@ -1,0 +1,204 @@
+"""Workers and schedulers that are killed, files that change, memory that ends: no wrong answer, and nothing hangs."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import fwdsl as fw
+from fwdsl.cluster import driver, holder
+from fwdsl.cluster.driver import Cluster
+from fwdsl.errors import DataError, RunError
+from tests.cluster.programs import data, problem, same
+
+X, TARGETS = data()
+
+
+def held(made, cluster):
+    made._session.bind()
+    return made._session.held_by(cluster)
+
+
+def connected(at, **keywords):
+    return Cluster(Client(at, set_as_default=False, direct_to_workers=True), **keywords)
+
+
+def pids(cluster):
+    return list(cluster._client.run(os.getpid).values())
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    """A program whose rows lie in a file."""
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", TARGETS["vector"])
+    (tmp_path / "p.fw").write_text(
+        'fw 1\ndata X: matrix[n, p] from npy("X.npy"), y: vector[n] from npy("y.npy")\nvar w: vector[p]\n'
+        "minimize mean(quantile(X @ w, y, tau=0.3)) + 0.05 * norm1(w)\nsolve method = pdhg, tol = 1e-8\n"
+    )
+    return tmp_path
+
+
+def test_a_lost_worker_changes_no_bit(local):
+    made = problem("quantile", X, TARGETS)
+    whole = made.solve(threads=1)
+    with connected(local) as cluster:
+        killed = []
+
+        def kill(progress):
+            if progress.iteration >= 40 and not killed:
+                killed.append(pids(cluster)[0])
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = held(made, cluster).solve(kill)
+        assert killed and len(cluster.told) >= 1 and not cluster.lost
+    assert same(whole, found)
+
+
+@pytest.mark.slow
+def test_twenty_deaths_at_random_moments():
+    made = problem("quantile", X, TARGETS)
+    whole, rng = made.solve(threads=1), np.random.default_rng(3)
+    survived = 0
+    for _ in range(20):
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as local,
+            connected(local) as cluster,
+        ):
+            session = held(made, cluster)
+            victims = pids(cluster)
+
+            wait, victim = float(rng.uniform(0.0, 1.5)), int(rng.choice(victims))
+
+            def kill(wait=wait, victim=victim):
+                time.sleep(wait)
+                os.kill(victim, signal.SIGKILL)
+
+            thread = threading.Thread(target=kill)
+            thread.start()
+            survived += same(whole, session.solve())
+            thread.join()
+    assert survived == 20
+
+
+def test_rows_of_a_lost_worker_are_read_from_its_file_and_a_changed_one_is_an_error(mapped, local):
+    made = fw.load(mapped / "p.fw")
+    with connected(local) as cluster:
+        session = held(made, cluster)
+        assert session.bind().values["X"].files == (str(mapped / "X.npy"),)
+
+        def change(progress):
+            if progress.iteration >= 40 and os.path.getsize(mapped / "X.npy") > 200_000:
+                with open(mapped / "X.npy", "r+b") as file:
+                    file.truncate(200_000)
+                os.kill(pids(cluster)[0], signal.SIGKILL)
+
+        with pytest.raises(DataError, match="cut short"):
+            session.solve(change)
+
+
+def test_rows_that_do_not_fit_into_a_worker_are_refused(monkeypatch, local):
+    monkeypatch.setattr(driver, "FITS", 1e-5)
+    with connected(local) as cluster, pytest.raises(RunError) as error:
+        held(problem("lasso", X, TARGETS), cluster)
+    assert error.value.code == "FW0244"
+
+
+def test_other_versions_are_refused(monkeypatch, local):
+    # the worker runs what this process sends by name: its own versions
+    monkeypatch.setattr(driver, "own_versions", lambda: {**holder.versions(), "numpy": "0.1"})
+    with (
+        Client(local, set_as_default=False) as client,
+        pytest.raises(RunError, match=r"numpy .* there and 0\.1 here") as error,
+    ):
+        Cluster(client)
+    assert error.value.code == "FW0242"
+
+
+def test_nobody_there():
+    with pytest.raises(RunError) as error:
+        problem("lasso", X, TARGETS).solve(client="tcp://127.0.0.1:9")
+    assert error.value.code == "FW0241"
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_ends_with_the_best_point(tmp_path):
+    file = tmp_path / "scheduler.json"
+    run = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+    ]
+    scheduler = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    workers = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "distributed.cli.dask_worker",
+                "--scheduler-file",
+                str(file),
+                "--nthreads",
+                "1",
+                "--no-dashboard",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for _ in range(2)
+    ]
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        client = Client(scheduler_file=str(file), set_as_default=False, direct_to_workers=True)
+        client.wait_for_workers(2, timeout=60)
+        with Cluster(client) as cluster:
+            made = problem("quantile", X, TARGETS)
+
+            def kill(progress):
+                if progress.iteration >= 20 and scheduler.poll() is None:
+                    scheduler.kill()
+
+            began = time.monotonic()
+            session = held(made, cluster)
+            session.options = replace(session.options, tol=1e-13)
+            found = session.solve(kill)
+            assert time.monotonic() - began < 120
+            assert found.status == "tolerance_not_reached" and "scheduler" in found.reason
+            assert np.isfinite(found.objective) and np.isfinite(found.dual_bound)
+    finally:
+        for process in (scheduler, *workers):
+            process.kill()
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_with_the_best_point(mapped):
+    text = (mapped / "p.fw").read_text().replace("1e-8", "1e-14")
+    (mapped / "p.fw").write_text(text)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "fwdsl", "run", "p.fw", "--workers", "2"],
+        cwd=mapped,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while "hold" not in (line := run.stderr.readline()):
+        assert line, "it ended"
+    time.sleep(6.0)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode in (130, 0), err
+    assert "objective" in out

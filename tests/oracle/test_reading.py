@@ -1,0 +1,149 @@
+"""`fw.from_cvxpy` and `Problem.to_cvxpy`: problems keep their values through both."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import fwdsl as fw
+
+from .problems_of_cvxpy import PROBLEMS, A, B, N, P
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_of_cvxpy_keeps_its_value(name: str):
+    theirs = PROBLEMS[name]()
+    ours = fw.from_cvxpy(theirs)
+    solution = ours.solve(tol=1e-7)
+    assert solution.status == "optimal"
+    theirs.solve(solver=cp.CLARABEL)
+    assert solution.objective == pytest.approx(theirs.value, rel=2e-6, abs=2e-6)
+
+
+EXAMPLES = sorted(
+    p.stem
+    for p in (Path(__file__).parents[2] / "examples").glob("*.fw")
+    if p.stem not in ("completion", "weston_watkins_svm")
+)
+"""All but one that is too large for cvxpy, and one whose translation adds a column to a matrix, which has no word."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_through_cvxpy_keeps_its_value(name: str, root: Path):
+    ours = fw.load(root / "examples" / f"{name}.fw")
+    back = fw.from_cvxpy(ours.to_cvxpy()[0]).solve(tol=1e-6)
+    assert back.status == "optimal"
+    assert back.objective == pytest.approx(ours.solve().objective, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "name", ["lasso_with_a_parameter", "svm", "markowitz", "matrix_completion", "control", "nearest_correlation"]
+)
+def test_and_back(name: str):
+    ours = fw.from_cvxpy(PROBLEMS[name]())
+    back, variables = ours.to_cvxpy()
+    back.solve(solver=cp.CLARABEL)
+    theirs = PROBLEMS[name]()
+    theirs.solve(solver=cp.CLARABEL)
+    assert back.value == pytest.approx(theirs.value, rel=1e-6, abs=1e-6)
+    assert {v.name() for v in theirs.variables()} <= set(variables)
+
+
+def test_the_text_reads_like_the_problem():
+    text = fw.from_cvxpy(PROBLEMS["lasso_with_a_parameter"]()).to_fw()
+    assert "param mu: nonnegative = 0.3" in text
+    assert "minimize 0.5 * sum_squares(data1 @ x - data2) + mu * norm1(x)" in text
+
+
+def test_parameters_are_bound_anew():
+    theirs = PROBLEMS["lasso_with_a_parameter"]()
+    ours = fw.from_cvxpy(theirs)
+    theirs.parameters()[0].value = 1.0
+    assert ours.bind(mu=1.0).solve(tol=1e-7).objective == pytest.approx(theirs.solve(solver=cp.CLARABEL), rel=1e-6)
+
+
+def test_parameters_that_are_arrays_are_data():
+    ours = fw.from_cvxpy(PROBLEMS["data_as_parameters"]())
+    assert "data G: matrix[24, 6]" in ours.to_fw()
+    x = cp.Variable(P)
+    theirs = cp.Problem(cp.Minimize(cp.sum_squares(2 * A @ x - B)), [cp.sum(x) == 1])
+    assert ours.bind(G=2 * A).solve(tol=1e-7).objective == pytest.approx(theirs.solve(solver=cp.CLARABEL), rel=1e-6)
+
+
+def test_names_that_are_words_or_twice_there_are_changed():
+    x, y, z = cp.Variable(2, name="norm1"), cp.Variable(2, name="x y"), cp.Variable(2, name="x y")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + cp.sum_squares(y) + cp.sum_squares(z - y))))
+    assert [v.name for v in ours.model.variables] == ["norm1_2", "x_y", "x_y_2"]
+
+
+def test_values_of_the_variables_stay():
+    x = cp.Variable(P, name="x")
+    x.value = np.arange(float(P))
+    fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_squares(A @ cp.cumsum(x) - B))))
+    assert np.array_equal(x.value, np.arange(float(P)))
+
+
+def refused(objective: object, *constraints: object) -> str:
+    with pytest.raises(fw.FwError) as error:
+        fw.from_cvxpy(cp.Problem(objective, list(constraints))).solve()
+    return f"{error.value.first.code} {error.value.first.message} {error.value.first.hint}"
+
+
+def test_what_has_no_equivalent_is_named():
+    x, X = cp.Variable(3, name="x"), cp.Variable((3, 3), name="X", symmetric=True)
+    assert "FW0320 `lambda_sum_largest`" in refused(cp.Minimize(cp.lambda_sum_largest(X, 2)))
+    assert (
+        "FW0320 `Variable`" in (said := refused(cp.Minimize(cp.sum(cp.Variable(2, integer=True)))))
+        and "integer" in said
+    )
+    assert "complex" in refused(cp.Minimize(cp.norm(cp.Variable(2, complex=True))))
+    assert "FW0320 `ExpCone`" in refused(cp.Minimize(cp.sum(x)), cp.ExpCone(x[0], x[1], x[2]))
+    assert "FW0321" in refused(cp.Minimize(cp.sum(cp.sqrt(x))))
+    assert "value" in refused(cp.Minimize(cp.sum(x) * cp.Parameter(name="a")), x >= 0)
+
+
+def test_a_constraint_between_constants():
+    x = cp.Variable(2, name="x")
+    assert "does not hold" in refused(cp.Minimize(cp.sum_squares(x)), cp.Constant(2) <= 1)
+    fine = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.Constant(1) <= 2]))
+    assert fine.solve().objective == 0.0
+
+
+def test_an_array_without_rows_and_one_of_one_entry():
+    x = cp.Variable(1, name="x")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_squares(x - 2) + cp.abs(x[0])), [x <= 1]))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(2.0, rel=1e-7)
+
+
+def test_to_cvxpy_has_the_variables_by_name():
+    x = fw.vector(P, name="x")
+    F = fw.family(2, fw.vector_type(3), name="F")
+    ours = fw.minimize(fw.sum_squares(A @ x - B) + fw.norm1(x) + fw.sum_squares(F - 1), fw.sum(x) == 1)
+    problem, variables = ours.to_cvxpy()
+    problem.solve(solver=cp.CLARABEL)
+    solution = ours.solve(tol=1e-8)
+    assert problem.value == pytest.approx(solution.objective, rel=1e-6)
+    assert np.allclose(variables["x"].value, solution["x"], atol=1e-4)
+    assert [block.shape for block in variables["F"]] == [(3,), (3,)]
+
+
+def test_without_cvxpy_a_line_says_what_to_install():
+    script = (
+        "import sys; sys.modules['cvxpy'] = None\n"
+        "import fwdsl as fw\n"
+        "x = fw.vector(2)\n"
+        "try:\n    fw.minimize(fw.sum_squares(x - 1)).to_cvxpy()\n"
+        "except fw.FwError as error:\n    print(error.first.message, '|', error.first.hint)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "cvxpy is not installed | pip install 'fwdsl[oracle]'"
+
+
+def test_the_sum_of_squares_of_a_mean_keeps_its_factor():
+    assert N * fw.from_cvxpy(PROBLEMS["mean_of_losses"]()).solve(tol=1e-7).objective > 0.0
