@@ -97,8 +97,8 @@ def size_of(form: Canonical) -> Size:
     once = DENSE_PRODUCT * squares
     # rows of the forms themselves, such as the sums of simplices
     products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
-    # the scaling of a matrix cone has no zeros
-    full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
+    # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
+    full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
     products += sum(float(rows) ** 2 for rows in full)
     order = unknowns + equations
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
