@@ -36,6 +36,7 @@ from fwdsl.backends.interior.blocked import (
 )
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.loops import missed
+from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
@@ -96,6 +97,7 @@ class Systems:
         # where cones have matrices, products with them fill A up
         few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
         self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind == "condensed" else None
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin else None
         self.of_P = _product(P)
@@ -114,6 +116,14 @@ class Systems:
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.matrices is not None:
+            try:
+                solve, products = self.matrices.solver(
+                    scalings, lambda gram: _factored(gram, np.zeros((0, gram.shape[0])), self.look), self.look
+                )
+                return System(self.of_P, products, self.equations, solve)
+            except np.linalg.LinAlgError:
+                self.matrices = None  # equations that depend on each other
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
