@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...build.declare import data, matrix, param, psd_var, scalar, symmetric_var, vector
+from ...build.declare import data, matrix, param, psd_var, scalar, symmetric_type, symmetric_var, vector
 from ...build.expression import Constraint, Expression, SetExpression
+from ...build.leaves import DataLeaf, use
 from ...build.words import word
 from ...words import is_reserved
 from .common import call, has_word, kind, refuse
@@ -138,6 +139,14 @@ def constant(e: Any) -> Any:
     return _array(value) if sp.issparse(value) else np.asarray(value, dtype=np.float64).reshape(e.shape)
 
 
+def _promised(value: Any) -> Any:
+    """A symmetric matrix of data as one that is declared so, which functions of eigenvalues ask for."""
+    square = isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1] > 1
+    if not square or not np.array_equal(value, value.T):
+        return value
+    return Expression(use(DataLeaf(None, symmetric_type(value.shape[0]).node, value)))
+
+
 class Affine:
     """Affine expressions, with the leaves that they are of."""
 
@@ -149,7 +158,7 @@ class Affine:
         if not e.variables() and not e.parameters():
             if len(e.shape) > 2:
                 refuse(e, "arrays have two axes at most")
-            return constant(e)
+            return _promised(constant(e))
         name = kind(e)
         if name in _OPERATIONS:
             found = _OPERATIONS[name](self, e)
@@ -161,7 +170,7 @@ class Affine:
         """The entries in any arrangement, for what does not ask how they are arranged."""
         while kind(e) in ("reshape", "transpose") and e.args[0].size == e.size:
             e = e.args[0]
-        if kind(e) in ("Hstack", "Vstack", "Concatenate") and not e.parameters():
+        if kind(e) in ("Hstack", "Vstack", "Concatenate") and len(e.shape) != 1 and not e.parameters():
             return self._by_matrix(e, flat=True)
         return self.shaped(e) if len(e.shape) <= 2 else self._by_matrix(e, flat=True)
 
@@ -338,6 +347,44 @@ def _reshaped(a: Affine, e: Any) -> Any:
     return None
 
 
+def _beside(a: Affine, e: Any) -> Any:
+    """`hstack` of numbers and vectors, or of matrices."""
+    if not has_word("hstack") or len({len(_bare(part).shape) == 2 for part in e.args}) > 1:
+        return None
+    return call("hstack", *(a.shaped(_bare(part)) for part in e.args))
+
+
+def _bare(e: Any) -> Any:
+    """The number of which an expression is the only entry; the expression itself where there is none."""
+    return e.args[0] if kind(e) == "reshape" and e.shape == (1,) and not e.args[0].shape else e
+
+
+def _below(a: Affine, e: Any) -> Any:
+    """`vstack` of vectors and of matrices, rows among them that are written as matrices of one."""
+    return call("vstack", *(_of_row(a, part) for part in e.args)) if has_word("vstack") else None
+
+
+def _of_row(a: Affine, e: Any) -> Any:
+    if kind(e) == "reshape" and len(e.shape) == 2 and e.shape[0] == 1 and has_word("vec"):
+        inner = e.args[0]
+        x = a.shaped(inner)
+        return x if len(inner.shape) == 1 else call("vec", x if e.order == "C" else x.T)
+    return a.shaped(e)
+
+
+def _running(a: Affine, e: Any) -> Any:
+    """`cumsum` of a vector."""
+    return call("cumsum", a.shaped(e.args[0])) if has_word("cumsum") and len(e.shape) == 1 else None
+
+
+def _convolved(a: Affine, e: Any) -> Any:
+    """`conv` with a constant kernel, of vectors."""
+    kernel, x = e.args if e.args[0].is_constant() else e.args[::-1]
+    if not has_word("conv") or kernel.parameters() or len(x.shape) != 1:
+        return None
+    return call("conv", np.asarray(constant(kernel), dtype=np.float64).reshape(-1), a.shaped(x))
+
+
 def _diagonal(a: Affine, e: Any) -> Any:
     return call("diag", a.shaped(e.args[0])) if not getattr(e, "k", 0) else None
 
@@ -355,6 +402,11 @@ _OPERATIONS: Mapping[str, Callable[[Affine, Any], Any]] = {
     "reshape": _reshaped,
     "transpose": lambda a, e: a.shaped(e.args[0]).T if len(e.shape) == 2 and e.axes in (None, (1, 0), [1, 0]) else None,
     "Promote": lambda a, e: a.scalar(e.args[0]) * call("ones", *e.shape),
+    "Hstack": _beside,
+    "Vstack": _below,
+    "cumsum": _running,
+    "conv": _convolved,
+    "convolve": _convolved,
     "diag_vec": _diagonal,
     "diag_mat": _diagonal,
     "Trace": lambda a, e: call("trace", a.shaped(e.args[0])),

@@ -381,6 +381,14 @@ class Reader:
             self._state(z, math.sqrt(bound), "<=", e.shape)
             self._state(-z, math.sqrt(bound), "<=", e.shape)
             return
+        if (
+            name == "exp"
+            and not isinstance(bound, Expression)
+            and np.all(np.asarray(bound) > 0.0)
+            and e.args[0].is_affine()
+        ):
+            self._state(self.affine.shaped(e.args[0]), np.log(bound), "<=", e.shape)
+            return
         if name == "Pnorm" and e.axis is not None and plain_number_of(e.p) == 2.0 and has_word("rownorm2"):
             x = e.args[0]
             self._state(call("rownorm2", self.affine.shaped(x if e.axis == 1 else x.T)), bound, "<=")
