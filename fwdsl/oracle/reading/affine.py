@@ -16,7 +16,7 @@ from ...build.expression import Constraint, Expression, SetExpression
 from ...build.leaves import DataLeaf, use
 from ...build.words import word
 from ...words import is_reserved
-from .common import call, has_word, kind, refuse
+from .common import call, has_word, kind, plain_number, refuse
 
 _KEPT = ("reshape", "transpose", "Promote")
 """Operations that leave the entries as they are, in another arrangement."""
@@ -30,6 +30,7 @@ class Leaves:
         self.names: dict[int, str] = {}
         self.constraints: list[Constraint] = []
         self._taken: set[str] = set()
+        self._constants: dict[object, Expression] = {}
 
     def name(self, leaf: Any) -> str:
         """A name that the language can spell and that nothing else has."""
@@ -52,6 +53,24 @@ class Leaves:
             count += 1
         self._taken.add(f"{stem}{count}")
         return _variable(f"{stem}{count}", shape)
+
+    def constant(self, value: Any) -> Any:
+        """A constant as data: equal ones are one datum, a transpose is one of it, and a symmetric matrix is declared so.
+
+        So it is seen that `A.T @ P + P @ A` is symmetric.
+        """
+        if not isinstance(value, np.ndarray) or value.ndim != 2:
+            return value
+        key = (value.shape, value.tobytes())
+        if key in self._constants:
+            return self._constants[key]
+        turned = (value.T.shape, np.ascontiguousarray(value.T).tobytes())
+        if turned in self._constants:
+            return self._constants[turned].T
+        symmetric = key == turned and value.shape[0] > 1
+        made = Expression(use(DataLeaf(None, symmetric_type(value.shape[0]).node if symmetric else None, value)))
+        self._constants[key] = made
+        return made
 
     def variable(self, leaf: Any) -> Expression:
         """The variable of a variable of cvxpy. `RunError` FW0320 for one that makes another kind of program."""
@@ -139,14 +158,6 @@ def constant(e: Any) -> Any:
     return _array(value) if sp.issparse(value) else np.asarray(value, dtype=np.float64).reshape(e.shape)
 
 
-def _promised(value: Any) -> Any:
-    """A symmetric matrix of data as one that is declared so, which functions of eigenvalues ask for."""
-    square = isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1] > 1
-    if not square or not np.array_equal(value, value.T):
-        return value
-    return Expression(use(DataLeaf(None, symmetric_type(value.shape[0]).node, value)))
-
-
 class Affine:
     """Affine expressions, with the leaves that they are of."""
 
@@ -158,7 +169,7 @@ class Affine:
         if not e.variables() and not e.parameters():
             if len(e.shape) > 2:
                 refuse(e, "arrays have two axes at most")
-            return _promised(constant(e))
+            return self.leaves.constant(constant(e))
         name = kind(e)
         if name in _OPERATIONS:
             found = _OPERATIONS[name](self, e)
@@ -245,10 +256,16 @@ def _sum_of(a: Affine, e: Any) -> Any:
     total: Any = None
     for part in e.args:
         inner = _unspread(part, e.shape)
+        if total is not None and _is_zero(inner):
+            continue
         taken = total is not None and kind(inner) == "NegExpression"
         value = a.shaped(_unspread(inner.args[0], e.shape) if taken else inner)
         total = value if total is None else total - value if taken else total + value
     return total
+
+
+def _is_zero(e: Any) -> bool:
+    return e.size == 1 and not e.parameters() and e.is_constant() and plain_number(e) == 0.0
 
 
 def _unspread(e: Any, shape: tuple[int, ...]) -> Any:
@@ -373,8 +390,11 @@ def _of_row(a: Affine, e: Any) -> Any:
 
 
 def _running(a: Affine, e: Any) -> Any:
-    """`cumsum` of a vector."""
-    return call("cumsum", a.shaped(e.args[0])) if has_word("cumsum") and len(e.shape) == 1 else None
+    """`cumsum` of a vector, or along an axis of a matrix."""
+    if not has_word("cumsum") or e.axis is None:
+        return None
+    along: dict[str, object] = {"axis": e.axis} if len(e.shape) == 2 else {}
+    return call("cumsum", a.shaped(e.args[0]), **along)
 
 
 def _convolved(a: Affine, e: Any) -> Any:

@@ -249,7 +249,10 @@ class Reader:
         elif name == "NonPos":
             self.below(c.args[0], 0.0)
         elif name == "PSD":
-            self.constraints.append(self.affine.shaped(c.args[0]).in_(_set("psd")))
+            inner = self.affine.shaped(c.args[0])
+            # of a matrix that is not symmetric cvxpy takes the symmetric part
+            whole = inner if kind(c.args[0]) == "Variable" else (inner + inner.T) / 2
+            self.constraints.append(whole.in_(_set("psd")))
         elif name == "SOC":
             self._second_order(c)
         else:
