@@ -90,11 +90,12 @@ class Cluster:
         self._client: Any = client
         self._own = own
         self.lost = ""
-        #: Asked while workers are waited for: true where the run is to end.
+        #: Sentences on what was lost.
         self.told: list[str] = []
         self.round_trips = 0
         self._waited = self._busiest = 0.0
-        self._keys: list[str] = []
+        #: Matrices and terms that nobody asks about any more; holders are told with the next question.
+        self.forgotten: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
         self._check_versions()
         try:
@@ -248,7 +249,6 @@ class Cluster:
 
     def _hand_out(self, A: HeldRows) -> HeldBy:
         key, leaves = f"{uuid.uuid4().hex}", A.leaves
-        self._keys.append(key)
         ranges = cut_evenly(len(leaves), min(len(self.shares), len(leaves)))
         by: list[tuple[Share, Rows, Rows]] = []
         for share, (first, last) in zip(self.shares, ranges, strict=False):
@@ -267,6 +267,10 @@ class Cluster:
     def ask(self, asks: Sequence[Ask]) -> list[Any]:
         """The answers to one question of each share. Raises `Lost`."""
         self.round_trips += 1
+        if self.forgotten:
+            names, self.forgotten = tuple(self.forgotten), []
+            for share in self.shares:
+                self._call(share, "drop", names)  # nobody waits for that
         began = time.perf_counter()
         futures = [self._call(share, what, *args()) for share, what, args in asks]
         found, spent = [], []
@@ -391,6 +395,11 @@ class HeldBy:
     def lost(self) -> str:
         return self.cluster.lost
 
+    def __del__(self) -> None:
+        for share, _, _ in self.by:
+            share.holds.pop(self.key, None)
+        self.cluster.forgotten.append(self.key)
+
     def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
         """The numbers of each range of rows."""
         found = self._ask(
@@ -463,6 +472,12 @@ class TermHeldBy:
         known.update(want[2] for want in wants if want[0] == "slope")
         known.difference_update(forgotten)
         return self.name, defined, wants, forgotten
+
+    def __del__(self) -> None:
+        for share, _, _ in self.hands.by:
+            share.terms.pop(self.name, None)
+            share.known.pop(self.name, None)
+        self.hands.cluster.forgotten.append(self.name)
 
     def aligned(self, level: int) -> bool:
         """True if each node of this level has one holder."""
