@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..grammar import tree
 from ..words import AXIS, SETS, ConvexWord, EntryWord, FunctionWord, LossWord, SetWord, Word, function_named
 from .built import Built
-from .convert import literal, operand
+from .convert import as_weights, literal, operand
 from .expression import Expression, SetExpression
 from .leaves import UseKind
 
@@ -28,9 +28,13 @@ def word(name: str) -> Made:
 
 def _function(word: Word) -> Callable[..., Expression]:
     per_sample = isinstance(word, LossWord | EntryWord)
-    reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
+    sums_products = isinstance(word, FunctionWord) and word.sums_products
+    reduces = isinstance(word, ConvexWord) or sums_products or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:
+        if sums_products and any(isinstance(e, Built) and e.per_sample for e in args):
+            # the other one has the weights
+            args = tuple(as_weights(operand(e)) for e in args)
         node, operands = _call(word, args, keywords)
         depth = 1 + max((e.depth for e in operands), default=0)
         inside = any(e.per_sample for e in operands) and not reduces
