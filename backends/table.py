@@ -21,6 +21,7 @@ from typing import Any
 from fwdsl.atoms.base import MatrixLike, VectorFunction
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.epigraphs import on_kernels
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import storage_of
 from fwdsl.backends.kernels.pool import Pool
@@ -45,7 +46,7 @@ class Table:
 
     def vector(self, f: VectorFunction) -> FastVector:
         """A norm, a set or a pair."""
-        return FastVector(f)
+        return FastVector(on_kernels(f))
 
     def function(self, term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
         """The function of a term."""
