@@ -383,7 +383,11 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
         t = affine(ctx, node, bound[signature.joint])
         if t is None:
             return None
-        if not t.type.is_scalar:
+        if signature.of_joint_matrix:
+            t = assumed(t)
+            if not _is_symmetric_for(ctx, node, bound, t, x):
+                return None
+        elif not t.type.is_scalar:
             wrong_kind(ctx, node, bound[signature.joint], t.type, "a number that is affine in the variables")
             return None
         x = algebra.stack((t, x), node.span)
@@ -392,6 +396,18 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
         body = of_each_row(body)
     rows = x.type.array_shape[0] if body.per_sample else None
     return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
+
+
+def _is_symmetric_for(ctx: Context, node: tree.Call, bound: BoundArguments, p: Expr, x: Expr) -> bool:
+    """True if a matrix is symmetric, with a row for each entry of a vector."""
+    part, (d,) = bound[CONVEX[node.func.name].joint], x.type.array_shape
+    if p.type.array_shape != (d, d):
+        wrong_kind(ctx, node, part, p.type, f"a {d} x {d} matrix for the {d} entries of `{ctx.text(bound['x'])}`")
+        return False
+    if p.type.is_symmetric:
+        return True
+    wrong_kind(ctx, node, part, p.type, "a symmetric matrix", symmetric_hint(ctx, part, p))
+    return False
 
 
 def of_each_row(body: AppliedAtom) -> AppliedAtom:
@@ -474,7 +490,7 @@ def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) 
     if "groups" in bound:
         # groups of a family divide the entries of each block
         return group_arguments(ctx, node, bound, x.type.block)
-    if "P" in bound:
+    if "P" in bound and not CONVEX[node.func.name].joint:
         p = _quadratic(ctx, node, bound["P"], x)
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []
