@@ -64,8 +64,8 @@ def main() -> None:
         "Programs at size" if options.large else "Programs that people write",
         "Six programs at the sizes at which people meet them, beside the open solvers that are made for such sizes."
         if options.large
-        else f"{len(cases)} small and medium programs (linear, quadratic, cones, logarithms, eigenvalues, signals, models), as they are written in the "
-        "language and in CVXPY.",
+        else f"{len(cases)} small and medium programs (linear, quadratic, cones, logarithms, eigenvalues, signals, models), as they are written "
+        "in the language and in CVXPY.",
         "made by seeds in `benchmarks/programs/`; the values were found beforehand by CVXPY's solvers at tight tolerances",
         PACKAGES,
     )
@@ -312,8 +312,8 @@ def write_at_size(report: Report, rows: Sequence[Row], options: argparse.Namespa
     )
     report.section(
         "Conditions",
-        f"One thread. Ours is warm, the median of {options.repeats} solves from text and arrays to the answer, certified to {TOL:g}. Others run once at "
-        "their own tolerances, CVXPY's compilation included; their values are told relative to ours, and *best* is the fastest within "
+        f"One thread. Ours is warm, the median of {options.repeats} solves from text and arrays to the answer, certified to {TOL:g}. Others run "
+        "once at their own tolerances, CVXPY's compilation included; their values are told relative to ours, and *best* is the fastest within "
         f"{AT_SIZE:g}. A run may take {options.cap:g} s.",
     )
     report.table(
