@@ -52,8 +52,8 @@ def below(
 
 
 def with_weights_in_rows(body: AppliedAtom) -> AppliedAtom:
-    """A function of each row without the weights of its values, which are factors of the rows; any other function as it is."""
-    if body.weights is None or body.kind != "function" or not CONVEX[body.atom].by_rows:
+    """A function of each row that grows as its argument does, its weights as factors of the rows; any other function as it is."""
+    if body.weights is None or body.kind != "function" or not CONVEX[body.atom].grows_evenly:
         return body
     x, w = body.argument, body.weights
     n = w.type.array_shape[0]
