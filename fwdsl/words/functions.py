@@ -466,7 +466,7 @@ CONVEX: dict[str, ConvexWord] = {
             formula="x' x / t for t > 0, both affine.",
             parameters=(*_X, Parameter("t")),
             elsewhere=("quadoverlin", "quad_over_linear"),
-            what="sum of squares over a positive number, jointly convex in both",
+            what="sum of squares over a positive number",
             of=("scalar", "vector"),
             joint="t",
         ),
