@@ -97,9 +97,11 @@ def project_p(v: Array, r: float, q: float) -> Array:
         high, under = low, over
         low, step = low - step, 2.0 * step
         over = beyond(low)
-    # regula falsi, the end that stays counting half (Illinois): a few steps, as the logarithm of the norm falls nearly linearly
+    # regula falsi, an end that stays twice counting half (Illinois): a few steps, as the logarithm of the norm falls nearly linearly
+    side = 0.0
     for _ in range(MOST_STEPS):
-        share = over / (over - under) if math.isfinite(over - under) else 0.5
+        fall = over - under
+        share = over / fall if 0.0 < fall < math.inf else 0.5
         middle = low + min(max(share, 0.0), 1.0) * (high - low)
         if not low < middle < high or high - low <= 4e-16 * (1.0 + abs(high)):
             break
@@ -108,9 +110,10 @@ def project_p(v: Array, r: float, q: float) -> Array:
             high = middle
             break
         if found > 0.0:
-            low, over, under = middle, found, 0.5 * under
+            low, over, under = middle, found, 0.5 * under if side > 0.0 else under
         else:
-            high, under, over = middle, found, 0.5 * over
+            high, under, over = middle, found, 0.5 * over if side < 0.0 else over
+        side = found
     return np.copysign(peak * split(a, math.exp(high), q), v)
 
 
