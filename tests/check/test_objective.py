@@ -65,6 +65,7 @@ def test_every_convex_function_is_a_term():
         "quad_form": ", [[2, 0, 0], [0, 1, 0], [0, 0, 0]]",
         "sorted_l1": ", [3, 2, 1]",
         "quad_over_lin": ", sum(x)",
+        "matrix_frac": ", S",
         "sum_largest_eigs": ", 2",
         "norm_p": ", 3",
         "sum_largest": ", 2",
