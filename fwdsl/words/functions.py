@@ -400,7 +400,7 @@ CONVEX: dict[str, ConvexWord] = {
             "of the differences down and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
             parameters=(
                 *_X,
-                Parameter("weights", optional=True),
+                Parameter("weights", optional=True, kind="weights"),
                 Parameter("isotropic", domain="boolean", default=True),
             ),
             elsewhere=("total_variation", "totalvariation", "tv_norm"),
