@@ -113,6 +113,17 @@ class ConicProgram:
             ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
         return ys
 
+    @cached_property
+    def constant(self) -> float:
+        """What the objective of the canonical problem has beside that of the program."""
+        total = self.canonical.constant
+        for p in self.parts:
+            total += p.form.constant
+            if p.offset.any():
+                o = p.offset
+                total += float(((0.5 * np.asarray(p.form.curvature) * o + np.asarray(p.form.slope)) * o).sum())
+        return total
+
     @property
     def equations(self) -> int:
         """The number of rows in the zero cone, which come first."""
