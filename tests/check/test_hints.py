@@ -20,7 +20,7 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
         ("minimize mse(A @ x, b)", "FW2006", "did you mean `squared`?"),
         ("minimize norm1(transpose(A) @ b)", "FW2006", "`A.T`"),
         ("minimize mu(norm1(x))", "FW2005", "write `mu * (...)`"),
-        ("minimize sum(neg(A @ x))", "FW2006", "`sum(pos(-x))`"),
+        ("minimize sum(neg(A @ x))", "FW2006", "write `pos(-A @ x)`"),
         ("minimize norm1(lodistic(A @ x))", "FW2006", "did you mean `logistic`?"),
         ("minimize sum_squares(A * x - b)", "FW2034", "write `A @ x` for the matrix product, `A @ diag(x)`"),
         ("minimize sum_squares(b * A)", "FW2034", "write `b @ A` for the matrix product, `diag(b) @ A`"),

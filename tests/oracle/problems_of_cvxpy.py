@@ -456,3 +456,131 @@ def functions_in_functions():
     return cp.Problem(
         cp.Minimize(cp.sum_squares(cp.pos(A @ x - B)) + cp.sum(cp.huber(cp.pos(x))) + cp.norm(cp.pos(2 - x)))
     )
+
+
+@problem
+def analytic_center():
+    x = x_of()
+    return cp.Problem(cp.Minimize(-cp.sum(cp.log(3 - A @ x))))
+
+
+@problem
+def growth():
+    x = x_of()
+    returns = 1 + 0.1 * A
+    return cp.Problem(cp.Maximize(np.full(N, 1 / N) @ cp.log(returns @ x)), [cp.sum(x) == 1, x >= 0])
+
+
+@problem
+def water_filling():
+    x = x_of()
+    return cp.Problem(cp.Maximize(cp.sum(cp.log(np.arange(1.0, P + 1) / 3 + x))), [cp.sum(x) == 1, x >= 0])
+
+
+@problem
+def epigraph_of_a_norm():
+    x, t = x_of(), cp.Variable(name="t")
+    return cp.Problem(cp.Minimize(t), [cp.norm(A @ x - B) <= t])
+
+
+@problem
+def second_order_cone():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum(x)), [cp.norm(x - 1) <= 2 + 0.1 * x[0]])
+
+
+@problem
+def largest_of_several():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.maximum(cp.norm(x - 1), cp.norm1(x + 1), 3 * x[0])))
+
+
+@problem
+def square_of_a_norm():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.square(cp.norm1(x - 1)) + cp.sum_squares(A @ x - B)))
+
+
+@problem
+def two_norms_bounded():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum_squares(A @ x - B)), [cp.norm1(x) + cp.norm(x) <= 1])
+
+
+@problem
+def soft_maximum():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.log_sum_exp(A @ x - B) + cp.sum_squares(x)))
+
+
+@problem
+def exponentials_bounded():
+    x = x_of()
+    return cp.Problem(cp.Maximize(cp.sum(x)), [cp.exp(x) <= np.arange(1.0, P + 1), x[0] + x[1] <= 0.3])
+
+
+@problem
+def geometric_mean():
+    x = x_of()
+    return cp.Problem(cp.Maximize(cp.geo_mean(x)), [np.arange(1.0, P + 1) @ x <= 1])
+
+
+@problem
+def divergence():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, np.full(P, 1 / P)))), [cp.sum(x) == 1, x[0] >= 0.5])
+
+
+@problem
+def fourth_powers():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum(cp.power(A @ x - B, 4))))
+
+
+@problem
+def roots():
+    x = x_of()
+    return cp.Problem(cp.Maximize(cp.sum(cp.sqrt(x))), [np.arange(1.0, P + 1) @ x <= 1])
+
+
+@problem
+def inverses():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum(cp.inv_pos(x))), [np.arange(1.0, P + 1) @ x <= 1])
+
+
+@problem
+def largest_residuals():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.sum_largest(A @ x - B, 3)), [cp.norm(x) <= 1])
+
+
+@problem
+def third_norm():
+    x = x_of()
+    return cp.Problem(cp.Minimize(cp.norm(A @ x - B, 3)))
+
+
+@problem
+def value_at_risk():
+    x, t = x_of(), cp.Variable(name="t")
+    return cp.Problem(cp.Minimize(t + cp.sum(cp.pos(-A @ x - t)) / (0.1 * N)), [cp.sum(x) == 1, x >= 0])
+
+
+@problem
+def largest_eigenvalue():
+    X = cp.Variable((4, 4), name="X", symmetric=True)
+    C = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.5
+    return cp.Problem(cp.Minimize(cp.lambda_max(C - X) + cp.sum_squares(X)))
+
+
+@problem
+def inverse_covariance():
+    X, S = cp.Variable((4, 4), name="X", PSD=True), np.cov(A[:, :4].T)
+    return cp.Problem(cp.Minimize(cp.trace(S @ X) - cp.log_det(X) + 0.1 * cp.sum(cp.abs(X))))
+
+
+@problem
+def total_variation_of_a_picture():
+    X = cp.Variable((6, 6), name="X")
+    return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(X - PICTURE) + 0.2 * cp.tv(X)))

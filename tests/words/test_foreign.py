@@ -31,10 +31,8 @@ JUMP = (
 
 def _known(name: str) -> bool:
     """True if the name is a word, the name elsewhere of one, or has a record."""
-    alike = words.elsewhere(
-        [*words.LOSSES.values(), *words.CONVEX.values(), *words.FUNCTIONS.values(), *words.FEATURE_MAPS.values()]
-    )
-    alike |= words.elsewhere([*words.SETS.values(), *words.COLUMN_WORDS.values()])
+    functions = [word for n in words.function_names() if (word := words.function_named(n)) is not None]
+    alike = words.elsewhere([*functions, *words.SETS.values(), *words.COLUMN_WORDS.values()])
     stated = name.lower() in ("minimize", "maximize")
     return (
         stated

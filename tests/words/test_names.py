@@ -20,8 +20,8 @@ from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, SETS, SOLVE_OPT
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = ("fwdsl/words/", "fwdsl/atoms/", "fwdsl/oracle/")
 
-#: Types, and words that mean something else too: lines of a matrix, an affine term, an absolute gap, a scale of an axis, a method of NumPy.
-PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec", "log", "power"}
+#: Types, and words that mean something else too: lines of a matrix, an affine term, an absolute gap, a scale of an axis, a method of NumPy, minutes.
+PLAIN = {*TYPES, "rows", "columns", "affine", "absolute", "vec", "log", "power", "min"}
 NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 
 #: How many names a file may have, and why.

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...build.declare import data, matrix, param, psd_var, scalar, symmetric_var, vector
+from ...build.declare import data, matrix, param, psd_var, scalar, symmetric_type, symmetric_var, vector
 from ...build.expression import Constraint, Expression, SetExpression
+from ...build.leaves import DataLeaf, use
 from ...build.words import word
 from ...words import is_reserved
-from .common import call, has_word, kind, refuse
+from .common import call, has_word, kind, plain_number, refuse
 
 _KEPT = ("reshape", "transpose", "Promote")
 """Operations that leave the entries as they are, in another arrangement."""
@@ -29,6 +30,7 @@ class Leaves:
         self.names: dict[int, str] = {}
         self.constraints: list[Constraint] = []
         self._taken: set[str] = set()
+        self._constants: dict[object, Expression] = {}
 
     def name(self, leaf: Any) -> str:
         """A name that the language can spell and that nothing else has."""
@@ -51,6 +53,24 @@ class Leaves:
             count += 1
         self._taken.add(f"{stem}{count}")
         return _variable(f"{stem}{count}", shape)
+
+    def constant(self, value: Any) -> Any:
+        """A constant as data: equal ones are one datum, a transpose is one of it, and a symmetric matrix is declared so.
+
+        So it is seen that `A.T @ P + P @ A` is symmetric.
+        """
+        if not isinstance(value, np.ndarray) or value.ndim != 2:
+            return value
+        key = (value.shape, value.tobytes())
+        if key in self._constants:
+            return self._constants[key]
+        turned = (value.T.shape, np.ascontiguousarray(value.T).tobytes())
+        if turned in self._constants:
+            return self._constants[turned].T
+        symmetric = key == turned and value.shape[0] > 1
+        made = Expression(use(DataLeaf(None, symmetric_type(value.shape[0]).node if symmetric else None, value)))
+        self._constants[key] = made
+        return made
 
     def variable(self, leaf: Any) -> Expression:
         """The variable of a variable of cvxpy. `RunError` FW0320 for one that makes another kind of program."""
@@ -149,7 +169,7 @@ class Affine:
         if not e.variables() and not e.parameters():
             if len(e.shape) > 2:
                 refuse(e, "arrays have two axes at most")
-            return constant(e)
+            return self.leaves.constant(constant(e))
         name = kind(e)
         if name in _OPERATIONS:
             found = _OPERATIONS[name](self, e)
@@ -161,7 +181,7 @@ class Affine:
         """The entries in any arrangement, for what does not ask how they are arranged."""
         while kind(e) in ("reshape", "transpose") and e.args[0].size == e.size:
             e = e.args[0]
-        if kind(e) in ("Hstack", "Vstack", "Concatenate") and not e.parameters():
+        if kind(e) in ("Hstack", "Vstack", "Concatenate") and len(e.shape) != 1 and not e.parameters():
             return self._by_matrix(e, flat=True)
         return self.shaped(e) if len(e.shape) <= 2 else self._by_matrix(e, flat=True)
 
@@ -236,10 +256,16 @@ def _sum_of(a: Affine, e: Any) -> Any:
     total: Any = None
     for part in e.args:
         inner = _unspread(part, e.shape)
+        if total is not None and _is_zero(inner):
+            continue
         taken = total is not None and kind(inner) == "NegExpression"
         value = a.shaped(_unspread(inner.args[0], e.shape) if taken else inner)
         total = value if total is None else total - value if taken else total + value
     return total
+
+
+def _is_zero(e: Any) -> bool:
+    return e.size == 1 and not e.parameters() and e.is_constant() and plain_number(e) == 0.0
 
 
 def _unspread(e: Any, shape: tuple[int, ...]) -> Any:
@@ -338,6 +364,47 @@ def _reshaped(a: Affine, e: Any) -> Any:
     return None
 
 
+def _beside(a: Affine, e: Any) -> Any:
+    """`hstack` of numbers and vectors, or of matrices."""
+    if not has_word("hstack") or len({len(_bare(part).shape) == 2 for part in e.args}) > 1:
+        return None
+    return call("hstack", *(a.shaped(_bare(part)) for part in e.args))
+
+
+def _bare(e: Any) -> Any:
+    """The number of which an expression is the only entry; the expression itself where there is none."""
+    return e.args[0] if kind(e) == "reshape" and e.shape == (1,) and not e.args[0].shape else e
+
+
+def _below(a: Affine, e: Any) -> Any:
+    """`vstack` of vectors and of matrices, rows among them that are written as matrices of one."""
+    return call("vstack", *(_of_row(a, part) for part in e.args)) if has_word("vstack") else None
+
+
+def _of_row(a: Affine, e: Any) -> Any:
+    if kind(e) == "reshape" and len(e.shape) == 2 and e.shape[0] == 1 and has_word("vec"):
+        inner = e.args[0]
+        x = a.shaped(inner)
+        return x if len(inner.shape) == 1 else call("vec", x if e.order == "C" else x.T)
+    return a.shaped(e)
+
+
+def _running(a: Affine, e: Any) -> Any:
+    """`cumsum` of a vector, or along an axis of a matrix."""
+    if not has_word("cumsum") or e.axis is None:
+        return None
+    along: dict[str, object] = {"axis": e.axis} if len(e.shape) == 2 else {}
+    return call("cumsum", a.shaped(e.args[0]), **along)
+
+
+def _convolved(a: Affine, e: Any) -> Any:
+    """`conv` with a constant kernel, of vectors."""
+    kernel, x = e.args if e.args[0].is_constant() else e.args[::-1]
+    if not has_word("conv") or kernel.parameters() or len(x.shape) != 1:
+        return None
+    return call("conv", np.asarray(constant(kernel), dtype=np.float64).reshape(-1), a.shaped(x))
+
+
 def _diagonal(a: Affine, e: Any) -> Any:
     return call("diag", a.shaped(e.args[0])) if not getattr(e, "k", 0) else None
 
@@ -355,6 +422,11 @@ _OPERATIONS: Mapping[str, Callable[[Affine, Any], Any]] = {
     "reshape": _reshaped,
     "transpose": lambda a, e: a.shaped(e.args[0]).T if len(e.shape) == 2 and e.axes in (None, (1, 0), [1, 0]) else None,
     "Promote": lambda a, e: a.scalar(e.args[0]) * call("ones", *e.shape),
+    "Hstack": _beside,
+    "Vstack": _below,
+    "cumsum": _running,
+    "conv": _convolved,
+    "convolve": _convolved,
     "diag_vec": _diagonal,
     "diag_mat": _diagonal,
     "Trace": lambda a, e: call("trace", a.shaped(e.args[0])),

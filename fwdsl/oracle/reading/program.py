@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...build.convert import as_weights, operand
 from ...build.expression import Constraint, Expression
 from ...errors import RunError
 from ...grammar.diagnostic import Diagnostic
@@ -248,7 +249,10 @@ class Reader:
         elif name == "NonPos":
             self.below(c.args[0], 0.0)
         elif name == "PSD":
-            self.constraints.append(self.affine.shaped(c.args[0]).in_(_set("psd")))
+            inner = self.affine.shaped(c.args[0])
+            # of a matrix that is not symmetric cvxpy takes the symmetric part
+            whole = inner if kind(c.args[0]) == "Variable" else (inner + inner.T) / 2
+            self.constraints.append(whole.in_(_set("psd")))
         elif name == "SOC":
             self._second_order(c)
         else:
@@ -379,6 +383,14 @@ class Reader:
             z = self.affine.shaped(e.args[0])
             self._state(z, math.sqrt(bound), "<=", e.shape)
             self._state(-z, math.sqrt(bound), "<=", e.shape)
+            return
+        if (
+            name == "exp"
+            and not isinstance(bound, Expression)
+            and np.all(np.asarray(bound) > 0.0)
+            and e.args[0].is_affine()
+        ):
+            self._state(self.affine.shaped(e.args[0]), np.log(bound), "<=", e.shape)
             return
         if name == "Pnorm" and e.axis is not None and plain_number_of(e.p) == 2.0 and has_word("rownorm2"):
             x = e.args[0]
@@ -754,6 +766,8 @@ def _divergence(name: str) -> Callable[[Reader, Any], Loss | None]:
         if other.parameters() or z.shape != e.shape:
             return None
         given = constant(other)
+        if not isinstance(given, float):
+            given = as_weights(operand(given))  # promised nonnegative
         if z is left:
             return lambda x, z: call(name, x, given), z, None
         mirrored = function_named(name)

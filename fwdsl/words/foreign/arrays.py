@@ -26,7 +26,6 @@ ARRAYS: tuple[Foreign, ...] = (
     instead(_N, "greater_equal", told="write the constraint `a >= b`"),
     *alike(_N, "less greater", "write the constraint `a <= b`: feasible sets contain their boundary"),
     instead(_N, "equal", told="write the constraint `a == b`"),
-    instead(_N, "fabs", {"x": "abs(x)"}, "`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest"),
     instead(_N, "matrix_norm", told="`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"),
     instead(_N, "vector_norm", {"x": "norm2(x)", "x, ord=1": "norm1(x)", "x, ord=2": "norm2(x)"}),
     instead(_N, "diagonal", {"X": "diag(X)"}),
@@ -40,7 +39,7 @@ ARRAYS: tuple[Foreign, ...] = (
     *alike(_N, "lstsq", "write `minimize sum_squares(A @ x - b)`"),
     *alike(
         _N,
-        "inv pinv matrix_power matrix_rank det cond tensorsolve tensorinv",
+        "pinv matrix_power matrix_rank det cond tensorsolve tensorinv",
         "of data compute it in Python and bind the result; a linear system is a constraint, `A @ x == b`",
     ),
     *alike(_N, "median nanmedian", "the sum of the losses `absolute(z, b)` is least at the median of `b`"),
@@ -89,8 +88,8 @@ ARRAYS: tuple[Foreign, ...] = (
     ),
     *alike(
         _N,
-        "tril triu flip fliplr flipud roll rot90 take take_along_axis compress extract delete insert append pad "
-        "split array_split hsplit vsplit dsplit unstack trim_zeros",
+        "tril triu flip fliplr flipud roll rot90 take take_along_axis compress extract delete insert pad split "
+        "array_split hsplit vsplit dsplit unstack trim_zeros",
         "entries are taken by slices, `x[1:]`, `X[:, 0]`; other orders are products with data: `P @ x`",
     ),
     *alike(

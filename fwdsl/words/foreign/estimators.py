@@ -57,10 +57,11 @@ ESTIMATORS: tuple[Foreign, ...] = (
     ),
     instead(_S, "QuantileRegressor", told="`minimize mean(quantile(X @ w + b, y, tau=0.9)) + alpha * norm1(w)`"),
     instead(_S, "PoissonRegressor", told="`minimize mean(poisson(X @ w + b, y)) + 1/2 * alpha * sum_squares(w)`"),
-    *alike(
+    instead(_S, "GammaRegressor", told="`minimize mean(gamma_loss(X @ w + b, y)) + 1/2 * alpha * sum_squares(w)`"),
+    instead(
         _S,
-        "GammaRegressor TweedieRegressor",
-        "the loss is no word here; `poisson` is the one of counts, and `fwdsl.register` adds others, as the page on extending shows",
+        "TweedieRegressor",
+        told="`minimize mean(tweedie_loss(X @ w + b, y, power=1.5)) + 1/2 * alpha * sum_squares(w)`",
     ),
     *alike(_S, "MultiTaskLasso", _MULTI),
     instead(_S, "MultiTaskLassoCV", told=_MULTI + _CV),
@@ -74,7 +75,7 @@ ESTIMATORS: tuple[Foreign, ...] = (
     *alike(
         _S,
         "GraphicalLasso GraphicalLassoCV",
-        "the log-determinant with `norm1` off the diagonal: `log_det` is its word where this version has it",
+        "`minimize trace(S @ X) - log_det(X) + alpha * norm1(X)` with `data S: psd[d]`, `var X: psd[d]`",
     ),
     *alike(
         _S,

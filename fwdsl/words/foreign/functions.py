@@ -13,10 +13,8 @@ _NORM = (
     "`norm_fro(X)`, `norm_nuc(X)` and `norm_spec(X)` are norms of matrices"
 )
 _HINGE = "the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample"
-_MAX = f"`norm_inf(x)` is the largest absolute value, and {_HINGE}"
-_MIN = "a bound is a constraint, as `x >= 0`; the minimum of affine expressions is concave: bound it from below, as `A @ x >= t`"
-_LOG = "the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample, and `entropy(x)` the sum of `x log x`"
-_EXP = "the loss `poisson(z, c)` is `exp(z) - c z` for each sample, and `logistic(z, y)` is `log(1 + exp(-y z))`"
+_MAX = f"`max(x)` is the largest entry, `max(a, b)` the larger of two, and {_HINGE}"
+_MIN = "`min(x)` is the smallest entry, concave; a bound is a constraint, as `x >= 0`"
 _POWER = "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample"
 _CONE = "the bound of a norm is the cone: write `norm2(A @ x) <= r`"
 _VARIABLE = "a variable is declared: `var x: vector[n]`, `var X: matrix[n, d]`, `var t: real`; in Python `fw.vector(n)`"
@@ -42,7 +40,7 @@ FUNCTIONS: tuple[Foreign, ...] = (
         _NORM,
         several=True,
     ),
-    *alike((C, V), "norms pnorm Pnorm PnormApprox", _NORM),
+    instead(CVXPY, "PnormApprox", {"x, p": "norm_p(x, p)"}),
     instead(CVXPY, "normNuc", {"X": "norm_nuc(X)"}),
     instead(CONVEX, "nuclearnorm", {"X": "norm_nuc(X)"}),
     instead(CVXPY, "sigma_max", {"X": "norm_spec(X)"}),
@@ -60,83 +58,36 @@ FUNCTIONS: tuple[Foreign, ...] = (
     ),
     instead(CONVEX, "sumsquares", {"x": "sum_squares(x)"}),
     instead(CONVEX, "quadform", {"x, P": "quad_form(x, P)"}),
-    instead(
-        CONVEX,
-        "quadoverlin",
-        {"x, t": "quad_over_lin(x, t)"},
-        "`sum_squares(x) <= t` bounds a square; of a quotient write the cone",
-    ),
     instead(CVXPY, "psd_wrap", {"P": "P"}, "declare the data `P: psd[n]`: the promise is checked when they are bound"),
     *alike(CVXPY, "symmetric_wrap skew_symmetric_wrap", "declare the data or variable `S: symmetric[n]`"),
-    instead(
-        (C,),
-        "quad_over_lin",
-        told="`sum_squares(x) <= t` bounds a square; with a constant divisor write `1/t * sum_squares(x)`",
-    ),
     instead(CVXPY, "QuadForm", {"x, P": "quad_form(x, P)"}),
     # --- functions of one number
-    instead(
-        (C, V, J, N),
-        "abs",
-        told="`norm1(x)` is the sum of absolute values, `norm_inf(x)` the largest; the loss `absolute(z, b)` is that of a sample",
-    ),
-    instead(CVXPY, "square_pos", told="the loss `squared_hinge(z, y)` is `max(0, 1 - y z)^2` for each sample"),
-    instead(CVXPY, "pos", told=f"{_HINGE}: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`"),
-    instead(
-        ("PyTorch",),
-        "relu",
-        {"x": "pos(x)"},
-        f"{_HINGE}: `sum(hinge(1 - x, ones(n)))` is the sum of the positive parts of `x`",
-    ),
     instead(
         (C, V),
         "neg",
         {"x": "pos(-x)"},
-        f"{_HINGE}: `sum(hinge(1 + x, ones(n)))` is the sum of the negative parts of `x`",
     ),
-    *alike((C, V, N), "power pow Power PowerApprox float_power", _POWER),
-    instead((C, V, J, N), "sqrt", told="`norm2(x)` is the root of the sum of squares"),
-    instead((C, V, J, N), "exp", told=_EXP),
-    instead((C, V, J, N), "log", told=_LOG),
-    instead((C, N), "log1p", {"x": "log(1 + x)"}, _LOG),
-    instead((N,), "log2", told=_LOG),
-    instead((N,), "log10", told=_LOG),
-    instead((N,), "expm1", {"x": "exp(x) - 1"}, _EXP),
-    instead((N,), "exp2", told=_EXP),
-    instead(
-        (C,), "xexp", told="x exp(x) is convex where x >= 0, and is no word here; `exp(x)` and `entropy(x)` are near it"
-    ),
-    instead((C,), "inv_pos", told="1/x is convex where x > 0"),
-    instead(CONVEX, "invpos", {"x": "inv_pos(x)"}, "1/x is convex where x > 0"),
-    instead((N,), "reciprocal", {"x": "inv_pos(x)"}, "1/x is convex where x > 0"),
+    *[instead((C, N), name, {"x, p": "power(x, p)"}) for name in ("Power", "PowerApprox", "float_power")],
+    instead((N,), "log2", {"x": "log(x) / log(2)"}),
+    instead((N,), "log10", {"x": "log(x) / log(10)"}),
+    instead((N,), "expm1", {"x": "exp(x) - 1"}),
+    instead((N,), "exp2", {"x": "exp(log(2) * x)"}),
+    instead((C,), "xexp", told="x exp(x) is convex where x >= 0, and is no word here; `exp(x)` is near it"),
+    instead(CONVEX, "invpos", {"x": "inv_pos(x)"}),
     instead(
         (C, V),
         "logisticloss",
         told="the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample: `logistic(-z, ones(n))` is `log(1 + exp(z))`",
     ),
     instead(CVXPY, "logistic_loss", {"z, y": "logistic(z, y)"}),
-    instead(
-        (C,), "entr", {"x": "-entropy(x)"}, "`entropy(x)` is the sum of x log x: `-entropy(x)` is the sum of `entr`"
-    ),
-    instead((C,), "rel_entr", told="`entropy(x)` is the sum of x log x"),
-    instead((C,), "kl_div", told="`entropy(x)` is the sum of x log x, and the loss `poisson(z, c)` is `exp(z) - c z`"),
-    instead(CONVEX, "relative_entropy", {"x, y": "kl_div(x, y)"}, "`entropy(x)` is the sum of x log x"),
+    instead((C,), "entr", {"x": "-rel_entr(x, 1)"}, "`entropy(x)` is the sum of x log x"),
     instead(CONVEX, "entropy_elementwise", told="`-entropy(x)` is the sum of `-x log x` over all entries"),
     *alike(
         CVXPY, "log_normcdf loggamma", "it is concave or convex, and no word here; `logistic` is the nearest likelihood"
     ),
     # --- orders
-    *alike((C, V, N), "max maximum amax fmax nanmax Max", _MAX),
-    *alike((C, V, N), "min minimum amin fmin nanmin Min", _MIN),
-    instead(
-        CONVEX,
-        "sumlargest",
-        {"x, k": "sum_largest(x, k)"},
-        "`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes",
-    ),
-    instead(CONVEX, "sumsmallest", {"x, k": "-sum_largest(-x, k)"}, "the sum of the smallest entries is concave"),
-    instead((C,), "sum_smallest", {"x, k": "-sum_largest(-x, k)"}, "the sum of the smallest entries is concave"),
-    instead((C,), "sum_largest", told="`sorted_l1(x, lambdas)` weighs entries by the rank of their sizes"),
+    *[instead((N, J), name, {"x": "max(x)"}, _MAX) for name in ("fmax", "nanmax", "Max", "max_entries")],
+    *[instead((N, J), name, {"x": "min(x)"}, _MIN) for name in ("fmin", "nanmin", "Min", "min_entries")],
     instead(
         (C, V),
         "dotsort",
@@ -149,62 +100,25 @@ FUNCTIONS: tuple[Foreign, ...] = (
         (C, N),
         "ptp",
         {"x": "max(x) - min(x)"},
-        "the largest less the smallest entry: `l <= x`, `x <= u` with `u - l` in the objective",
     ),
     instead((C,), "cvar", told="with a variable `t: real`: `t + 1/(1 - beta) * mean(s)` with `s >= z - t`, `s >= 0`"),
     instead((C,), "cummax", told="with a variable `m: vector[n]`: `m >= x`, `m[1:] >= m[:-1]`"),
     # --- log sum exp, geometric means
-    *[instead(of, name, {"x": "log_sum_exp(x)"}, _LOG) for of, name in ((CONVEX, "logsumexp"), ((N,), "logaddexp"))],
-    instead((C,), "log_sum_exp", told=_LOG),
-    *alike(
-        (C, V),
-        "geo_mean geomean GeoMean GeoMeanApprox",
-        "the geometric mean of entries is concave; maximise the sum of their logarithms",
+    instead(
+        (N,),
+        "logaddexp",
+        {"a: scalar, b: scalar": "log_sum_exp(a, b)"},
+        "`log_sum_exp(X, axis=1)` is of each row of a matrix",
     ),
-    *alike((C,), "harmonic_mean inv_prod", "it is a function of inverses: minimise the sum of 1/x in its place"),
+    instead(CVXPY, "GeoMeanApprox", {"x": "geo_mean(x)"}),
+    *alike((C,), "harmonic_mean inv_prod", "it is a function of inverses: minimise `sum(inv_pos(x))` in its place"),
     # --- spectra
-    instead(
-        (C,),
-        "lambda_max",
-        told="`norm_spec(X)` is the largest singular value, which of a psd matrix is the largest eigenvalue; "
-        "with a variable `t: real` `t * eye(d) - X in psd` bounds the largest eigenvalue",
-    ),
-    instead(
-        (C,),
-        "lambda_min",
-        told="with a variable `t: real` `X - t * eye(d) in psd` bounds the smallest eigenvalue from below",
-    ),
-    *[
-        instead(CONVEX, name, {"X": f"lambda_{end}(X)"}, f"with a variable `t: real` {how} bounds it")
-        for name, end, how in (
-            ("eigmax", "max", "`t * eye(d) - X in psd`"),
-            ("eigmin", "min", "`X - t * eye(d) in psd`"),
-            ("lambdamax", "max", "`t * eye(d) - X in psd`"),
-            ("lambdamin", "min", "`X - t * eye(d) in psd`"),
-        )
-    ],
-    instead(
-        (C,),
-        "lambda_sum_largest",
-        {"X, k": "sum_largest_eigs(X, k)"},
-        "it is the least k t + trace(S) with `S in psd`, `t * eye(d) + S - X in psd`",
-    ),
-    instead(
-        CONVEX,
-        "sumlargesteigs",
-        {"X, k": "sum_largest_eigs(X, k)"},
-        "it is the least k t + trace(S) with `S in psd`, `t * eye(d) + S - X in psd`",
-    ),
     instead(
         (C,),
         "lambda_sum_smallest",
         {"X, k": "-sum_largest_eigs(-X, k)"},
         "it is concave, as the sum of the largest ones of -X is convex",
     ),
-    instead((C,), "log_det", told="it is concave; a sparse inverse covariance is scikit-learn's `GraphicalLasso`"),
-    instead(CONVEX, "logdet", {"X": "log_det(X)"}, "it is concave, in `maximize`"),
-    instead((N,), "slogdet", {"X": "log_det(X)"}, "`log_det(X)` is concave, in `maximize`"),
-    instead((C,), "tr_inv", told="the trace of the inverse of a psd matrix is convex"),
     instead(
         (C,),
         "matrix_frac",
@@ -241,24 +155,22 @@ FUNCTIONS: tuple[Foreign, ...] = (
     instead((C,), "Sum", {"x": "sum(x)"}),
     instead((C,), "Trace", {"X": "trace(X)"}),
     instead((C,), "mul_elemwise", {"a, b": "a * b"}),
-    instead((C,), "max_entries", {"x": "max(x)"}, _MAX),
-    instead((C,), "min_entries", {"x": "min(x)"}, _MIN),
     instead((C, V, J, N), "transpose", {"A": "A.T"}),
     instead(JULIA, "adjoint", {"A": "A.T"}),
     *alike(
         (C, V, J, N),
-        "hstack hcat concatenate concat column_stack stack",
-        "columns beside each other: use a product of each part, as `A @ x + B @ z`",
+        "stack",
+        "columns beside each other are `hstack(a, b)`",
     ),
     *alike(
         (C, V, J, N),
-        "vstack vcat bmat row_stack block dstack",
-        "rows under each other: write a constraint or a term for each part",
+        "bmat block dstack",
+        "`hstack(a, b)` has parts beside each other, `vstack(a, b)` below each other",
     ),
     *alike(
         (C, V, N),
-        "reshape ravel flatten squeeze expand_dims swapaxes moveaxis permute_dims rollaxis atleast_1d atleast_2d "
-        "atleast_3d deep_flatten promote broadcast_to resize matrix_transpose",
+        "squeeze expand_dims swapaxes moveaxis permute_dims rollaxis atleast_1d atleast_2d atleast_3d "
+        "deep_flatten promote broadcast_to resize matrix_transpose",
         "an expression keeps its shape; entries are taken by `X[i, j]`, rows by `X[i]`, the transpose by `X.T`",
     ),
     *alike(
@@ -268,29 +180,16 @@ FUNCTIONS: tuple[Foreign, ...] = (
     ),
     *alike(
         (C, V, N),
-        "kron outer partial_trace partial_transpose partialtrace partialtranspose einsum tensordot",
-        "write products: `A @ X @ B` is a Kronecker product with the entries of X, `diag(v) @ X` scales rows",
+        "kron partial_trace partial_transpose partialtrace partialtranspose",
+        "`outer(a, b)` is one, with one side constant; `A @ X @ B` is a Kronecker product with the entries of X",
     ),
-    instead(
-        (C, V, N),
-        "conv",
-        told="write the matrix of the convolution as sparse data, or sums of slices: `k[0] * x[2:] + k[1] * x[1:-1]`",
-    ),
-    *alike((C, N), "convolve correlate", "write sums of slices: `k0 * x[2:] + k1 * x[1:-1] + k2 * x[:-2]`"),
-    instead((C, N), "diff", {"x: vector": "x[1:] - x[:-1]"}),
+    *alike((C, N), "correlate", "`conv(k, x)` is the full convolution; turn the kernel round for a correlation"),
     instead((N,), "ediff1d", {"x: vector": "x[1:] - x[:-1]"}),
-    instead((C, N), "cumsum", told="with a variable `s: vector[n]`: `s[0] == x[0]`, `s[1:] - s[:-1] == x[1:]`"),
     instead(
         (N,),
         "cumulative_sum",
         {"x: vector": "cumsum(x)"},
         "with a variable `s: vector[n]`: `s[0] == x[0]`, `s[1:] - s[:-1] == x[1:]`",
-    ),
-    instead(
-        (C,),
-        "tv",
-        {"x: vector": "norm1(x[1:] - x[:-1])"},
-        "of a matrix, `norm1(X[1:] - X[:-1]) + norm1(X[:, 1:] - X[:, :-1])` is the anisotropic one",
     ),
     instead((J, V), "I", told="`eye(n)` is the identity matrix", place="value"),
     instead((C, N), "std", told="with the mean as a variable `m: real`: `norm2(x - m)` over sqrt(n)"),
@@ -342,7 +241,7 @@ FUNCTIONS: tuple[Foreign, ...] = (
     instead((C, V), "Constant", told="data are declared: `data A: matrix[n, d]`, and numbers written as they are"),
     *alike((C,), "Minimize Objective", "write `minimize EXPR`; in Python `fw.minimize(objective, constraint, ...)`"),
     *alike((C,), "Maximize", "write `maximize EXPR`; in Python `fw.maximize(objective, constraint, ...)`"),
-    *alike((V,), "satisfy", "write `minimize 0`, or any affine objective, and the constraints"),
+    *alike((V,), "satisfy", "write `minimize 0` and the constraints"),
     *alike(
         (C, V, J),
         "Problem Model GenericModel direct_model",

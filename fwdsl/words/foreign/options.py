@@ -89,6 +89,5 @@ OPTIONS: tuple[Foreign, ...] = (
     *alike(("NumPy",), "None nothing null", "nothing stands for a value that is missing: leave it out", "value"),
     instead(("NumPy",), "True", told="it is written `true`", place="value"),
     instead(("NumPy",), "False", told="it is written `false`", place="value"),
-    *alike(("NumPy",), "pi", "write `3.141592653589793`", "value"),
     *alike(("NumPy",), "euler_gamma", "write the number", "value"),
 )
