@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
-from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
 from fwdsl.backends.row_vectors import Evaluator
+from fwdsl.backends.table import NUMBA, in_use
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
@@ -46,6 +46,9 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 
 def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
     """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
+    table = in_use()
+    if table is not NUMBA:
+        return Operator.of_storage(table.storage(A, leaves), pool)
     if isinstance(A, np.ndarray) or leaves is not None or is_on_disk(A):
         return Operator(A, pool, leaves)
     key = id(A)
@@ -62,13 +65,6 @@ MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
-def _fast(term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
-    f = term.f
-    if isinstance(f, LossFunction):
-        return FastLoss(f, pool, term.map.leaves)
-    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(f)
-
-
 class PreparedProblem:
     """The canonical problem on kernels.
 
@@ -83,8 +79,9 @@ class PreparedProblem:
         self.operators: dict[int, Operator] = {}
         self.counted: list[CountedMap] = []
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
-        self.functions = [_fast(t, self.pool) for t in self.terms]
-        self.g = [FastVector(b.g) for b in canonical.blocks]
+        table = in_use()
+        self.functions = [table.function(t, self.pool) for t in self.terms]
+        self.g = [table.vector(b.g) for b in canonical.blocks]
         self.q = canonical.q
         self.has_q = bool(canonical.q.any())
         self.size = canonical.size
@@ -175,7 +172,7 @@ class PreparedProblem:
         made = object.__new__(cls)
         made.pool, made.operators, made.counted = pool, operators, []
         made.terms = [replace(term, map=made._compile(term.map))]
-        made.functions = [_fast(made.terms[0], pool)]
+        made.functions = [in_use().function(made.terms[0], pool)]
         return made._evaluator(0)
 
     def linear(self, x: Array) -> list[Array]:

@@ -140,13 +140,14 @@ class Problem(ShownInNotebooks):
             gap=gap,
             **method_options,
         )
-        session = self._with(options)
         if client is not None:
             from .cluster.connect import connect
 
+            # not bound before: what is given in blocks is not to be pulled whole
             with connect(client) as cluster:
-                return self._solved(session.held_by(cluster), options, callback, start)
-        return self._solved(session, options, callback, start)
+                session = self._session.solved_with(options).held_by(cluster)
+                return self._solved(session, options, callback, start)
+        return self._solved(self._with(options), options, callback, start)
 
     @staticmethod
     def _solved(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .results.solution import Progress, Solution
     from .solve import Control
+    from .solve.forms import Start
     from .solve.watch import Watch
 
 Y = TypeVar("Y")
@@ -122,7 +123,7 @@ class Session:
     def solve(
         self,
         on_progress: Callable[[Progress], bool | None] | None = None,
-        start: Solution | Mapping[str, Any] | None = None,
+        start: Solution | Mapping[str, Any] | Start | None = None,
         control: Control | None = None,
         resume: Any = None,
         on_state: Callable[[Any], None] | None = None,
@@ -167,7 +168,9 @@ class Session:
 
             if earlier is not None and earlier.value is not None:
                 return rebind(earlier.value, self.bindings)
-            given = self.bindings if memory is None else replace(self.bindings, memory=memory)
+            given = self.bindings
+            if memory is not None or cluster is not None:
+                given = replace(given, memory=memory, held=cluster is not None)
             instance, found = bind(model, given, self.base, tol)
             return instance if instance is None or cluster is None else cluster.share(instance), found
 

@@ -167,7 +167,7 @@ Expr = Number | Boolean | String | Name | Neg | Sum | Product | Transpose | Call
 class TypeExpr(Node):
     """`matrix[n, d]`, `entries[n, p] of signs`, `index[n] of T`, `family[T] of psd[d]`, `psd[dim(Phi)]`.
 
-    `dims` holds `Name`, `Number` or `Call` (`dim(Phi)`); `of` is what follows `of`: a type, or for `index` a dimension.
+    `dims` holds names, numbers, calls (`dim(Phi)`), sums and products of them; `of` is what follows `of`: a type, or for `index` a dimension.
     """
 
     name: Ident

@@ -39,6 +39,9 @@ class Scaling(Protocol):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
+    def rows(self, A: Array) -> Array:
+        """W^-T A, of the batch's rows of a matrix without zeros."""
+
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         """What a step takes away of the point (W^-T ds + W dz is minus it) that aims at products of mu, after a straight step ds, dz."""
 
@@ -105,6 +108,12 @@ class Symmetric(ABC):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
+    def rows(self, A: Array) -> Array:
+        """W^-T A, of the batch's rows of a matrix without zeros."""
+        root = self.root()
+        found: Array = (root @ A.reshape(*root.shape[:2], -1)).reshape(A.shape)
+        return found
+
     @abstractmethod
     def divide(self, v: Array) -> Array:
         """u with lambda o u = v."""
@@ -164,6 +173,9 @@ class Orthant(Symmetric):
     def root(self) -> Array:
         found: Array = 1.0 / self.own
         return found
+
+    def rows(self, A: Array) -> Array:
+        return A / self.own[:, None]
 
     def divide(self, v: Array) -> Array:
         return v / self.lam
@@ -255,6 +267,17 @@ class SecondOrder(Symmetric):
         found[:, at, at] += 1.0
         found /= self.eta[:, None, None]
         return found
+
+    def rows(self, A: Array) -> Array:
+        # one product with each row in place of one with each number of a matrix
+        a = A.reshape(*self.shape, -1)
+        head, tail = self.own[:, :1], self.own[:, 1:]
+        along = np.matmul(tail[:, None, :], a[:, 1:])[:, 0]
+        out = np.empty_like(a)
+        out[:, 0] = head * a[:, 0] - along
+        out[:, 1:] = a[:, 1:] + tail[:, :, None] * (along / (1.0 + head) - a[:, 0])[:, None, :]
+        out /= self.eta[:, None, None]
+        return out.reshape(A.shape)
 
     def divide(self, v: Array) -> Array:
         lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)

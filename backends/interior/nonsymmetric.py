@@ -86,6 +86,11 @@ class Nonsymmetric:
     def root(self) -> Array:
         return self.back
 
+    def rows(self, A: Array) -> Array:
+        """W^-T A, of the batch's rows of a matrix without zeros."""
+        found: Array = (self.back @ A.reshape(*self.back.shape[:2], -1)).reshape(A.shape)
+        return found
+
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
         moved = barriers.centring(

@@ -35,6 +35,10 @@ LEVELLING, LEVEL = 60, 1e-4
 """Steps of levelling, and the residual that ends them: then units no longer count."""
 
 
+HELD = 0.1
+"""The weight of the logarithm of a scale beside those of the entries of its column."""
+
+
 MOSTLY = 0.8
 """The share of the unknowns that a dense part of P must have for P to be dense."""
 
@@ -292,7 +296,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     shift, opposite = _shifts(program, row, column, d, r)
     d, r = d + shift, r - opposite
-    for _ in range(3):
+    for _ in range(6):
         look()
         worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
         kernel(largest_of_each)(row, column, size, r, d, worst_row, worst_column)
@@ -302,7 +306,11 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
 
 
 def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index, look: Look) -> Array:
-    """The d of the least squares of size + r_row + d_column over the entries, by conjugate gradients on what is left without r."""
+    """The d of the least squares of size + r_row + d_column over the entries, and of d with a small weight, by conjugate gradients on what is left
+    without r.
+
+    The weight holds unknowns of one kind together: along a chain of states, each a small multiple of the one before, scales would grow without end.
+    """
     share, mean = 1.0 / np.maximum(in_row, 1), np.empty(in_row.size)
 
     def rest(sizes: Array, of: Array) -> Array:
@@ -321,7 +329,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
         if rho <= least:
             break
         look()
-        h = rest(nothing, p)
+        h = rest(nothing, p) + HELD * in_column * p
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h
         preconditioned = weight * residual

@@ -121,7 +121,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
         look = self.problem.look
-        self.systems = Systems(self.P, self.A, self.program.equations, self.kind, self.separate, look)
+        self.systems = Systems(self.P, self.A, self.program.batches, self.kind, self.separate, look)
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""

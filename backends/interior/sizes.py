@@ -68,7 +68,7 @@ def unreadable(form: Canonical) -> str:
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
     known = [conic for conic in form.conics if conic is not None]
-    unknowns = form.size + sum(conic.extra for conic in known)
+    unknowns = sum(_free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
@@ -97,15 +97,17 @@ def size_of(form: Canonical) -> Size:
     once = DENSE_PRODUCT * squares
     # rows of the forms themselves, such as the sums of simplices
     products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
-    # the scaling of a matrix cone has no zeros
-    full = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
-    products += sum(float(rows) ** 2 for rows in full)
+    # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
+    full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
+    products += sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
     order = unknowns + equations
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
     seconds += OF_A_NUMBER * order**2
     few = _long_rows(form, known)
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
-        seconds = min(seconds, FACTOR * few**3 + DENSE_PRODUCT * unknowns * few**2 + PASSES * entries)
+        turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows in full)
+        complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
+        seconds = min(seconds, complement)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = products + squares > FILLS * unknowns and not _is_chain(form)
@@ -135,13 +137,18 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
     """The rows that see more than one unknown and the equations, where all else sees one unknown each; None where it does not."""
     long = 0
     bound = np.zeros(form.size, dtype=bool)
+    in_cones = {b.name for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_matrix(conic)}
     places = [None] * len(form.terms) + [b.start for b in form.blocks]
     maps = [*form.terms, *([None] * len(form.blocks))]
     for term, start, conic in zip(maps, places, known, strict=True):
+        if start is not None and _is_matrix(conic):
+            bound[start : start + conic.size] = True
+            continue
         alone = term is None or sum(_entries(block, m) for block, m in term.map.parts) <= term.map.rows
         if conic.extra or (np.any(conic.curvature) and not alone):
             return None
-        single = alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
+        free = term is None or not any(block.name in in_cones for block, _ in term.map.parts)
+        single = free & alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
         for cone in conic.cones:
             if not cone.is_separable:
@@ -153,6 +160,11 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
             bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
     return long if bound.all() else None
+
+
+def _is_matrix(conic: Conic) -> bool:
+    """True if it is a cone of matrices and no more, which a variable is in itself."""
+    return not conic.extra and any(cone.kind == "semidefinite" for cone in conic.cones)
 
 
 def _is_chain(form: Canonical) -> bool:
@@ -174,6 +186,14 @@ def _products(term: SumTerm) -> float:
     """The squared lengths of the rows of a term's map, all rows taken to be alike."""
     across = sum(_entries(block, m) for block, m in term.map.parts)
     return float(across) ** 2 / max(1, term.map.rows)
+
+
+def _free_entries(block: Block) -> int:
+    """The entries of a block that are unknowns: of a symmetric matrix its upper triangle."""
+    if not block.symmetric:
+        return block.size
+    n = block.shape[-1]
+    return block.size // (n * n) * (n * (n + 1) // 2)
 
 
 def _entries(block: Block, m: LinearMap) -> int:

@@ -36,13 +36,17 @@ from fwdsl.backends.interior.blocked import (
 )
 from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.loops import missed
-from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
+from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
+
+WIDEST = 12
+"""Rows of a cone up to which its scaling is kept as a sparse matrix."""
 
 INDEPENDENT = 1e-5
 """The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
@@ -74,14 +78,26 @@ class Systems:
     `look` is asked between the blocks of all that is long.
     """
 
-    def __init__(self, P: Any, A: csr_array, equations: int, kind: str, separate: Separate | None, look: Look) -> None:
+    def __init__(
+        self,
+        P: Any,
+        A: csr_array,
+        batches: Sequence[Batch],
+        kind: str,
+        separate: Separate | None,
+        look: Look,
+    ) -> None:
+        equations = batches[0].rows if batches and batches[0].kind == ORDER[0] else 0
         self.kind, self.separate, self.look = kind, separate, look
         self.sparse = kind in ("sparse", "reduced")
         self.equations = equations
         self.band: Band | None = None  # of the sparse system, once one was written down
         self.orders = ORDERS  # how often one is looked for
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
-        self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        # where cones have matrices, products with them fill A up
+        few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
+        self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind == "condensed" else None
         self.A: Any = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin else None
         self.of_P = _product(P)
@@ -100,6 +116,14 @@ class Systems:
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.matrices is not None:
+            try:
+                solve, products = self.matrices.solver(
+                    scalings, lambda gram: _factored(gram, np.zeros((0, gram.shape[0])), self.look), self.look
+                )
+                return System(self.of_P, products, self.equations, solve)
+            except np.linalg.LinAlgError:
+                self.matrices = None  # equations that depend on each other
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
@@ -353,15 +377,12 @@ def _around(inner: Solve, A: MatrixLike, At: Any, n: int, k: int) -> Solve:
 
 
 def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> Array:
+    """W^-T A, the rows of the zero cone as they are."""
     out = A.copy()
     for batch, scaling in zip(batches, scalings, strict=True):
-        if scaling is None:
-            continue
-        root, own = scaling.root(), slice(batch.start, batch.stop)
-        if root.ndim == 1:
-            out[own] *= root[:, None]
-        else:
-            out[own] = (root @ A[own].reshape(batch.number, batch.rows, -1)).reshape(out[own].shape)
+        if scaling is not None:
+            own = slice(batch.start, batch.stop)
+            out[own] = scaling.rows(A[own])
     return out
 
 

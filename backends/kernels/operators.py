@@ -36,13 +36,18 @@ class Operator:
     """
 
     def __init__(self, A: MatrixLike, threads: int | Pool = 1, leaves: tuple[Block, ...] | None = None) -> None:
-        self._take(_storage(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+        self._take(storage_of(A, leaves), threads if isinstance(threads, Pool) else Pool(threads), Counter())
+
+    @classmethod
+    def of_storage(cls, storage: Dense | Sparse, pool: Pool) -> Operator:
+        """The operator of a matrix that is laid out already."""
+        operator = object.__new__(cls)
+        operator._take(storage, pool, Counter())
+        return operator
 
     def again(self, pool: Pool) -> Operator:
         """The same matrix on another pool, its work counted afresh; a transposed copy that was made serves on."""
-        operator = object.__new__(Operator)
-        operator._take(self.storage, pool, Counter())
-        return operator
+        return Operator.of_storage(self.storage, pool)
 
     def _take(self, storage: Dense | Sparse, pool: Pool, counter: Counter) -> None:
         self.storage = storage
@@ -141,7 +146,7 @@ class Operator:
         return readonly(np.ascontiguousarray(v, dtype=np.float64)), out
 
 
-def _storage(A: MatrixLike, leaves: tuple[Block, ...] | None) -> Dense | Sparse:
+def storage_of(A: MatrixLike, leaves: tuple[Block, ...] | None) -> Dense | Sparse:
     """The storage of a matrix in memory, of one that stays on its disk, or of one that workers hold."""
     if not is_on_disk(A):
         return stored(A, leaves)

@@ -289,7 +289,7 @@ def gamma_regression() -> Written:
         return cp.Minimize(cp.sum(cp.multiply(y, cp.exp(-s)) + s) + 0.1 * cp.sum_squares(w)), []
 
     text = """
-data X: matrix[n, p], y: vector[n]
+data X: matrix[n, p], y: vector[n] in nonnegative
 var w: vector[p], b: real
 minimize sum(gamma_loss(X @ w + b, y)) + 0.1 * sum_squares(w)
 """

@@ -483,7 +483,7 @@ def mixing_chain_with_entropy() -> Written:
     text = """
 data p: vector[n] in nonnegative
 var P: matrix[n, n] in rows(simplex(1))
-maximize -sum(outer(p, ones(n)) * rel_entr(P, 1))
+maximize -sum(p * rel_entr(P, 1))
 subject to P.T @ p == p
 """
     return Written(text, {"p": p}, state)

@@ -14,7 +14,7 @@ from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.categories import Mixed, Selector
-from ..readers.frames import NotPulled, column_names, in_memory, match, select
+from ..readers.frames import NotPulled, column_names, gives_blocks, has_blocks, in_memory, match, select
 from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
 from ..words import SOURCES
 from .findings import Findings
@@ -30,7 +30,8 @@ class Bindings:
     data: Python values by the name of a datum, parameter or dimension; sources: the names and the source of each `--data`;
     params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
     New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit. `memory` are the bytes that
-    the process may take: larger matrices in files stay there, and are read by ranges of their rows (`fwdsl.readers.row_blocks`).
+    the process may take: larger matrices in files stay there, and are read by ranges of their rows (`fwdsl.readers.row_blocks`). `held` says that
+    workers are to hold the rows: what is given in blocks is never in memory as a whole.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -40,6 +41,14 @@ class Bindings:
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     of_fit: bool = False
     memory: int | None = None
+    held: bool = False
+
+    @property
+    def stays(self) -> int | None:
+        """The bytes up to which a matrix is read into memory; None for any."""
+        if self.memory is not None:
+            return self.memory // SHARE
+        return HELD_STAYS if self.held else None
 
     def merge(self, other: Bindings) -> Bindings:
         """Join both bindings. A name in both gets the value of `other`."""
@@ -53,6 +62,7 @@ class Bindings:
             {**self.labels, **other.labels},
             self.of_fit or other.of_fit,
             self.memory if other.memory is None else other.memory,
+            self.held or other.held,
         )
 
 
@@ -193,7 +203,9 @@ def collect(
     """
     decls = {d.name: d for d in model.data}
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    given = {name: of_python(decls[name], value, bindings.labels, findings) for name, value in values.items()}
+    given = {
+        name: of_python(decls[name], value, bindings.labels, findings, bindings.stays) for name, value in values.items()
+    }
     found = {name: datum for name, datum in given.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
@@ -240,6 +252,9 @@ def collect_parameters(
 
 SHARE = 8
 """The share of `--memory`, as 1 / SHARE, up to which a matrix is read into memory: smaller ones leave room for the vectors of a solve."""
+
+HELD_STAYS = 1 << 26
+"""Bytes of a matrix that Python gives in blocks up to which it is taken into memory where workers are to hold its rows."""
 
 SELECTING = {p.name for word in SOURCES.values() for p in word.parameters if p.domain in ("column", "columns")}
 """The arguments of sources that name columns."""
@@ -377,15 +392,25 @@ def _fitted_columns(decl: DataDecl, labels: Mapping[str, Sequence[Any]], of: str
 
 
 def of_python(
-    decl: DataDecl, value: object, labels: Mapping[str, Sequence[object]], findings: Findings
+    decl: DataDecl,
+    value: object,
+    labels: Mapping[str, Sequence[object]],
+    findings: Findings,
+    stays: int | None = None,
 ) -> RawDatum | None:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit.
 
     A lazy frame is computed, of the fit's columns alone where there is one. None where that fails, or a frame lacks columns that the declaration
-    names, which is noted.
+    names, which is noted. Blocks of rows are taken one after the other where they may outgrow memory (`stays`), or are all that there is.
     """
     origin = f"bind({decl.name}=...)"
     try:
+        plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not categories_of(decl)
+        if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):
+            from ..readers.in_blocks import piled
+
+            rows, header = piled(value, decl.name, stays)
+            return RawDatum(decl, rows, origin, header=header)
         value = in_memory(value, origin, _fitted_columns(decl, labels))
     except NotPulled as error:
         note_not_pulled(decl, error, findings)

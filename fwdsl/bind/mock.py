@@ -58,16 +58,18 @@ def mock(model: Model, dims: Mapping[str, int], seed: int = 0) -> tuple[Mock | N
     entries = {d.name: _entries(d, sizes, rng) for d in drawn if d.type.is_entries}
     arrays = {d.name: _array(d.type, sizes, rng) for d in drawn if not d.type.is_entries}
     arrays |= {name: np.sort(arrays[name])[::-1].copy() for name in _falling(model) if name in arrays}
-    params = {p.name: _example(p, sizes) for p in model.params if p.default is None}
+    params = {p.name: _example(p) for p in model.params if p.default is None}
+    shaped = {p.name: sizes_of(p.type, sizes) for p in model.params if p.name in params and not p.type.is_scalar}
+    arrays |= {name: np.full(shape, params.pop(name)) for name, shape in shaped.items()}
     return Mock(arrays, entries, params, sizes), ()
 
 
-def _example(decl: ParamDecl, sizes: Mapping[str, int]) -> Any:
-    """A value in the domain of a parameter."""
+def _example(decl: ParamDecl) -> float:
+    """A number in the domain of a parameter."""
     value = NUMBERS[decl.type.domain].example
     if decl.bounds is not None:
         value = min(max(value, decl.bounds[0]), decl.bounds[1])
-    return value if decl.type.is_scalar else np.full(sizes_of(decl.type, sizes), value)
+    return value
 
 
 def _falling(model: Model) -> set[str]:

@@ -235,9 +235,9 @@ def _sum(left: object, right: object, sign: int) -> Expression:
 
 def _product(left: object, right: object, op: Literal["*", "/", "@"]) -> Expression:
     a, b = _operands(left, right)
-    if op == "*" and b.per_sample:
+    if op in "*@" and b.per_sample:
         a = as_weights(a)
-    if op in "*/" and a.per_sample:
+    if a.per_sample:
         b = as_weights(b)
     first, negative = (a.node.operand, True) if isinstance(a.node, tree.Neg) else (a.node, False)
     factors: tuple[tree.Expr, ...]
@@ -248,7 +248,8 @@ def _product(left: object, right: object, op: Literal["*", "/", "@"]) -> Express
         factors, ops, depth = (first,), (), a.depth + 1
     product = tree.Product((*factors, b.node), (*ops, op))
     node = tree.Neg(product) if negative else product
-    return Expression(node, max(depth, b.depth + 1), a.per_sample or b.per_sample)
+    # weights @ losses is one number
+    return Expression(node, max(depth, b.depth + 1), op != "@" and (a.per_sample or b.per_sample))
 
 
 def _comparison(left: object, right: object, op: Literal["<=", ">=", "=="]) -> Constraint:

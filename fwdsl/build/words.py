@@ -9,28 +9,34 @@ from typing import TypeVar
 from ..grammar import tree
 from ..words import AXIS, SETS, ConvexWord, EntryWord, FunctionWord, LossWord, SetWord, Word, function_named
 from .built import Built
-from .convert import literal, operand
+from .convert import as_weights, literal, operand
 from .expression import Expression, SetExpression
 from .leaves import UseKind
 
 F = TypeVar("F", bound=Callable[..., object])
-Made = Callable[..., Expression] | Callable[..., SetExpression] | SetExpression
+Made = (
+    Callable[..., Expression] | Callable[..., SetExpression] | Callable[..., Expression | SetExpression] | SetExpression
+)
 
 
 def word(name: str) -> Made:
     """The Python object for a function or set of the language, such as `norm1`; `KeyError` for any other word."""
     function = function_named(name)
     if function is not None:
-        return _function(function)
+        return _of_either(function, SETS[name]) if name in SETS else _function(function)
     record = SETS[name]
     return _set(record) if record.parameters else SetExpression(tree.Name(name))
 
 
 def _function(word: Word) -> Callable[..., Expression]:
     per_sample = isinstance(word, LossWord | EntryWord)
-    reduces = isinstance(word, ConvexWord) or (isinstance(word, FunctionWord) and word.reduces)
+    sums_products = isinstance(word, FunctionWord) and word.sums_products
+    reduces = isinstance(word, ConvexWord) or sums_products or (isinstance(word, FunctionWord) and word.reduces)
 
     def call(*args: object, **keywords: object) -> Expression:
+        if sums_products and any(isinstance(e, Built) and e.per_sample for e in args):
+            # the other one has the weights
+            args = tuple(as_weights(operand(e)) for e in args)
         node, operands = _call(word, args, keywords)
         depth = 1 + max((e.depth for e in operands), default=0)
         inside = any(e.per_sample for e in operands) and not reduces
@@ -45,6 +51,19 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
         return SetExpression(_call(word, args, keywords)[0])
 
     return _dressed(call, word, "SetExpression")
+
+
+def _of_either(function: Word, of_sets: SetWord) -> Callable[..., Expression | SetExpression]:
+    """A word that makes a set of a set, and an expression of anything else: `vec`."""
+    of_values, of_members = _function(function), _set(of_sets)
+
+    def call(*args: object, **keywords: object) -> Expression | SetExpression:
+        made = any(isinstance(value, SetExpression) for value in (*args, *keywords.values()))
+        return (of_members if made else of_values)(*args, **keywords)
+
+    _dressed(call, function, "Expression | SetExpression")
+    call.__doc__ = f"{function.summary} Of a set: {of_sets.summary}"
+    return call
 
 
 def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:

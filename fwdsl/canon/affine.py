@@ -236,7 +236,7 @@ class AffineReader:
             start, stop, _ = key[0].indices(size)
             return inner.mapped(Select(start, stop, size), (stop - start,))
         index = np.arange(size).reshape(inner.shape)[key]
-        if len(inner.shape) == 1 and index.size == 1:
+        if len(inner.shape) == 1 and not np.ndim(index):
             return inner.mapped(Select(int(index), int(index) + 1, size), ())
         words = ", ".join(str(k) if isinstance(k, int) else _slice_words(k) for k in key)
         flat = np.ascontiguousarray(index).reshape(-1)

@@ -375,6 +375,8 @@ class _Builder:
         parts: list[tuple[Any, Stacked]] = []
         for term in terms:
             c = max(0.0, self.reader.scalar(term.coefficient))
+            if c == 0.0:
+                continue
             word = term.convex
             if word is not None and word.by_rows:
                 stacked = self.reader.stacked(term.argument)
@@ -382,7 +384,7 @@ class _Builder:
             atom = word.as_loss or word.name if word is not None else term.atom
             is_apart = apart and word is not None and word.grouped
             f, stacked = self._function(term, c, atom, is_apart)
-            if c > 0.0 and f is not None:
+            if f is not None:
                 parts.append((f, stacked))
         return epigraph(parts, limit)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..atoms.base import Array
+from ..atoms.base import Array, VectorFunction
 from ..atoms.conic import Conic
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
@@ -79,7 +79,11 @@ class Canonical:
     @cached_property
     def scale(self) -> float:
         """The sum of the sizes of the objective's finite terms at zero: a part of S ("What an answer promises" in docs/language.md)."""
-        sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
+        sizes = [
+            t.f.size_at(t.map.offset) if isinstance(t.f, LossFunction) else abs(t.f.value(t.map.offset))
+            for t in self.terms
+            if not t.is_constraint
+        ]
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
     @cached_property
@@ -151,8 +155,13 @@ class Canonical:
 
     @cached_property
     def has_losses_on_sets(self) -> bool:
-        """True if a loss is finite on a set only, as a logarithm is: then an iterate may be where the objective is infinite."""
-        return any(isinstance(t.f, LossFunction) and t.f.loss.has_domain for t in self.terms)
+        """True if a loss or a function is finite on a set only, as a logarithm is: then an iterate may be where the objective is infinite."""
+        return any(
+            t.f.loss.has_domain
+            if isinstance(t.f, LossFunction)
+            else isinstance(t.f, VectorFunction) and t.domain is not None and not t.is_indicator
+            for t in self.terms
+        )
 
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:

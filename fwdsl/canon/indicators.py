@@ -12,9 +12,12 @@ from ..atoms.base import Array, MatrixLike, VectorFunction
 from ..atoms.epigraphs import epigraph_of
 from ..atoms.epigraphs.cones import SecondOrderCones
 from ..atoms.epigraphs.entries import EntryEpigraphs
+from ..atoms.epigraphs.rows import RowEpigraphs
 from ..atoms.epigraphs.summed import Inner, Summed
 from ..atoms.family import Repeated
+from ..atoms.inner import OfInner
 from ..atoms.loss import LossFunction
+from ..atoms.vector_loss import VectorLossFunction
 from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, SetRef
 from ..words import BOX, SETS, SIMPLEX
@@ -72,11 +75,21 @@ def epigraph(parts: Sequence[tuple[Inner, Stacked]], limit: Stacked) -> tuple[Ve
     with np.errstate(all="ignore"):
         if limit.shape:
             (own,) = inner
-            assert isinstance(own, LossFunction)
+            if not isinstance(own, LossFunction):
+                return _row_epigraphs(own, limit), whole
             values = own.w * own.loss.value_naive(parts[0][1].offset, own.b, own.p)
             return EntryEpigraphs(own, _units(limit.offset, values)), whole
         values = np.array([Summed(tuple(inner)).value(whole.offset[1:])])
     return epigraph_of(inner, float(_units(limit.offset, values)[0])), whole
+
+
+def _row_epigraphs(f: Inner, limit: Stacked) -> VectorFunction:
+    """The set of rows of which a function is at most a bound of its own, f being its sum over the rows."""
+    n = limit.rows
+    if isinstance(f, OfInner):
+        return RowEpigraphs((epigraph_of([f.inner]),) * n)
+    assert isinstance(f, VectorLossFunction)
+    return RowEpigraphs(tuple(epigraph_of([f.part(slice(i * f.k, (i + 1) * f.k))]) for i in range(n)))
 
 
 def rows_epigraph(c: float, rows: Stacked, limit: Stacked) -> tuple[VectorFunction, Stacked]:

@@ -28,7 +28,7 @@ def measure_in_own_size(terms: list[SumTerm], size: int) -> float:
             continue
         f, left = found
         parts = tuple((b, scaled(m, 1.0 / s)) for b, m in term.map.parts)
-        terms[k] = replace(term, f=f, map=Stacked(parts, term.map.offset / s, term.map.shape))
+        terms[k] = replace(term, f=f, map=Stacked(parts, term.map.offset / s, term.map.shape), unit=s)
         constant += left
     return constant
 

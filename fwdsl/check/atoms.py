@@ -24,6 +24,8 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array."""
     name = node.func.name
     signature = LOSSES[name]
+    if (other := _as_one_word(node, signature)) is not None:
+        return loss(ctx, other) if other.func.name in LOSSES else entrywise(ctx, other)
     bound = bind_arguments(ctx, node, signature.parameters)
     if bound is None:
         return None
@@ -117,6 +119,8 @@ def _report_negative_target(ctx: Context, part: tree.Expr, target: Expr, name: s
 def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
     """A function of one number that is a loss at a constant target: `abs`, `square`, `exp`, ..."""
     word = ENTRYWISE[node.func.name]
+    if (other := _as_one_word(node, word)) is not None:
+        return entrywise(ctx, other)
     bound = bind_arguments(ctx, node, word.parameters)
     if bound is None:
         return None
@@ -132,6 +136,19 @@ def entrywise(ctx: Context, node: tree.Call) -> Combination | None:
         z = algebra.add((z, algebra.const(word.shift)), shapes.plain(z.type), z.span)
     fixed = tuple((name, algebra.const(value)) for name, value in word.fixed)
     return _of_entries(ctx, node, part, z, LOSSES[word.loss], fixed, word.target)
+
+
+def _as_one_word(node: tree.Call, word: LossWord | EntryWord) -> tree.Call | None:
+    """The call of one word that a function of a function of entries is: `abs_power(z, p)` for `power(abs(z), p)`."""
+    inner = node.args[0] if node.args else None
+    if not word.around or not isinstance(inner, tree.Call) or len(inner.args) != 1 or inner.keywords:
+        return None
+    name = dict(word.around).get(inner.func.name)
+    if name is None:
+        return None
+    return tree.Call(
+        tree.Ident(name, span=node.func.span), (*inner.args, *node.args[1:]), node.keywords, span=node.span
+    )
 
 
 def _with_residual(ctx: Context, node: tree.Call, bound: BoundArguments, word: EntryWord) -> Combination | None:
@@ -366,7 +383,11 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
         t = affine(ctx, node, bound[signature.joint])
         if t is None:
             return None
-        if not t.type.is_scalar:
+        if signature.of_joint_matrix:
+            t = assumed(t)
+            if not _is_symmetric_for(ctx, node, bound, t, x):
+                return None
+        elif not t.type.is_scalar:
             wrong_kind(ctx, node, bound[signature.joint], t.type, "a number that is affine in the variables")
             return None
         x = algebra.stack((t, x), node.span)
@@ -375,6 +396,18 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
         body = of_each_row(body)
     rows = x.type.array_shape[0] if body.per_sample else None
     return Combination((Summand(algebra.ONE, body, span=node.span),), rows, node.span)
+
+
+def _is_symmetric_for(ctx: Context, node: tree.Call, bound: BoundArguments, p: Expr, x: Expr) -> bool:
+    """True if a matrix is symmetric, with a row for each entry of a vector."""
+    part, (d,) = bound[CONVEX[node.func.name].joint], x.type.array_shape
+    if p.type.array_shape != (d, d):
+        wrong_kind(ctx, node, part, p.type, f"a {d} x {d} matrix for the {d} entries of `{ctx.text(bound['x'])}`")
+        return False
+    if p.type.is_symmetric:
+        return True
+    wrong_kind(ctx, node, part, p.type, "a symmetric matrix", symmetric_hint(ctx, part, p))
+    return False
 
 
 def of_each_row(body: AppliedAtom) -> AppliedAtom:
@@ -457,7 +490,7 @@ def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) 
     if "groups" in bound:
         # groups of a family divide the entries of each block
         return group_arguments(ctx, node, bound, x.type.block)
-    if "P" in bound:
+    if "P" in bound and not CONVEX[node.func.name].joint:
         p = _quadratic(ctx, node, bound["P"], x)
         return None if p is None else (("P", p),)
     out: list[tuple[str, Expr]] = []

@@ -148,7 +148,7 @@ def _compare(ctx: Context, left: Side, right: Side, op: str, span: Span) -> Cons
         _has_variable(ctx, a, tree.Node(span=left.node.span.to(right.node.span)))
         return None
     scalar = a.type.is_scalar or b.type.is_scalar
-    if not scalar and a.type.array_shape != b.type.array_shape:
+    if not scalar and shapes.added(a.type, b.type) is None:
         _report_shapes(ctx, left, a, right, b, span)
         return None
     if op != "==" and not _is_entrywise(ctx, left, a, right, b, span):
@@ -278,7 +278,7 @@ def _report_shapes(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span
         "they cannot be compared",
         span,
         labels=ctx.declared(left.node, right.node),
-        rule="Both sides of a comparison have one shape, or one of them is a scalar, which meets every entry.",
+        rule="Both sides of a comparison have one shape, or one of them is a scalar, a vector that meets every row, a single row or column.",
     )
 
 

@@ -11,7 +11,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Fix, Label
 from ..grammar.source import Source, Span
 from ..model import Dim, Expr
-from ..words import NUMBERS_BY_NAME, SETS, is_reserved, kind_of_word
+from ..words import NUMBERS_BY_NAME, SETS, is_taken, kind_of_word
 from . import shapes, signs
 from .budget import ExpressionLimits
 from .values import Nested, Value
@@ -146,7 +146,7 @@ class Context:
 
     def declare(self, entry: Entry) -> bool:
         """Enter a name. Reports a name that is taken or reserved; the first declaration counts."""
-        word = kind_of_word(entry.name) if is_reserved(entry.name) else ""
+        word = kind_of_word(entry.name) if is_taken(entry.name) else ""
         if word:
             self.error(
                 "FW2003",

@@ -8,7 +8,7 @@ from ..diagnostics.secrets import masked
 from ..grammar.tree import Call, String
 from ..model import DataDecl, Dim, Model, ParamDecl, Term, Type
 from ..model.dims import names_in
-from .printer import format_typed
+from .printer import format_domain, format_typed
 from .shapes import format_type
 
 
@@ -85,7 +85,7 @@ def _datum(decl: DataDecl, model: Model) -> dict[str, object]:
 
 def _parameter(decl: ParamDecl, model: Model) -> dict[str, object]:
     default = None if decl.default is None else model.source.slice(decl.default.span)
-    return {"name": decl.name, "domain": format_type(decl.type), "default": default, "needed": decl.default is None}
+    return {"name": decl.name, "domain": format_domain(decl), "default": default, "needed": decl.default is None}
 
 
 def _dimension(name: str, model: Model) -> dict[str, object]:

@@ -8,6 +8,7 @@ from math import isinf
 from ..grammar import tree
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Dim, Expr, Type
+from ..words import CONVEX
 from . import algebra, shapes, signs
 from .atoms import report_weight
 from .context import Context
@@ -51,8 +52,8 @@ def below(
 
 
 def with_weights_in_rows(body: AppliedAtom) -> AppliedAtom:
-    """A function of each row without the weights of its values, which are factors of the rows; any other function as it is."""
-    if body.weights is None or body.kind != "function":
+    """A function of each row that grows as its argument does, its weights as factors of the rows; any other function as it is."""
+    if body.weights is None or body.kind != "function" or not CONVEX[body.atom].grows_evenly:
         return body
     x, w = body.argument, body.weights
     n = w.type.array_shape[0]
@@ -82,6 +83,15 @@ def _fits(ctx: Context, convex: list[Summand], bodies: list[AppliedAtom], sample
         )
         return False
     (body,) = bodies
+    if body.weights is not None and body.kind == "function" and not CONVEX[body.atom].by_rows:
+        ctx.error(
+            "FW3011",
+            f"`{body.text}` has weights in a constraint with a bound for each of `{samples}` rows",
+            span,
+            rule="A bound for each row or sample is of one function; several functions are added up where each is one number.",
+            hint="divide the bounds by the weights",
+        )
+        return False
     shape = body.argument.type.array_shape
     if body.kind == "loss" and shape != (samples,):
         ctx.error(

@@ -132,6 +132,10 @@ def _minus(value: Value, term: tree.Expr) -> Value:
     return algebra.negate(value)
 
 
+def _call(ctx: Context, node: tree.Expr) -> Value | None:
+    return _as_symmetric(call(ctx, node))
+
+
 def _product(ctx: Context, node: tree.Expr) -> Value | None:
     factors, ops = cast(tree.Product, node).factors, cast(tree.Product, node).ops
     left = _factor(ctx, factors[0], ops[0])
@@ -212,7 +216,7 @@ _RULES: dict[type, Callable[[Context, tree.Expr], Value | None]] = {
     tree.Sum: _sum,
     tree.Product: _product,
     tree.Transpose: _transpose,
-    tree.Call: call,
+    tree.Call: _call,
     tree.Index: index,
     tree.List: _list,
 }

@@ -176,11 +176,16 @@ def _data(d: DataDecl) -> str:
     return f"{text}, from {d.source.func.name}"
 
 
-def _param(p: ParamDecl) -> str:
+def format_domain(p: ParamDecl) -> str:
+    """The type of a parameter, with the set that it is declared in."""
     text = format_type(p.type)
     if p.bounds is not None and p.bounds[1] < inf:
-        text = f"{text.partition(' in ')[0]} in box({', '.join(map(format_number, p.bounds))})"
-    return text + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
+        return f"{text.partition(' in ')[0]} in box({', '.join(map(format_number, p.bounds))})"
+    return text
+
+
+def _param(p: ParamDecl) -> str:
+    return format_domain(p) + (f", default {format_typed(p.default)}" if p.default is not None else ", no default")
 
 
 def _binder(model: Model, dim: str) -> str:

@@ -24,15 +24,14 @@ _Product = tuple[tuple[Expr, ...], tuple[_Factor, ...]]
 """Scalars, in an order that is always the same, and matrices."""
 
 
+_MADE = ("add", "matmul", "mul", "div", "neg", "hstack", "vstack", "outer")
+"""Operations that may make a symmetric matrix of others."""
+
+
 def derived(e: Expr) -> Expr:
     """The expression, with the type of a symmetric matrix where it is one."""
     shape = e.type.array_shape
-    if (
-        not e.type.is_matrix
-        or len(shape) != 2
-        or shape[0] != shape[1]
-        or e.op not in ("add", "matmul", "mul", "div", "neg")
-    ):
+    if not e.type.is_matrix or len(shape) != 2 or shape[0] != shape[1] or e.op not in _MADE:
         return e
     return replace(e, type=Type("symmetric", shape[:1])) if _is_symmetric(e) else e
 
@@ -80,14 +79,53 @@ def factors_at_fault(e: Expr) -> tuple[Expr, ...]:
 
 
 def _is_symmetric(e: Expr) -> bool:
-    found = _multiplied_out(e)
-    if found is None:
+    return _is_transpose(e, e)
+
+
+def _is_transpose(a: Expr, b: Expr) -> bool:
+    """True if a is the transpose of b by its form."""
+    if a.type.array_shape != b.type.array_shape[::-1]:
         return False
-    for product, (coefficient, size) in found.items():
-        turned = found.get(_transposed(product))
+    if a.op == b.op and a.op in ("zeros", "ones"):
+        return True
+    if a.op == b.op == "reshape" and 1 in a.type.array_shape:
+        return a.args == b.args
+    if a.op in _STACKS or b.op in _STACKS:
+        return _are_transposed_blocks(_blocks(a), _blocks(b))
+    left, right = _multiplied_out(a), _multiplied_out(b)
+    if left is None or right is None or len(left) != len(right):
+        return False
+    for product, (coefficient, size) in left.items():
+        turned = right.get(_transposed(product))
         if turned is None or abs(turned[0] - coefficient) > ROUNDING * size:
             return False
     return True
+
+
+_STACKS = ("hstack", "vstack")
+
+
+def _blocks(e: Expr) -> list[list[Expr]]:
+    """The rows of blocks of a matrix that is put together; one block where it is not."""
+    if e.op == "vstack":
+        return [row for a in e.args for row in _blocks(a)]
+    if e.op == "hstack":
+        parts = [_blocks(a) for a in e.args]
+        if len({len(p) for p in parts}) == 1:
+            return [[block for row in rows for block in row] for rows in zip(*parts, strict=True)]
+    return [[e]]
+
+
+def _are_transposed_blocks(a: list[list[Expr]], b: list[list[Expr]]) -> bool:
+    rows, columns = len(a), len(a[0])
+    if (
+        rows == columns == 1
+        or any(len(row) != columns for row in a)
+        or any(len(row) != rows for row in b)
+        or len(b) != columns
+    ):
+        return False
+    return all(_is_transpose(a[i][j], b[j][i]) for i in range(rows) for j in range(columns))
 
 
 def _multiplied_out(e: Expr) -> dict[_Product, tuple[float, float]] | None:
@@ -108,13 +146,22 @@ def _transposed(product: _Product) -> _Product:
 
 def _turned(factor: _Factor) -> _Factor:
     matrix, transposed = factor
+    if matrix.op == "outer":
+        return _outer_turned(matrix), transposed
     return (matrix, False) if matrix.type.is_symmetric else (matrix, not transposed)
+
+
+def _outer_turned(e: Expr) -> Expr:
+    """b a' of a b'."""
+    return replace(e, args=e.args[::-1], type=shapes.of_shape(e.type.array_shape[::-1]))
 
 
 def _products(e: Expr, transposed: bool) -> Iterator[tuple[float, _Product]]:
     """The products of a sum, each with its number in front. A number that meets every entry is left out, as it is symmetric."""
     if e.type.is_symmetric or not shapes.has_two_axes(e.type):
         yield 1.0, ((), ((e, transposed and not e.type.is_symmetric),))
+    elif e.op == "outer":
+        yield 1.0, ((), ((_outer_turned(e) if transposed else e, False),))
     elif e.op == "transpose":
         yield from _products(e.args[0], not transposed)
     elif e.op == "add":

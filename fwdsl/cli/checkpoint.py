@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..backends.registry import METHODS
+from ..errors import DataError
 from ..files.target import unwritable
 from ..grammar.diagnostic import Diagnostic
-from ..solve.state import Checkpoint, load_state, save_state
+from ..solve.forms import Start
+from ..solve.state import Checkpoint, load_grown, load_state, save_state
 from .exits import CommandStop
 from .output import Output
 
@@ -50,9 +52,18 @@ class Checkpoints:
         return []
 
 
-def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint, Options]:
-    """A saved state, and the options with its method. Stops where the file holds no state, or one of another problem or method."""
-    state = load_state(file, form)
+def resumed(file: str, form: Form, options: Options) -> tuple[Checkpoint | Start, Options]:
+    """A saved state, and the options with its method; where the data only got more rows since, its answer to start from.
+
+    Stops where the file holds no state, or one of another problem or method.
+    """
+    try:
+        state = load_state(file, form)
+    except DataError as error:
+        start = load_grown(file, form) if error.code == "FW0202" else None
+        if start is None:
+            raise
+        return start, options
     method = state.method
     complete = METHODS[method].completed
     asked = options.method_options if options.method == method else state.options

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from ..results.solution import Progress, Solution
     from ..solve import Control
+    from ..solve.forms import Start
 
 _CODES: Mapping[StageName, int] = {"compile": REJECTED, "bind": USAGE, "canonicalise": REJECTED, "plan": REJECTED}
 """Exit codes of stages that fail."""
@@ -199,7 +200,7 @@ def options_for(model: Model, known: argparse.Namespace) -> Options:
 def solve(
     session: Session,
     output: Output,
-    start: Solution | None = None,
+    start: Solution | Start | None = None,
     control: Control | None = None,
     resume: Any = None,
     on_state: Callable[[Any], None] | None = None,

@@ -9,9 +9,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from ..results.plot import require_plot
-from .arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict, choice, whole
+from .arguments import (
+    Parser,
+    add_bindings,
+    add_file,
+    add_html,
+    add_json,
+    add_solve,
+    add_strict,
+    add_workers,
+    choice,
+    whole,
+)
 from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
-from .opening import bindings_of, opened_to_solve
+from .opening import bindings_of, held_by_workers, opened_to_solve
 from .output import Output
 from .outputs import require_outputs, written
 from .progress import counting
@@ -46,12 +57,13 @@ def run_sweep(arguments: Parser, command: Literal["path", "grid"], argv: Sequenc
     for there in at:
         first.bound_to(there).check_bindings()
     first.bind()
-    report = partial(_report, known.html, first, (command, *argv))
-    if known.folds is not None:
-        return _folded(first, names, points, known, output, report)
-    # one after the other, as each may hold features of its own
-    sessions = chain([first], (first.bound_to(there, same_data=True) for there in at[1:]))
-    return _solved(first, names, points, sessions, known, output, report)
+    with held_by_workers(first, known.workers, output) as held:
+        report = partial(_report, known.html, held, (command, *argv))
+        if known.folds is not None:
+            return _folded(held, names, points, known, output, report)
+        # one after the other, as each may hold features of its own
+        sessions = chain([held], (held.bound_to(there, same_data=True) for there in at[1:]))
+        return _solved(held, names, points, sessions, known, output, report)
 
 
 def sweep_parser(command: str, description: str) -> Parser:
@@ -60,6 +72,7 @@ def sweep_parser(command: str, description: str) -> Parser:
     add_file(parser)
     add_bindings(parser)
     add_solve(parser)
+    add_workers(parser)
     group = parser.add_argument_group("cross-validation")
     group.add_argument(
         "--folds",

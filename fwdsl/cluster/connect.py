@@ -48,9 +48,10 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
         client.run(_ignore_interrupts)
     else:
         try:
-            if isinstance(workers, distributed.Client):
-                keywords["security"] = workers.security
-                client = distributed.Client(workers.scheduler.address, **keywords)
+            if isinstance(workers, distributed.Client) and not workers.asynchronous:
+                client = workers
+            elif isinstance(workers, distributed.Client):
+                client = distributed.Client(workers.scheduler.address, security=workers.security, **keywords)
             elif "://" in str(workers):
                 client = distributed.Client(str(workers), **keywords)
             else:
@@ -59,14 +60,15 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
             what = f"no scheduler answers at {getattr(workers, 'scheduler', workers)}: {error or type(error).__name__}"
             hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
             raise RunError([Diagnostic("FW0241", what, hint=hint)]) from None
+    if client is not workers:  # one that is given is not ours to close
+        own.insert(0, client)
     try:
         made = Cluster(client, own)
         if closing:
-            weakref.finalize(made, close, client, *own)
+            weakref.finalize(made, close, *own)
         return made
     except BaseException:
-        for thing in (client, *own):
-            thing.close()
+        close(*own)
         raise
 
 

@@ -84,17 +84,21 @@ Ask = tuple[Share, str, Callable[[], tuple[Any, ...]]]
 
 
 class Cluster:
-    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise. Close it, or use it in a `with`."""
+    """Workers that hold rows, in as many shares as there are workers unless `shares` says otherwise.
+
+    Close it, or use it in a `with`: what it has of its `own` (the client, workers that were started for it) is closed with it.
+    """
 
     def __init__(self, client: Any, own: Sequence[Any] = (), shares: int | None = None) -> None:
         self._client: Any = client
         self._own = own
         self.lost = ""
-        #: Asked while workers are waited for: true where the run is to end.
+        #: Sentences on what was lost.
         self.told: list[str] = []
         self.round_trips = 0
         self._waited = self._busiest = 0.0
-        self._keys: list[str] = []
+        #: Matrices and terms that nobody asks about any more; holders are told with the next question.
+        self.forgotten: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
         self._check_versions()
         try:
@@ -248,7 +252,6 @@ class Cluster:
 
     def _hand_out(self, A: HeldRows) -> HeldBy:
         key, leaves = f"{uuid.uuid4().hex}", A.leaves
-        self._keys.append(key)
         ranges = cut_evenly(len(leaves), min(len(self.shares), len(leaves)))
         by: list[tuple[Share, Rows, Rows]] = []
         for share, (first, last) in zip(self.shares, ranges, strict=False):
@@ -267,6 +270,10 @@ class Cluster:
     def ask(self, asks: Sequence[Ask]) -> list[Any]:
         """The answers to one question of each share. Raises `Lost`."""
         self.round_trips += 1
+        if self.forgotten:
+            names, self.forgotten = tuple(self.forgotten), []
+            for share in self.shares:
+                self._call(share, "drop", names)  # nobody waits for that
         began = time.perf_counter()
         futures = [self._call(share, what, *args()) for share, what, args in asks]
         found, spent = [], []
@@ -365,7 +372,7 @@ class Cluster:
                     self._call(share, "drop", (*share.holds, *share.terms)).result(timeout=2.0)
                 except Exception:
                     break
-        for thing in (self._client, *self._own):
+        for thing in self._own:
             try:
                 thing.close(timeout=2.0)
             except Exception:
@@ -390,6 +397,11 @@ class HeldBy:
     @property
     def lost(self) -> str:
         return self.cluster.lost
+
+    def __del__(self) -> None:
+        for share, _, _ in self.by:
+            share.holds.pop(self.key, None)
+        self.cluster.forgotten.append(self.key)
 
     def rows(self, what: str, common: Sequence[Any] = ()) -> list[Array] | None:
         """The numbers of each range of rows."""
@@ -463,6 +475,12 @@ class TermHeldBy:
         known.update(want[2] for want in wants if want[0] == "slope")
         known.difference_update(forgotten)
         return self.name, defined, wants, forgotten
+
+    def __del__(self) -> None:
+        for share, _, _ in self.hands.by:
+            share.terms.pop(self.name, None)
+            share.known.pop(self.name, None)
+        self.hands.cluster.forgotten.append(self.name)
 
     def aligned(self, level: int) -> bool:
         """True if each node of this level has one holder."""

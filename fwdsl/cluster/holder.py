@@ -13,7 +13,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.held_terms import here
 from ..backends.kernels.cache import kernel_sources, stamp
-from ..backends.kernels.operators import Counter, Operator
+from ..backends.kernels.operators import Operator
 from ..backends.kernels.pool import Pool, serial_blas
 from ..backends.kernels.storage import Dense, GramPlan, Sparse, Support, readonly
 from ..backends.problem import PreparedProblem
@@ -98,8 +98,7 @@ class Holder:
         for part in self._parts[key]:
             own = term.part(*part.at)
             own = replace(own, map=here(own.map, part.data, part.leaves))
-            operator = object.__new__(Operator)
-            operator._take(part.storage, self.pool, Counter())
+            operator = Operator.of_storage(part.storage, self.pool)
             rows = slice(part.rows.start * each, part.rows.stop * each)
             found.append((part, rows, PreparedProblem.of_rows(own, {id(part.data): operator}, self.pool)))
         self._terms[name] = found

@@ -10,7 +10,7 @@ from ..grammar import tree
 from ..grammar.lexer import scan
 from ..grammar.source import Source, Span
 from ..grammar.words import KEYWORDS
-from ..words import SOURCES, is_reserved, kind_of_word
+from ..words import SOURCES, is_taken, kind_of_word
 from .analysis import Analysis, Marked
 from .files import columns_of
 from .roles import NAMES
@@ -52,7 +52,7 @@ def _check_new(analysis: Analysis, new: str) -> None:
         word = len(tokens) == 1 and tokens[0].type in KEYWORDS and tokens[0].text == new
         what = "is a keyword" if word else "is not a name: letters, digits and `_`, no digit first"
         raise Refused(f"`{new}` {what}")
-    if is_reserved(new):
+    if is_taken(new):
         raise Refused(f"`{new}` is {kind_of_word(new)} of the language and cannot be declared")
     if analysis.occurrences(new):
         entry = analysis.entries.get(new)

@@ -88,7 +88,7 @@ class Expr:
 
     @property
     def order(self) -> int:
-        """How often differences are taken."""
+        """The number of times that differences are taken."""
         return self.value[0] if isinstance(self.value, tuple) and isinstance(self.value[0], int) else 1
 
     def walk(self) -> Iterator[Expr]:

@@ -189,7 +189,7 @@ class Model:
 
     @property
     def given(self) -> tuple[DataDecl | ParamDecl, ...]:
-        """What has values before a solve: the data, and the parameters."""
+        """The declarations that have values before a solve: the data, and the parameters."""
         return (*self.data, *self.params)
 
     @property

@@ -141,10 +141,15 @@ def _from_notebook(problem: Problem, given: Mapping[str, object], namespace: Map
     """The values of names that the program leaves open, and that the notebook has."""
     model = problem.model
     data = [d.name for d in model.data if d.source is None and d.literal is None]
-    params = [p.name for p in model.params if p.default is None]
+    params = [p for p in model.params if p.default is None]
     found = {name: namespace[name] for name in data if name in namespace and not _is_code(namespace[name])}
-    found |= {name: namespace[name] for name in params if isinstance(namespace.get(name), numbers.Real)}
+    found |= {p.name: namespace[p.name] for p in params if _is_value(namespace.get(p.name), p.type.is_scalar)}
     return {name: value for name, value in found.items() if name not in given}
+
+
+def _is_value(value: object, scalar: bool) -> bool:
+    """True if an object of the notebook may be the value of a parameter: a number, or an array for a vector or a matrix."""
+    return isinstance(value, numbers.Real) if scalar else hasattr(value, "shape") and bool(value.shape)
 
 
 def _value(text: str, shell: Any) -> tuple[str, object]:

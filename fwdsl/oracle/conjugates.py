@@ -56,6 +56,29 @@ def _of_shares(y: Array, most: float, total: float) -> float:
     return 0.0 if inside else math.inf
 
 
+def _eigenvalues(y: Array) -> Array:
+    """The eigenvalues of the symmetric part of a square matrix, flat or not."""
+    n = math.isqrt(y.size)
+    a = np.reshape(y, (n, n))
+    return np.asarray(np.linalg.eigvalsh(0.5 * (a + a.T)))
+
+
+def _of_negative(values: Array, conjugate: Callable[[Array], float]) -> float:
+    """The conjugate at the sizes of negative numbers, those that rounding keeps from 0 among them; inf where one is positive."""
+    most = np.abs(values).max(initial=0.0)
+    if np.any(values > SLACK * most):
+        return math.inf
+    return conjugate(np.maximum(-values, 1e-300))
+
+
+def _of_fraction(y: Array, c: float) -> float:
+    """0 where V + v v' / (4 c) <= 0 of the matrix and the vector in y, to rounding; else inf."""
+    n = (math.isqrt(4 * y.size + 1) - 1) // 2
+    V, v = np.reshape(y[: n * n], (n, n)), y[n * n :]
+    values = np.linalg.eigvalsh(0.5 * (V + V.T) + np.outer(v, v) / (4.0 * c))
+    return 0.0 if values.max(initial=0.0) <= SLACK * np.abs(V).max(initial=0.0) else math.inf
+
+
 def _of_mean(y: Array, c: float) -> float:
     """0 where -y has a geometric mean of at least c / n, to rounding; else inf."""
     inside = np.all(y < 0.0) and float(np.exp(np.log(-y).mean())) >= (1.0 - SLACK) * c / y.size
@@ -75,6 +98,13 @@ FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
     "max": lambda y, c, p: _of_shares(y, c, c),
     "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),
     "sum_largest": lambda y, c, p: _of_shares(y, c, c * p["k"]),
+    "lambda_max": lambda y, c, p: _of_shares(_eigenvalues(y), c, c),
+    "sum_largest_eigs": lambda y, c, p: _of_shares(_eigenvalues(y), c, c * p["k"]),
+    "log_det": lambda y, c, p: _of_negative(
+        _eigenvalues(y), lambda v: c * float((math.log(c) - 1.0 - np.log(v)).sum())
+    ),
+    "tr_inv": lambda y, c, p: _of_negative(_eigenvalues(y), lambda v: -2.0 * math.sqrt(c) * float(np.sqrt(v).sum())),
+    "matrix_frac": lambda y, c, p: _of_fraction(y, c),
 }
 
 

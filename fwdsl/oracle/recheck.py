@@ -142,6 +142,7 @@ def _missed(translator: Translator, constraint: ConstraintDecl) -> float:
 def dual_bound(instance: Instance, solution: Solution) -> float:
     """The best bound that the saved dual point proves, in the user's sense; nan where none was saved or it cannot be told."""
     from ..canon import canonicalise
+    from ..canon.parts import SumTerm
 
     canonical, _ = canonicalise(instance)
     saved = solution.record.get("dual_point")
@@ -149,6 +150,8 @@ def dual_bound(instance: Instance, solution: Solution) -> float:
         return math.nan
     # Only the order of the dual point is the canonical form's: which term or constraint of the model each part belongs to.
     places = [(t.is_constraint, t.origin) for t in canonical.terms]
+    units = [t.unit if isinstance(t, SumTerm) else 1.0 for t in canonical.terms]
+    saved = [y if unit == 1.0 else np.asarray(y) / unit for unit, y in zip(units, saved, strict=True)]
     return _Lagrangian(instance, places, saved, solution).bound()
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bind.instance import Instance
 from ..certify.certificate import Certificate
-from ..model import sizes_of
+from ..model import Term, sizes_of
 from ..results.solution import Solution
 from .require import quiet, require_cvxpy
 from .translate import Translator
@@ -89,6 +90,14 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     return again if again.status == "optimal" else first
 
 
+def _value_of(translator: Translator, term: Term) -> NDArray[np.float64]:
+    """The value of a term; inf where cvxpy cannot tell it, as of the inverse of a singular matrix."""
+    try:
+        return np.asarray(getattr(translator.total([term]), "value", 0.0), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.array(math.inf)
+
+
 def _size_of_terms(instance: Instance, found: OracleResult) -> float:
     """The sum of the sizes of the objective's terms at the answer or, where larger, at zero; 1 where that says nothing."""
     if found.status != "optimal":
@@ -99,9 +108,7 @@ def _size_of_terms(instance: Instance, found: OracleResult) -> float:
         translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
         # a logarithm is infinite at zero
         with np.errstate(all="ignore"):
-            values = [
-                np.asarray(getattr(translator.total([t]), "value", 0.0), dtype=np.float64) for t in instance.model.terms
-            ]
+            values = [_value_of(translator, t) for t in instance.model.terms]
         sizes = [float(np.abs(v).sum()) for v in values]
         largest = max(largest, sum(s for s in sizes if math.isfinite(s)))
     return largest or 1.0

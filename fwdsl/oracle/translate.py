@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -76,6 +77,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum_squares": lambda cp, x: cp.sum_squares(x),
     "norm_nuc": lambda cp, x: cp.normNuc(x),
     "norm_spec": lambda cp, x: cp.sigma_max(x),
+    "matrix_frac": lambda cp, x: _matrix_frac(cp, x),
     "quad_over_lin": lambda cp, x: cp.quad_over_lin(x[1:], x[0]),
     "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
@@ -95,6 +97,13 @@ _WITH_NUMBERS: Mapping[str, Callable[[Any, Any, Mapping[str, float]], Any]] = {
     "sum_largest": lambda cp, x, p: cp.sum_largest(x, int(p["k"])),
     "sum_largest_eigs": lambda cp, x, p: cp.lambda_sum_largest((x + x.T) / 2, int(p["k"])),
 }
+
+
+def _matrix_frac(cp: Any, x: Any) -> Any:
+    """The fraction of a vector and a matrix, the matrix first, row after row."""
+    n = (math.isqrt(4 * x.shape[0] + 1) - 1) // 2
+    P = cp.reshape(x[: n * n], (n, n), order="C")
+    return cp.matrix_frac(x[n * n :], (P + P.T) / 2)
 
 
 class Translator(ExpressionTranslator):
@@ -192,6 +201,12 @@ class Translator(ExpressionTranslator):
         given = [self.expr(t.argument) for t in terms] if arguments is None else arguments
         if len(terms) == 1 and terms[0].kind == "loss" and not terms[0].reduce:
             return self.number(terms[0].coefficient) * self._samples(terms[0], given[0])
+        if len(terms) == 1 and terms[0].of_rows and not terms[0].reduce:
+            options = {n: e for n, e in terms[0].options if n != words.AXIS.name}
+            rows = [self._function(terms[0].atom, given[0][i, :], options) for i in range(given[0].shape[0])]
+            if terms[0].weights is not None:
+                rows = [float(w) * row for w, row in zip(self.expr(terms[0].weights), rows, strict=True)]
+            return self.number(terms[0].coefficient) * self.cp.hstack(rows)
         return sum((self._term(t, z) for t, z in zip(terms, given, strict=True)), 0.0)
 
     def constraint(self, constraint: ConstraintDecl) -> list[Any]:

@@ -9,7 +9,7 @@ from ..canon.arrange import Arrangement, BlockPlan
 from ..canon.forms import Form
 from ..canon.kinds import FormKind
 from ..canon.pairs import is_compact, words_of
-from ..words import CONVEX
+from ..words import CONVEX, SETS
 
 UNBOUNDED = "an equality of the dual: exact where met to rounding, else conditional"
 
@@ -40,7 +40,9 @@ def expected_certificate(arrangement: Arrangement, form: Form | None = None, kin
 
 def _known(*keys: str | None) -> str:
     """The certificate kind of the conjugates of norms and sets together, sets by their keys: `rows(simplex)`."""
-    words = [CONVEX[key] if key in CONVEX else words_of(key)[1] for key in keys if key is not None]
+    named = [key for key in keys if key is not None and (key in CONVEX or key.partition("(")[0] in SETS)]
+    # an epigraph, which has no name in a program, is of what its terms are
+    words = [CONVEX[key] if key in CONVEX else words_of(key)[1] for key in named]
     return "rigorous" if any(word.certificate == "rigorous" for word in words) else "exact"
 
 

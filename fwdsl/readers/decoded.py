@@ -220,6 +220,11 @@ class Pile:
         self._ends.extend(np.zeros(1, np.int64))
         self._width = self._rows = 0
 
+    @property
+    def width(self) -> int:
+        """The columns so far."""
+        return self._width
+
     def add(self, matrix: Any) -> None:
         """Add rows."""
         sparse = hasattr(matrix, "tocsr")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, cast
+
+CO_GENERATOR = 0x20
+"""The flag of the code of a function with a `yield` (`inspect.CO_GENERATOR`)."""
 
 
 class NotPulled(Exception):
@@ -62,6 +66,27 @@ def is_lazy(value: Any) -> bool:
     if offers(value, "collect_schema"):
         return offers(value, "collect")
     return offers(value, "__dask_graph__") and offers(value, "compute")
+
+
+def makes_blocks(value: Any) -> bool:
+    """True of a function that makes an iterator."""
+    return isinstance(value, FunctionType) and bool(value.__code__.co_flags & CO_GENERATOR)
+
+
+def gives_blocks(value: Any) -> bool:
+    """True of what gives blocks of rows and nothing else: iterators, and functions that make them."""
+    return hasattr(value, "__next__") or makes_blocks(value)
+
+
+def has_blocks(value: Any) -> bool:
+    """True of arrays of dask with two axes, and of its frames of numbers."""
+    if not is_lazy(value) or offers(value, "collect_schema"):
+        return False
+    if offers(value, "rechunk"):
+        return bool(value.ndim == 2)
+    types: Any = getattr(value, "dtypes", None)
+    numbers = hasattr(types, "items") and all(getattr(t, "kind", "") in tuple(_NUMBERS) for _, t in types.items())
+    return offers(value, "partitions") and numbers
 
 
 def _is_arrow(value: Any) -> bool:

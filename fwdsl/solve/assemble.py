@@ -15,7 +15,7 @@ from ..certify.verified import DualBound, Verified
 from ..plan import Plan
 from ..results.solution import Change, Solution, Times
 from .driver import Outcome
-from .forms import Solvable
+from .forms import Solvable, Start
 from .watch import Moment, Watch
 
 
@@ -72,7 +72,7 @@ def _certificate(form: Form, v: Verified) -> Certificate:
 
 
 def contradicted(
-    task: Solvable, plan: Plan, start: Solution | Mapping[str, object] | None, watch: Watch | None
+    task: Solvable, plan: Plan, start: Solution | Mapping[str, object] | Start | None, watch: Watch | None
 ) -> Solution:
     """`infeasible`, with the contradiction for a proof; objective and violation are those of the point that a method would have started from."""
     assert task.form.contradiction is not None

@@ -34,8 +34,10 @@ class SolvableCanonical(AsWritten):
     def prepare(self) -> PreparedProblem:
         return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
 
-    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
-        """Zero, values by name, or a solution with its dual point where that fits."""
+    def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
+        """Zero, values by name, a solution with its dual point where that fits, or a start as it is."""
+        if isinstance(start, Start):
+            return start
         if start is None:
             return Start(np.zeros(self.form.size), None, "zero")
         form = self.form

@@ -32,10 +32,10 @@ class SolvableExpansion(AsWritten):
         """The dual in the notation of its methods."""
         return ExpansionProblem(self.form, self._options.threads or default_threads())
 
-    def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, Any] | Start | None) -> Start:
         """Zero, values by name, or a solution with its dual point where that fits."""
         form = self.form
-        if start is None:
+        if start is None or isinstance(start, Start):  # a start is of the dense form
             return Start(np.zeros(form.size), None, "zero")
         values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         intercept: dict[str, tuple[int, ...]] = {} if form.intercept is None else {form.intercept.name: ()}

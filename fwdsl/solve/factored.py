@@ -35,10 +35,10 @@ class SolvableFactored(AsWritten):
         o = self._options
         return FactoredProblem(self.form, o.threads or default_threads(), o.tol, o.gap == "absolute", o.seed)
 
-    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
         """A point of rank 0, or the factors of a value."""
         form = self.form
-        if start is None:
+        if start is None or isinstance(start, Start):  # a start is of the dense form
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
         values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)
         known = (form.name, *([form.intercept.name] if form.intercept is not None else []))

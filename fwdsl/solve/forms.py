@@ -60,8 +60,11 @@ class Solvable(Protocol):
     def prepare(self) -> Prepared:
         """The form on kernels, threads and devices, for the methods; whoever asks closes it."""
 
-    def start(self, start: Solution | Mapping[str, object] | None) -> Start:
-        """The point that a solution or values by name stand for, zero without. Raises `DataError` FW0203 for values that do not fit."""
+    def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
+        """The point that a solution or values by name stand for, zero without; a start of the dense form is taken as it is.
+
+        Raises `DataError` FW0203 for values that do not fit.
+        """
 
     def verify(
         self, problem: Any, x: Any, ys: list[Array] | None, scales: Array | None, first: bool, stop: Callable[[], bool]

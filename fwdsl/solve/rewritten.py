@@ -30,7 +30,7 @@ class SolvableRewritten:
     def prepare(self) -> Any:
         return self._inner.prepare()
 
-    def start(self, start: Solution | Mapping[str, Any] | None) -> Start:
+    def start(self, start: Solution | Mapping[str, Any] | Start | None) -> Start:
         """The point of the program as it is written, led to the equivalent one."""
         at = self._outer.start(start)
         if start is None:

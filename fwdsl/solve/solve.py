@@ -25,7 +25,7 @@ from .assemble import contradicted, solution_of
 from .canonical import SolvableCanonical
 from .driver import OnState, Outcome, drive
 from .factored import SolvableFactored
-from .forms import Solvable
+from .forms import Solvable, Start
 from .interrupt import Control, interruptible
 from .journal import FEASIBLE, Best
 from .rewritten import SolvableRewritten
@@ -42,7 +42,7 @@ def solve(
     plan: Plan,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None = None,
-    start: Solution | Mapping[str, Any] | None = None,
+    start: Solution | Mapping[str, Any] | Start | None = None,
     control: Control | None = None,
     resume: Checkpoint | None = None,
     on_state: OnState | None = None,
@@ -99,7 +99,7 @@ def _run(
     plan: Plan,
     options: Options,
     on_progress: Callable[[Progress], bool | None] | None,
-    start: Solution | Mapping[str, Any] | None,
+    start: Solution | Mapping[str, Any] | Start | None,
     control: Control,
     resume: Checkpoint | None,
     on_state: OnState | None,

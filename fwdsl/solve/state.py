@@ -23,6 +23,8 @@ from ..errors import DataError
 from ..files.target import target_of
 from ..grammar.diagnostic import Diagnostic
 from ..results.fingerprint import of_array, of_instance
+from .forms import Start
+from .grown import extents, grown
 from .journal import Journal, pack, unpack
 
 _JOURNAL = "journal:"
@@ -69,6 +71,7 @@ def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
         "journal": journal,
         "options": dict(checkpoint.options),
         "fingerprints": of_instance(form.instance),
+        **extents(form),
     }
     text = json.dumps(record)
     _write(target_of(path), {_RECORD: np.array(text), _SEAL: np.array(_seal(text, arrays)), **arrays})
@@ -118,6 +121,13 @@ def load_state(path: str | Path, form: Form) -> Checkpoint:
             values[f.name] = float.fromhex(value) if f.type in ("float", float) else value
     kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
     return Checkpoint(method, record["options"], cls(**values), unpack(record["journal"], kept))
+
+
+def load_grown(path: str | Path, form: Form) -> Start | None:
+    """The start on data that only got more rows since the state in a file; None where the state is of other data, or of these."""
+    record, arrays = _read(path)
+    kept = {k.removeprefix(_JOURNAL): v for k, v in arrays.items() if k.startswith(_JOURNAL)}
+    return grown(record, kept, form, path)
 
 
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -78,9 +78,12 @@ def _of_entries(word: LossWord) -> Iterator[str]:
 
 
 def _term(name: str) -> str:
-    """A tenth of a function of `{}`."""
-    arguments = ["{}", *(_argument(p) for p in CONVEX[name].parameters[1:] if not p.optional)]
-    return f"0.1 * {name}({', '.join(arguments)})"
+    """A tenth of a function of `{}`, or of the negative of a concave one."""
+    word = CONVEX[name]
+    arguments = ["{}", *(_argument(p) for p in word.parameters[1:] if p.required)]
+    call = f"{name}({', '.join(arguments)})"
+    share = "-0.1" if word.concave or word.negative_of else "0.1"
+    return f"{share} * {f'sum({call})' if word.by_rows else call}"
 
 
 def _set(name: str) -> str:

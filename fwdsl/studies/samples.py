@@ -15,6 +15,7 @@ from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Term, Type
+from ..readers.held_rows import is_held
 from ..readers.row_blocks import is_on_disk
 from ..results.row_counts import with_row_names
 
@@ -113,9 +114,11 @@ def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, obj
 
 
 def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
+    value = value.source if is_held(value) else value
     if is_on_disk(value):
-        why = f"`{decl.name}` is read by ranges of its rows under `--memory`, and folds pick rows from all of it"
-        raise RunError([Diagnostic("FW0205", why, rule=RULE, hint="leave `--memory` out, or make the folds as files")])
+        why = f"`{decl.name}` is read by ranges of its rows, and folds pick rows from all of it"
+        hint = "leave `--memory` or `--workers` out, or make the folds as files"
+        raise RunError([Diagnostic("FW0205", why, rule=RULE, hint=hint)])
     if isinstance(value, DataOperator):
         why = f"`{decl.name}` is an operator, which has products and no rows"
         hint = f"give `{decl.name}` as an array"

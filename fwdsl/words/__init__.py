@@ -77,6 +77,7 @@ __all__ = [
     "function_named",
     "function_names",
     "is_reserved",
+    "is_taken",
     "kind_of_word",
 ]
 
@@ -104,8 +105,14 @@ def function_names() -> tuple[str, ...]:
 
 
 def is_reserved(name: str) -> bool:
-    """True if a word has a meaning in the language, so that nothing can be declared by that name."""
+    """True if a word has a meaning in the language."""
     return function_named(name) is not None or name in SETS or name in TYPES
+
+
+def is_taken(name: str) -> bool:
+    """True if nothing can be declared by the name of a word. The functions of numbers leave theirs: `power` may be a datum beside `power(x, 2)`."""
+    of_numbers = name in ENTRYWISE or name in CONSTANTS or (name in LOSSES and LOSSES[name].entrywise)
+    return is_reserved(name) and not of_numbers
 
 
 def kind_of_word(name: str) -> str:

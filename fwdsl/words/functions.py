@@ -65,6 +65,8 @@ class ConvexWord(Word):
     total: str = ""
     #: The parameter beside the first that is an affine number too: the function is of a stack of it and the first, in which it is convex.
     joint: str = ""
+    #: That parameter is a symmetric matrix.
+    of_joint_matrix: bool = False
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
     root_of: str = ""
     called: str = ""
@@ -77,7 +79,11 @@ class ConvexWord(Word):
     @property
     def certificate(self) -> Literal["exact", "rigorous"]:
         """The kind of certificate, by how its conjugate is known: to rounding, or by a dense decomposition, rounded up."""
-        return "rigorous" if self.of_eigenvalues or (self.spectrum and not self.euclidean) else "exact"
+        return (
+            "rigorous"
+            if self.of_eigenvalues or self.of_joint_matrix or (self.spectrum and not self.euclidean)
+            else "exact"
+        )
 
     @property
     def additive(self) -> bool:
@@ -194,6 +200,7 @@ def _of_eigenvalues(
     of_determinant: bool = False,
     negative_of: str = "",
     domain: str = "",
+    sublinear: bool = False,
     options: tuple[Parameter, ...] = (),
     elsewhere: tuple[str, ...] = (),
 ) -> ConvexWord:
@@ -206,6 +213,7 @@ def _of_eigenvalues(
         of=("matrix",),
         transposable=True,
         of_eigenvalues=True,
+        sublinear=sublinear,
         concave=concave,
         of_determinant=of_determinant,
         negative_of=negative_of,
@@ -462,16 +470,28 @@ CONVEX: dict[str, ConvexWord] = {
             of=("scalar", "vector"),
             joint="t",
         ),
+        ConvexWord(
+            name="matrix_frac",
+            formula="x' P^-1 x for positive definite P, both affine, P symmetric.",
+            parameters=(*_X, Parameter("P", kind="psd")),
+            elsewhere=("matrix_fraction", "matrixfrac"),
+            what="matrix fraction, jointly convex in both",
+            of=("vector",),
+            joint="P",
+            of_joint_matrix=True,
+        ),
         _of_eigenvalues(
             "lambda_max",
             "Largest eigenvalue.",
             "largest eigenvalue",
+            sublinear=True,
             elsewhere=("eigmax", "max_eigenvalue", "largest_eigenvalue", "lambdamax"),
         ),
         _of_eigenvalues(
             "sum_largest_eigs",
             "Sum of the k largest eigenvalues.",
             "sum of largest eigenvalues",
+            sublinear=True,
             options=(Parameter("k", domain="count"),),
             elsewhere=("lambda_sum_largest", "sumlargesteigs", "sum_largest_eigenvalues", "eigsumlargest"),
         ),
@@ -514,11 +534,12 @@ _SECOND_SIZE = Parameter("k", optional=True)
 class FunctionWord(Word):
     """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression.
 
-    One that `averages` then divides by their number.
+    One that `averages` then divides by their number. One that `sums_products` makes one number of weights and of losses or functions of entries.
     """
 
     reduces: bool = False
     averages: bool = False
+    sums_products: bool = False
 
 
 FUNCTIONS: dict[str, FunctionWord] = {
@@ -561,7 +582,9 @@ FUNCTIONS: dict[str, FunctionWord] = {
             reduces=True,
             averages=True,
         ),
-        FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(
+            name="dot", formula="The inner product of two vectors.", parameters=values("a", "b"), sums_products=True
+        ),
         FunctionWord(
             name="hstack",
             formula="Numbers and vectors one after the other, or matrices beside each other.",

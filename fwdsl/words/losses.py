@@ -27,6 +27,8 @@ class LossWord(Word):
     concave: tuple[float, float] | None = None
     #: The loss without a target that it is for some values of its option; empty for the others.
     instead: Callable[[float], str] | None = None
+    #: The word for it of another function of entries: `power(abs(z), p)` is `abs_power(z, p)`.
+    around: tuple[tuple[str, str], ...] = ()
     #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
     #: The convex function of pairs that it is where both of its sides depend on variables.
@@ -89,6 +91,8 @@ class EntryWord(Word):
     shift: float = 0.0
     residual: float = 0.0
     fixed: tuple[tuple[str, float], ...] = ()
+    #: The word for it of another function of entries: `square(pos(z))` is `square_pos(z)`.
+    around: tuple[tuple[str, str], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -112,11 +116,13 @@ def loss_word(
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
-    kind = "" if target == "real" else target
+    # the constants of a loss with nonnegative targets are promised to be so, on whichever side they stand
+    kind = "weights" if nonnegative_target else "" if target == "real" else target
+    first = Parameter("prediction", kind="weights" if turned_round else "")
     return LossWord(
         name=name,
         formula=formula,
-        parameters=(Parameter("prediction"), Parameter("target", kind=kind, optional=alone is not None), *options),
+        parameters=(first, Parameter("target", kind=kind, optional=alone is not None), *options),
         elsewhere=elsewhere,
         target=target,
         scores=target == "labels",
@@ -137,6 +143,7 @@ def _function(
     *options: Parameter,
     concave: tuple[float, float] | None = None,
     instead: Callable[[float], str] | None = None,
+    around: tuple[tuple[str, str], ...] = (),
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a function of one number with mathematics of its own."""
@@ -148,6 +155,7 @@ def _function(
         target="none",
         concave=concave,
         instead=instead,
+        around=around,
     )
 
 
@@ -237,6 +245,7 @@ LOSSES: dict[str, LossWord] = Words(
             Parameter("p", "exponent"),
             concave=(0.0, 1.0),
             instead=_even,
+            around=(("abs", "abs_power"),),
             elsewhere=("pow",),
         ),
         _function("abs_power", "|z|^p, p >= 1.", Parameter("p", "at_least_1")),
@@ -247,7 +256,23 @@ ENTRYWISE: dict[str, EntryWord] = {
     word.name: word
     for word in (
         EntryWord(name="abs", formula="|z|.", parameters=_Z, loss="absolute", target=0.0, elsewhere=("fabs",)),
-        EntryWord(name="square", formula="z^2.", parameters=_Z, loss="squared", target=0.0),
+        EntryWord(
+            name="square",
+            formula="z^2.",
+            parameters=_Z,
+            loss="squared",
+            target=0.0,
+            around=(("abs", "square"), ("pos", "square_pos")),
+        ),
+        EntryWord(
+            name="square_pos",
+            formula="max(0, z)^2.",
+            parameters=_Z,
+            loss="squared_hinge",
+            target=1.0,
+            factor=-1.0,
+            shift=1.0,
+        ),
         EntryWord(
             name="pos",
             formula="max(0, z).",
@@ -271,7 +296,7 @@ ENTRYWISE: dict[str, EntryWord] = {
         EntryWord(
             name="rel_entr",
             formula="x log(x/b) or b log(b/x), for a constant b >= 0 on one side and x >= 0 on the other.",
-            parameters=(Parameter("x"), Parameter("b")),
+            parameters=(Parameter("x", kind="weights"), Parameter("b", kind="weights")),
             loss="kl_div",
             residual=1.0,
             elsewhere=("relative_entropy",),

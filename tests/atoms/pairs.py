@@ -112,6 +112,8 @@ OF_NOTHING: dict[str, dict[str, Any]] = {
     **{name: {"set": ("simplex", {"r": 0.0})} for name in ("rows", "columns", "vec")},
 }
 SIZE = 5
+#: The same of a function of pairs.
+OF_PAIRS = 6
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Case:
     def shape(self) -> tuple[int, ...]:
         """Matrices have rows shorter than columns, but for square ones and for bounds of lines, which are vectors of three."""
         if not self.matrix:
-            return (SIZE,)
+            return (OF_PAIRS if self.norm == "joint_kl_div" else SIZE,)
         if self.norm in OF_EIGENVALUES:
             return (3, 3)
         return (3, 3) if self.on in (*SYMMETRIC, "birkhoff") else ((4, 3) if self.on != "columns" else (3, 4))
@@ -154,7 +156,7 @@ class Case:
         on = (self.on, arguments) if self.on else None
         if self.matrix:
             return build_matrix(norm_of(self.norm, c), on, self.shape)
-        return build(norm_of(self.norm, c), on, SIZE)
+        return build(norm_of(self.norm, c), on, self.shape[0])
 
 
 #: The options of the functions that have some.
@@ -177,8 +179,9 @@ def is_joint(norm: str | None) -> bool:
     return norm is not None and bool(words.CONVEX[norm].joint)
 
 
+#: Functions of a vector and a matrix together are of other sizes, and have tests of their own.
 VECTORS = [
-    *(Case(norm, None) for norm in NORMS),
+    *(Case(norm, None) for norm in NORMS if not words.CONVEX[norm].of_joint_matrix),
     *(Case(None, name) for name in SETS),
     *(Case(*pair) for pair in JOINTS),
 ]

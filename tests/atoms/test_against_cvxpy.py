@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.vectors import ConvexSet, Ridged
-from tests.atoms.pairs import GROUPS, LAMBDAS, OPTIONS, SIZE, Case, each_matrix, each_vector, functions, set_within
+from tests.atoms.pairs import GROUPS, LAMBDAS, OPTIONS, Case, each_matrix, each_vector, functions, set_within
 
 #: The prox is as far off as the root of the gap.
 PRECISE = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -86,8 +86,8 @@ def test_prox_and_conjugate_of_vectors(case: Case) -> None:
     rng = np.random.default_rng(14)
     plain = next(functions(case))
     for g, ridge in ((plain, 0.0), (Ridged(plain, 0.3), 0.3)):
-        v, t = rng.normal(0.0, 2.0, SIZE), 0.6
-        x = cp.Variable(SIZE)
+        v, t = rng.normal(0.0, 2.0, case.shape), 0.6
+        x = cp.Variable(case.shape)
         value = ridge * cp.sum_squares(x)
         if case.norm is not None:
             value += 0.7 * norm_of_vectors(case.norm, x)
@@ -95,6 +95,9 @@ def test_prox_and_conjugate_of_vectors(case: Case) -> None:
         cp.Problem(cp.Minimize(t * value + cp.sum_squares(x - v) / 2), constraints).solve(solver=cp.CLARABEL, **PRECISE)
         np.testing.assert_allclose(g.prox(v, t), x.value, atol=2e-5)
         u = g.dual_project(v)
+        if case.norm == "joint_kl_div" and not ridge:
+            # the indicator of a curved cone: of a point of its boundary the solver cannot tell
+            continue
         best = cp.Problem(cp.Maximize(u @ x - value), constraints).solve(solver=cp.CLARABEL, **PRECISE)
         assert g.conjugate(u) == pytest.approx(best, abs=1e-5)
 

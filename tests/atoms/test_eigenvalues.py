@@ -9,7 +9,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.matrices import build_matrix
-from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest, capped_projection
+from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest
 from fwdsl.oracle import solve_oracle
 
 
@@ -61,17 +61,6 @@ def test_designs_in_other_units_are_the_same(word: str, unit: float) -> None:
     assert other.objective == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_projection_on_the_capped_simplex_is_nearest() -> None:
-    rng = np.random.default_rng(6)
-    for v in (rng.normal(size=6), np.zeros(6), np.repeat([3.0, -3.0], 3), 1e9 * rng.normal(size=6)):
-        for k in (1, 2, 5, 6):
-            w = capped_projection(v, k)
-            assert np.all((w >= 0.0) & (w <= 1.0)) and w.sum() == pytest.approx(k, rel=1e-12)
-            # the largest <v - w, u> over the set is at w
-            best = np.sort(v - w)[6 - k :].sum()
-            assert best <= float((v - w) @ w) + 1e-12 * (1.0 + np.abs(v).max())
-
-
 @pytest.mark.parametrize(
     "h", [SumLargest(3, 0.5, 2), SumInverse(3, 0.5), NegativeLog(3, 0.5)], ids=["sum", "inverse", "log"]
 )
@@ -94,7 +83,10 @@ def test_dual_points_of_one_trace_are_inside_after_their_projection() -> None:
             assert np.trace(u.reshape(4, 4)) == pytest.approx(3.0 * k, rel=1e-13)
 
 
-SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n]\nvar P: symmetric[n], W: matrix[n, n], w: vector[m], x: real\n"
+SQUARE = (
+    "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n], c: vector[m]\n"
+    "var P: symmetric[n], W: matrix[n, n], w: vector[m], u: vector[n], x: real\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +100,12 @@ SQUARE = "data A: matrix[n, n], S: symmetric[n], V: matrix[m, n]\nvar P: symmetr
         "eye(n) - (V.T @ diag(w)) @ V / 2",
         "A.T @ (P + eye(n)) @ A - P",
         "-(A @ W + W.T @ A.T)",
+        "vstack(hstack(P, W.T), hstack(W, eye(n)))",
+        "vstack(hstack(P, A.T @ W, zeros(n, m)), hstack(W.T @ A, S, V.T), hstack(zeros(m, n), V, eye(m)))",
+        "vstack(hstack(P, reshape(u, n, 1)), hstack(reshape(u, 1, n), reshape(x, 1, 1)))",
+        "hstack(vstack(P, W), vstack(W.T, S)) + eye(2 * n)",
+        "outer(w, ones(m)) + outer(ones(m), w)",
+        "x * outer(c, c)",
     ],
 )
 def test_symmetry_is_derived(expression: str) -> None:
@@ -123,6 +121,9 @@ def test_symmetry_is_derived(expression: str) -> None:
         ("S + x * A", "declare `A: symmetric[n]`"),
         ("A @ P @ A", "its own transpose"),
         ("V", ""),
+        ("vstack(hstack(P, W), hstack(W, eye(n)))", "its own transpose"),
+        ("vstack(hstack(P, W.T), hstack(W, A))", "its own transpose"),
+        ("outer(w, c)", "its own transpose"),
     ],
 )
 def test_what_is_not_symmetric_is_refused(expression: str, hint: str) -> None:
@@ -173,3 +174,28 @@ def test_a_direction_without_a_price_is_no_certificate() -> None:
     text = "data S: psd[d]\nvar X: symmetric[d]\nminimize trace(S @ X) - log_det(X)\n"
     solution = fw.parse(text).bind(S=np.diag([1.0, 0.0])).solve(max_iter=300, time=5)
     assert solution.status != "optimal" and "FW9002" not in solution.reason
+
+
+def test_the_spectral_norm_of_symmetric_matrices_has_a_smaller_conic_form() -> None:
+    """t I - Z and t I + Z in place of a matrix of twice the order: both are semidefinite from the largest size of an eigenvalue on."""
+    g = build_matrix(("norm_spec", 0.5), None, (3, 3))
+    assert g is not None
+    form = g.for_symmetric().conic()
+    assert form is not None and [cone.rows for cone in form.cones] == [6, 6]
+    A = symmetric(3, 4)
+    i, j = np.triu_indices(3)
+
+    def least(t: float) -> float:
+        rows = form.offset.copy()
+        np.add.at(rows, form.of_z.row, form.of_z.value * A.reshape(-1)[form.of_z.column])
+        np.add.at(rows, form.of_u.row, form.of_u.value * t)
+        found = []
+        for part in (rows[:6], rows[6:]):
+            M = np.zeros((3, 3))
+            M[i, j] = M[j, i] = np.where(i == j, part, part / np.sqrt(2.0))
+            found.append(float(np.linalg.eigvalsh(M).min()))
+        return min(found)
+
+    size = float(np.abs(np.linalg.eigvalsh(A)).max())
+    assert abs(least(size)) < 1e-12 and least(1.01 * size) > 0.0 > least(0.99 * size)
+    assert np.allclose(form.extra_slope, 0.5)

@@ -64,6 +64,7 @@ FORMS: dict[str, Callable[..., Any]] = {
     "Y[::2]": lambda x, Y, s: Y[::2],
     "Y[::-1, 1]": lambda x, Y, s: Y[::-1, 1],
     "Y[1:n:2, 0:d:2]": lambda x, Y, s: Y[1::2, ::2],
+    "b[0:1][::-1] + x[0:1][::3]": lambda x, Y, s: V["b"][:1] + x[:1],
     "Y + reshape(x, 1, d)": lambda x, Y, s: Y + x,
     "Y - reshape(a[0:n], n, 1)": lambda x, Y, s: Y - V["a"][:4, None],
     "Y + reshape(Y[:, 0], n, 1)": lambda x, Y, s: Y + Y[:, :1],

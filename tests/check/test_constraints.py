@@ -264,3 +264,10 @@ def test_what_to_write_instead(text: str, words: list[str]):
 )
 def test_implied_constraints_are_warned_of(text: str, implied: bool):
     assert codes(f"{DECLARED}{text}\n") == (["FW2094"] if implied else [])
+
+
+@pytest.mark.parametrize("side", ["c", "reshape(c, 1, k)", "reshape(r, m, 1)", "x"])
+def test_a_comparison_meets_rows_and_columns_as_a_sum_does(side: str):
+    declared = "data A: matrix[m, k], c: vector[k], r: vector[m]\nvar X: matrix[m, k], x: vector[k]\n"
+    model = accepted(f"{declared}minimize norm1(X - A) + norm1(x)\nsubject to X <= {side}, {side} == X\n")
+    assert [c.argument.type.array_shape for c in model.constraints] == [("m", "k")] * 2

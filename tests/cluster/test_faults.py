@@ -27,7 +27,8 @@ def held(made, cluster):
 
 
 def connected(at, **keywords):
-    return Cluster(Client(at, set_as_default=False, direct_to_workers=True), **keywords)
+    client = Client(at, set_as_default=False)
+    return Cluster(client, [client], **keywords)
 
 
 def pids(cluster):
@@ -122,6 +123,7 @@ def test_other_versions_are_refused(monkeypatch, local):
     assert error.value.code == "FW0242"
 
 
+@pytest.mark.slow
 def test_nobody_there():
     with pytest.raises(RunError) as error:
         problem("lasso", X, TARGETS).solve(client="tcp://127.0.0.1:9")

@@ -172,6 +172,7 @@ _VALUES |= {
     "V": "M",
     "c": "v",
     "lambdas": "d",
+    "p": "3",
     "P": "eye(p)",
     "gamma": "1",
     "degree": "2",
@@ -184,18 +185,34 @@ def _arguments(parameters: tuple[words.Parameter, ...]) -> str:
     return ", ".join(f"{p.name}={_VALUES[p.name]}" for p in parameters if p.required)
 
 
+def _minimised(declared: str, term: str, rest: str = "") -> str:
+    """A program with this term, with a minus where it is concave."""
+    text = f"{declared}\nminimize {term}{rest}"
+    return text if compile_text(text)[0] is not None else f"{declared}\nminimize -{term}{rest}"
+
+
 def _loss(name: str) -> str:
     loss = words.LOSSES[name]
-    target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[loss.target]
+    if loss.entrywise:
+        options = "".join(f", {p.name}=2" for p in loss.options if p.required)
+        return _minimised("var z: vector[n]", f"sum({name}(z{options}))")
+    target = {"real": "vector[n] in nonnegative", "signs": "signs[n]", "labels": "labels[n, k]"}[loss.target]
     z = "matrix[n, k]" if loss.scores else "vector[n]"
     return f"data y: {target}\nvar z: {z}\nminimize sum({name}(z, y))"
 
 
 def _convex(name: str) -> str:
     function = words.CONVEX[name]
-    x = "vector[p]" if "vector" in function.of else "matrix[p, k]"
-    more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required)
-    return f"data v: vector[p], d: vector[p] in nonnegative\nvar x: {x}\nminimize {name}(x{more}) + sum(v) + sum(d)"
+    x = (
+        "vector[p]"
+        if "vector" in function.of
+        else "symmetric[p]"
+        if function.of_eigenvalues or function.of_determinant
+        else "matrix[p, k]"
+    )
+    more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required) + ", 1" * bool(function.joint)
+    applied = f"sum({name}(x{more}))" if function.by_rows else f"{name}(x{more})"
+    return _minimised(f"data v: vector[p], d: vector[p] in nonnegative\nvar x: {x}", applied, " + sum(v) + sum(d)")
 
 
 def _set(name: str) -> str:

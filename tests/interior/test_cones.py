@@ -56,6 +56,9 @@ def test_maps_are_each_others_inverse_and_adjoint(batch: Batch) -> None:
     root = found.root()
     by_matrix = root * v if root.ndim == 1 else (root @ v.reshape(batch.number, batch.rows, 1)).reshape(-1)
     assert by_matrix == pytest.approx(found.inverse_t(v), rel=1e-9, abs=1e-9)
+    both = found.rows(np.stack([u, v], axis=1))
+    assert both[:, 0] == pytest.approx(found.inverse_t(u), rel=1e-9, abs=1e-9)
+    assert both[:, 1] == pytest.approx(by_matrix, rel=1e-9, abs=1e-9)
 
 
 @each

@@ -16,6 +16,7 @@ from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.softmax import Softmax
 from fwdsl.atoms.vector_loss import VectorLoss, VectorLossFunction
+from fwdsl.testing.losses import loss_case
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions
 from tests.corpus import corpus
 
@@ -119,12 +120,16 @@ def test_losses(name: str) -> None:
     """Weights that differ, one of them 0."""
     loss = LOSSES[name]
     rng = np.random.default_rng(3)
-    b = np.sign(rng.normal(size=4)) if loss.word.target == "signs" else rng.normal(size=4)
-    p = np.array([0.3] * len(loss.word.options))
-    f = LossFunction(loss, b, np.array([1.0, 0.5, 0.0, 2.0]), p)
+    case = loss_case(
+        loss, None if loss.word.entrywise or loss.word.nonnegative_target else (0.3,) * len(loss.word.options)
+    )
+    live = np.flatnonzero((case.f.b != 0.0) | loss.word.entrywise)[:4]
+    f = LossFunction(loss, case.f.b[live], np.array([1.0, 0.5, 0.0, 2.0]), case.f.p)
     form = f.conic()
     assert form is not None
     for z in rng.normal(size=(3, 4)) * 2.0:
+        if loss.has_domain:
+            z = np.abs(z)
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
 
 

@@ -56,7 +56,8 @@ def test_the_schur_complement_solves_the_system(equations: int, long: int) -> No
     full[k:] *= 1e6
     A = sp.csr_array(np.vstack([full, np.diag(rng.uniform(0.5, 2.0, n))]))
     m = A.shape[0]
-    systems = Systems(sp.csr_array((n, n)), A, k, "condensed", None, lambda: None)
+    batches = (Batch("zero", 0, 1, k), Batch("nonnegative", k, 1, m - k))
+    systems = Systems(sp.csr_array((n, n)), A, batches, "condensed", None, lambda: None)
     systems.thin, systems.A = True, A
     found = systems._long_rows(sp.csr_array((n, n)))
     assert found is not None and found.rows.tolist() == list(range(k + long))

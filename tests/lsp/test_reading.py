@@ -46,6 +46,11 @@ def told(text: str) -> str:
         (f"minimize fit\nsolve method = {MARK}pdhg", ["a method", "restart"]),
         (f"minimize fit\nsolve method = pdhg({MARK}restart=true)", ["an option of `pdhg`"]),
         (f"data Z: {MARK}signs[n]\nminimize fit", ["labels of exactly two values"]),
+        (f"minimize norm1({MARK}diff(w, 2))", ["differences of neighbours", "vector[p-2]", "affine"]),
+        (f"minimize norm1({MARK}hstack(w, 1, w))", ["vector[2*p+1]", "affine"]),
+        (f"minimize fit + {MARK}log(2) * norm1(w)", ["log(2): real", "positive", "constant"]),
+        (f"param r: real in box(0, 1)\nminimize fit + (1 {MARK}- r) * norm1(w)", ["sign: nonnegative"]),
+        (f"data J: index[m] of p\nminimize norm1(w[{MARK}J])", ["index[m] of p"]),
         (f"data Z: vector[{MARK}n]\nminimize fit + n * b", ["a dimension", "rows of X"]),
     ],
 )

@@ -63,8 +63,43 @@ VALUES = {
 }
 
 
+OF_RATES = {
+    "gamma_loss": lambda z, b: z + b * np.exp(-z),
+    "tweedie_loss": lambda z, b: 2.0 * b * np.exp(-0.5 * z) + 2.0 * np.exp(0.5 * z),
+    "poisson_rate": lambda z, b: z - b + b * np.log(b / z),
+    "kl_div": lambda z, b: z * np.log(z / b) - z + b,
+}
+OF_ENTRIES = {
+    "log": (np.log, -1.0, ()),
+    "power": (lambda z: z**1.5, 1.0, (1.5,)),
+    "abs_power": (lambda z: np.abs(z) ** 1.5, 1.0, (1.5,)),
+}
+
+
+def test_no_loss_is_left_out():
+    assert {n for n, loss in LOSSES.items() if loss.entrywise} == set(OF_ENTRIES)
+    assert {n for n, loss in LOSSES.items() if loss.nonnegative_target} == set(OF_RATES)
+
+
+@pytest.mark.parametrize("name", OF_RATES)
+def test_losses_of_rates(name: str):
+    x, b = fw.vector(6, name="x"), np.abs(B)
+    point = np.abs(Z) + 0.1
+    problem = fw.minimize(fw.sum(getattr(fw, name)(x, b)))
+    assert at(problem, x=point) == pytest.approx(OF_RATES[name](point, b).sum())
+
+
+@pytest.mark.parametrize("name", OF_ENTRIES)
+def test_functions_of_entries(name: str):
+    value, sign, options = OF_ENTRIES[name]
+    x, point = fw.vector(6, name="x"), np.abs(Z) + 0.1
+    term = fw.sum(getattr(fw, name)(x, *options))
+    problem = fw.minimize(term) if sign > 0.0 else fw.maximize(term)
+    assert at(problem, x=point) == pytest.approx(value(point).sum())
+
+
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [n for n in LOSSES if n not in {*OF_RATES, *OF_ENTRIES}])
 def test_losses(name: str, layout):
     x, w = fw.vector(3, name="x"), fw.matrix(3, 3, name="W")
     target = {"real": B, "signs": Y, "labels": C}[LOSSES[name].target]

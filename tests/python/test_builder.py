@@ -164,7 +164,7 @@ def test_no_other_word_is_there():
 
 
 def test_signatures_show_defaults():
-    assert str(inspect.signature(fw.huber)) == "(prediction, target, delta=1.0) -> 'Expression'"
+    assert str(inspect.signature(fw.huber)) == "(prediction, target=None, delta=1.0) -> 'Expression'"
 
 
 def test_codes_of_misuse_are_in_the_catalogue():

@@ -27,7 +27,7 @@ class Parts:
 
 Build = Callable[[Parts], fw.Problem]
 
-REGRESSION = [name for name, loss in LOSSES.items() if loss.target == "real"]
+REGRESSION = [name for name, loss in LOSSES.items() if loss.target == "real" and not loss.nonnegative_target]
 BINARY = [name for name, loss in LOSSES.items() if loss.target == "signs"]
 MULTICLASS = [name for name, loss in LOSSES.items() if loss.target == "labels"]
 

@@ -83,7 +83,11 @@ def program(objective: str, constraints: str, sense: str = "minimize") -> fw.Pro
     data = [n for n in TYPES if n in words]
     lines = [f"data {n}: {TYPES[n]}" for n in data] + [f"var {n}: {t}" for n, t in VARIABLES.items() if n in words]
     text = "\n".join([*lines, f"{sense} {objective}", f"subject to {constraints}"])
-    return fw.parse(text).bind(**{n: DATA[n] for n in data})
+    known = " ".join(TYPES[n] for n in data)
+    dims = {"m": M, "n": N, "k": 3}
+    own = {d for t in VARIABLES if t in words for d in dims if f"[{d}" in VARIABLES[t] or f"{d}]" in VARIABLES[t]}
+    sizes = {d: dims[d] for d in own if f"[{d}" not in known and f"{d}]" not in known}
+    return fw.parse(text).bind(**{n: DATA[n] for n in data}, **sizes)
 
 
 def instance(problem: fw.Problem) -> Any:
@@ -203,5 +207,5 @@ def test_definitions_are_put_in_place_of_their_variables() -> None:
 
 def test_saved_answers_are_read_again(tmp_path: Any) -> None:
     found = program(*PROGRAMS["several terms"]).solve()
-    found.save(tmp_path / "answer.json")
-    assert fw.load(tmp_path / "answer.json").objective == found.objective
+    found.save(tmp_path / "answer.npz")
+    assert fw.load_solution(tmp_path / "answer.npz").objective == found.objective

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..base import VectorFunction
-from .epigraph import Epigraph
+from .epigraph import Epigraph, EpigraphSet
 from .summed import Inner, Summed
 
 __all__ = ["epigraph_of"]
 
 
-def epigraph_of(parts: Sequence[Inner], unit: float = 1.0) -> VectorFunction:
+def epigraph_of(parts: Sequence[Inner], unit: float = 1.0) -> EpigraphSet:
     """The epigraph of f_1(z_1) + ... + f_m(z_m), of vectors (t, z_1, ..., z_m); `unit` is a number of the size of t."""
     from .cones import cone_of  # the closed forms load the norms that they are of
 

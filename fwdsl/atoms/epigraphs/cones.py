@@ -20,6 +20,7 @@ import numpy as np
 from ..arrays import Array
 from ..base import VectorFunction
 from ..conic import Cone, Conic, entries, joined, norm1_form, norm_inf_form
+from ..family import Repeated
 from ..vectors.common import norm1, norm2
 from .epigraph import EpigraphSet, epigraph_form
 from .roots import EPS
@@ -28,7 +29,7 @@ from .summed import Inner
 
 def cone_of(f: Inner) -> EpigraphSet | None:
     """The cone of a norm that has a class here; None of other functions."""
-    if not isinstance(f, VectorFunction) or f.curvature:
+    if not isinstance(f, VectorFunction) or isinstance(f, Repeated) or f.curvature:
         return None
     made = _CONES.get(f.pair)
     return None if made is None else made(f.size, f.slope)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..conic import Conic, MatrixEntries, joined
+from ..conic import Conic
 from ..loss import LossFunction
 from .epigraph import OPEN, EpigraphSet, epigraph_form
 from .roots import multipliers
+from .rows import placed_forms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,24 +122,7 @@ class EntryEpigraphs(EpigraphSet):
         """The forms of the entries, each with a bound of its own."""
         if self.f.loss.conic is None:
             return None
-        n, forms = self.count, []
-        for i in range(n):
-            one = self.f.part(slice(i, i + 1)).conic()
-            if one is None:
-                return None
-            forms.append(epigraph_form(one, float(self.unit[i])))
-        of_z, of_u, rows, extra = [], [], 0, 0
-        for i, form in enumerate(forms):
-            places = np.array([i, n + i])
-            z = form.of_z
-            of_z.append(MatrixEntries(z.row + rows, places[z.column], z.value))
-            of_u.append(form.of_u.shifted(rows, extra))
-            rows, extra = rows + form.offset.size, extra + form.extra
-        return Conic(
-            2 * n,
-            extra,
-            of_z=joined(of_z),
-            of_u=joined(of_u),
-            offset=np.concatenate([np.zeros(0), *(form.offset for form in forms)]),
-            cones=tuple(cone for form in forms for cone in form.cones),
-        )
+        n = self.count
+        forms = [self.f.part(slice(i, i + 1)).conic() for i in range(n)]
+        made = [None if f is None else epigraph_form(f, float(u)) for f, u in zip(forms, self.unit, strict=True)]
+        return placed_forms([(form, np.array([i, n + i])) for i, form in enumerate(made)], 2 * n)

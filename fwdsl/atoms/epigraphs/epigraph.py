@@ -104,17 +104,17 @@ class Epigraph(EpigraphSet):
         return self._projected(v)[0]
 
     def violation(self, x: Array, sizes: Array | None = None) -> float:
-        """The miss of <g, z> - t <= <g, z'> - t' over the sizes of its terms; of a norm that of f(z) <= t itself.
+        """The miss f(z) - t over the sizes of the terms of the inequality f(z) + <g, z' - z> <= t' that a slope g of f at z gives.
 
-        (t', z') is the nearest point and g = (z - z') / l the slope of f there.
+        Where none is known, the miss of <g, z> - t <= <g, z'> - t' with the nearest point (t', z') and the slope g = (z - z') / l there.
         """
         own = np.abs(x) if sizes is None else sizes
         over = self.f.value(x[1:]) - float(x[0])
         if over <= 0.0:
             return 0.0
-        if self.f.is_norm:
-            # a norm of matrices may be less where all signs are gone
-            return over / (max(self.f.value(own[1:]), self.f.value(x[1:])) + float(own[0]))
+        terms = self.f.terms(x[1:], own[1:]) if math.isfinite(over) else None
+        if terms is not None:
+            return over / (terms + abs(float(own[0])))
         nearest, gain = self._projected(x)
         far = x[1:] - nearest[1:]
         # of points out of the domain the slope is that of the domain's boundary, in which t does not count

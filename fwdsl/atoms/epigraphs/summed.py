@@ -43,6 +43,15 @@ class Summed:
             total = math.fsum(_value(f, part) for f, part in self._cut(z))
         return math.inf if math.isnan(total) else total
 
+    def terms(self, z: Array, sizes: Array) -> float | None:
+        """The sum of the sizes of the terms of <g, z'> - (<g, z> - f(z)), which bounds f(z') from below, for z' of these sizes, g being a slope at z.
+
+        None where no slope is known.
+        """
+        own = [_terms(f, part, size) for (f, part), (_, size) in zip(self._cut(z), self._cut(sizes), strict=True)]
+        known = [v for v in own if v is not None and math.isfinite(v)]
+        return sum(known) if len(known) == len(own) else None
+
     def prox(self, v: Array, t: float) -> Array:
         """argmin_z t f(z) + |z - v|^2 / 2, part by part; for t = 0 the projection on the domain."""
         return self._each([f.prox(part, t) if t > 0.0 else _onto_domain(f, part) for f, part in self._cut(v)])
@@ -97,6 +106,15 @@ def _value(f: Inner, z: Array) -> float:
 def _onto_domain(f: Inner, v: Array) -> Array:
     on = f.set_beneath() if isinstance(f, VectorFunction) else None
     return v.copy() if on is None else on.prox(v, 0.0)
+
+
+def _terms(f: Inner, z: Array, sizes: Array) -> float | None:
+    if not isinstance(f, VectorFunction):
+        with np.errstate(all="ignore"):
+            g = f.gradient(z)
+            return float(np.abs(g) @ np.abs(sizes)) + abs(float(g @ z) - f.value(z))
+    # a norm of matrices may be less where all signs are gone
+    return max(f.value(sizes), f.value(z)) if _is_norm(f) else None
 
 
 def _is_norm(f: VectorFunction) -> bool:

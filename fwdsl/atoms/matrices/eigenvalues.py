@@ -26,6 +26,7 @@ from ..base import Array, VectorFunction
 from ..conic import Cone, Conic, MatrixEntries, entries, joined, semidefinite_form
 from ..vectors.common import checked_coefficient, largest, negative_part
 from ..vectors.nonnegative import Nonnegative
+from ..vectors.sum_largest import project_capped
 from .common import EPS, Shape
 from .spectral import Eigen, EigenSet
 
@@ -84,31 +85,6 @@ class OfValues(VectorFunction):
         return None
 
 
-def capped_projection(v: Array, k: int) -> Array:
-    """The point of {0 <= w <= 1, sum w = k} nearest to v: v less a number, cut at both ends; 1 <= k <= v.size."""
-    n = v.size
-    if k >= n:
-        return np.ones(n)
-    ends = np.sort(np.concatenate([v, v - 1.0]))
-
-    def total(theta: float) -> float:
-        return float(np.clip(v - theta, 0.0, 1.0).sum())
-
-    # the sum falls from n to 0 and is linear between the ends
-    low, high = 0, ends.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if total(float(ends[middle])) >= k else (low, middle)
-    theta, there = float(ends[low]), total(float(ends[low]))
-    fall = there - total(float(ends[high]))
-    theta += (there - k) / fall * float(ends[high] - ends[low]) if fall > 0.0 else 0.0
-    w = np.clip(v - theta, 0.0, 1.0)
-    free = (w > 0.0) & (w < 1.0)
-    if free.any():
-        w[free] += (k - w.sum()) / free.sum()
-    return np.clip(w, 0.0, 1.0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SumLargest(OfValues):
     """c times the sum of the k largest entries."""
@@ -128,7 +104,7 @@ class SumLargest(OfValues):
         tau = t * self.c
         if tau == 0.0 or not v.size:
             return v.copy()
-        return v - tau * capped_projection(v / tau, self.k)
+        return v - project_capped(v, tau, self.k)
 
     def conjugate(self, v: Array) -> float:
         return self.conjugate_within(v, 0.0)
@@ -148,7 +124,7 @@ class SumLargest(OfValues):
         return 1.0 if math.isfinite(self.conjugate(v)) else 0.0
 
     def dual_project(self, v: Array) -> Array:
-        return self.c * capped_projection(v / self.c, self.k) if v.size else v.copy()
+        return project_capped(v, self.c, self.k) if v.size else v.copy()
 
     def inside(self, v: Array, room: float) -> Array:
         """The projection, moved to the middle of the domain so far that it stays inside for `room` more."""
@@ -297,6 +273,43 @@ class NegativeLog(OfValues):
 
     def of_scaled(self, s: float) -> tuple[OfValues, float]:
         return self, -self.c * self.size * math.log(s)
+
+    def conic_of_matrix(self) -> Conic:
+        """c sum t_i with exp(-t_i) <= u_i and [[Z, L], [L', diag(u)]] >= 0, L lower triangular with u on its diagonal: det Z >= u_1 ... u_n."""
+        n = self.size
+        i, j = np.triu_indices(2 * n)
+        row = np.arange(i.size)
+        a, b = np.tril_indices(n)
+        place = np.zeros((n, n), dtype=np.intp)
+        place[a, b] = np.arange(a.size)
+        of_z, of_l, of_u = j < n, (i < n) & (j >= n) & (i >= j - n), (i >= n) & (i == j)
+        half = np.where(i == j, 0.5, math.sqrt(0.5))[of_z]
+        z = joined(
+            [
+                MatrixEntries(row[of_z], (i * n + j)[of_z], half),
+                MatrixEntries(row[of_z], (j * n + i)[of_z], half),
+            ]
+        )
+        diagonal, each = place[np.arange(n), np.arange(n)], i.size + 3 * np.arange(n)
+        u = joined(
+            [
+                entries(row[of_l], place[i[of_l], j[of_l] - n], math.sqrt(2.0)),
+                entries(row[of_u], diagonal[i[of_u] - n], 1.0),
+                entries(each, a.size + np.arange(n), -1.0),
+                entries(each + 2, diagonal, 1.0),
+            ]
+        )
+        offset = np.zeros(i.size + 3 * n)
+        offset[each + 1] = 1.0
+        return Conic(
+            n * n,
+            a.size + n,
+            extra_slope=np.concatenate([np.zeros(a.size), np.full(n, self.c)]),
+            of_z=z,
+            of_u=u,
+            offset=offset,
+            cones=(Cone("semidefinite", i.size), Cone("exponential", 3 * n)) if n else (),
+        )
 
     def inside(self, v: Array, room: float) -> Array:
         return np.minimum(v, -max(room, TINY))

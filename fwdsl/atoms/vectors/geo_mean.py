@@ -115,7 +115,7 @@ class GeoMean(VectorFunction):
         return 1.0 if self._inside(v) else 0.0
 
     def dual_project(self, v: Array) -> Array:
-        """What the prox for t = 1 takes away from v, made larger by what rounding lacks."""
+        """The part of v that the prox for t = 1 takes away, made larger by what rounding lacks."""
         if self._inside(v):
             return v.copy()
         u = v - self.prox(v, 1.0)

@@ -3,7 +3,7 @@
 | what | formula |
 | --- | --- |
 | conjugate | the indicator of {(u, w): w <= c (1 - exp(u / c))}, pair by pair |
-| prox | x = a - s log r, y = b + s (r - 1) with s = t c, at the r > max(0, 1 - b / s) with x = r y, of which y is positive; (0, 0) where there is none |
+| prox | x = a - s log r, y = b + s (r - 1) with s = t c, at the r > max(0, 1 - b / s) with x = r y > 0; (0, 0) where there is none |
 
 Between these ends r y - x rises in r. Source: Combettes, Mueller, "Perspective functions: proximal calculus", 2018; here by halving for log r.
 """
@@ -104,7 +104,7 @@ class JointKlDiv(VectorFunction):
         return out
 
     def _room(self, v: Array) -> Array:
-        """What w may grow by, pair by pair."""
+        """The room of w, pair by pair: w may grow by so much."""
         with np.errstate(over="ignore"):
             return np.asarray(-self.c * np.expm1(v[::2] / self.c) - v[1::2])
 
@@ -125,7 +125,7 @@ class JointKlDiv(VectorFunction):
         return scale_into(lambda u: self._inside(u), v, low)
 
     def dual_project(self, v: Array) -> Array:
-        """What the prox for t = 1 takes away from v, lowered by what rounding left of it outside."""
+        """The part of v that the prox for t = 1 takes away, lowered by what rounding left of it outside."""
         if self._inside(v):
             return v.copy()
         u = v - self.prox(v, 1.0)

@@ -113,7 +113,7 @@ class NormP(Norm):
 
     @property
     def dual_name(self) -> str:  # type: ignore[override]
-        """That of the Euclidean norm, which is no larger for p <= 2, or else of the largest size."""
+        """The dual of the Euclidean norm, which is no larger for p <= 2, or else of the largest size."""
         return "l2" if self.p <= 2.0 else "l1"
 
     def norm(self, x: Array) -> float:

@@ -50,7 +50,8 @@ class Definition(RewritingStep):
 def defined(draft: Draft) -> tuple[Draft, Definition] | None:
     """The model without the first variable that an equality defines, and may be replaced."""
     for i, constraint in enumerate(draft.model.constraints):
-        if constraint.relation != "eq":
+        # what a rewriting made may be of variables that the program as it is written does not have
+        if constraint.relation != "eq" or draft.constraints[i][0] == "new":
             continue
         for variable in draft.model.variables:
             if variable.name not in constraint.argument.variables or not (

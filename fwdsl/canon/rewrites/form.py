@@ -12,7 +12,7 @@ from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
 from ...light_dataclass import light_dataclass
-from ...model import Model, evaluate_dim, once_per_model
+from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
@@ -20,6 +20,7 @@ from ..form import Canonical
 from ..kinds import FormKind
 from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
+from .accumulated import Accumulated, accumulated
 from .definitions import defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
 from .duals import DualMachine, machine
@@ -30,6 +31,7 @@ from .slices import Slices, sliced
 from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
+    accumulated,
     plainer,
     machine,
     defined,
@@ -84,6 +86,8 @@ def rewritten_instance(instance: Instance) -> Instance | None:
             rows, columns = (evaluate_dim(d, instance.dims) for d in (step.rows, step.columns))
             if rows >= columns:
                 return None
+        if isinstance(step, Accumulated) and sizes_of(step.value.type, instance.dims)[step.value.axis] < 2:
+            return None
         if isinstance(step, Slices):
             n = evaluate_dim(instance.model.variable(step.name).type.array_shape[0], instance.dims)
             if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
@@ -193,7 +197,7 @@ class Rewritten:
         told = []
         for term in self.outer.terms:
             y = known.get(key_of_term(term.is_constraint, term.origin))
-            told.append(_turned(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+            told.append(_of_term(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
         return out, told
 
     def inward(self, x: Array, ys: Sequence[Array]) -> Array:
@@ -204,6 +208,8 @@ class Rewritten:
         for step in self.rewriting.steps:
             if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
+            elif isinstance(step, Accumulated):
+                made[step.name] = step.enter(AffineReader(self.outer.instance, places), x)
         for block in self.inner.blocks:
             if block.name in parts:
                 name, at = parts[block.name]
@@ -218,7 +224,7 @@ class Rewritten:
     def _written(self, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the program as it is written, by key."""
         pairs = zip(self.outer.terms, ys, strict=True)
-        return {key_of_term(t.is_constraint, t.origin): _turned(t, y) for t, y in pairs}
+        return {key_of_term(t.is_constraint, t.origin): _as_written(t, y) for t, y in pairs}
 
     @property
     def mirrors(self) -> bool:
@@ -232,7 +238,7 @@ class Rewritten:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
         fits = [
-            _turned(t, y)
+            _of_term(t, y)
             for y, t in zip(found, self.inner.terms, strict=True)
             if y is not None and y.size == t.map.rows
         ]
@@ -245,7 +251,7 @@ class Rewritten:
     def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
-        known = {self._key(t): _turned(t, y) for t, y in zip(inner.terms, ys, strict=True)}
+        known = {self._key(t): _as_written(t, y) for t, y in zip(inner.terms, ys, strict=True)}
         known.update({("point", b.name): x[b.slice] for b in inner.blocks})
         v = -inner.q
         for term, y in zip(inner.terms, ys, strict=True):
@@ -318,6 +324,13 @@ def inner_sense(model: Model) -> int:
     return 1 if model.sense == "minimize" else -1
 
 
-def _turned(term: SumTerm, y: Array) -> Array:
-    """The multiplier of the prediction as it is written from that of the term, or the other way."""
-    return y if term.turned is None else term.turned * y
+def _as_written(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the argument as it is written from that of the term."""
+    y = y if term.turned is None else term.turned * y
+    return y if term.unit == 1.0 else y / term.unit
+
+
+def _of_term(term: SumTerm, y: Array) -> Array:
+    """The multiplier of the term from that of its argument as it is written."""
+    y = y if term.turned is None else term.turned * y
+    return y if term.unit == 1.0 else y * term.unit

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ...files.target import unwritable, write_atomically
 from ...grammar.diagnostic import Diagnostic
-from ...readers.sources import parse_data_argument, parse_dim_argument
+from ...readers.sources import parse_data_argument, parse_dim_argument, parse_set_argument
 from ..arguments import Parser, add_file, add_json, whole
 from ..exits import OK, USAGE, CommandStop
 from ..opening import inputs_of, opened
@@ -135,15 +135,12 @@ def _options(model: Model, made: Mock, files: Mapping[str, str]) -> tuple[list[s
     """The options of the command to print: `--data`, `--set`, and `--dim` for sizes that no array shows."""
     from ...check.describe import dimensions, is_shown
 
-    data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items()]
-    params = [_setting(name, value) for name, value in made.params.items()]
+    arrays = {p.name for p in model.params}
+    data = [f"--data={n}={'coo:' if n in made.entries else ''}{path}" for n, path in files.items() if n not in arrays]
+    params = [f"{name}={value:g}" for name, value in made.params.items()]
+    params += [f"{name}={path}" for name, path in files.items() if name in arrays]
     hidden = [n for n in dimensions(model) if n in made.dims and not is_shown(n, model)]
     return data, params, [f"{n}={made.dims[n]}" for n in hidden]
-
-
-def _setting(name: str, value: Any) -> str:
-    """The text of `--set` for a number, a vector or a matrix."""
-    return f"{name}={value.tolist() if hasattr(value, 'tolist') else f'{value:g}'}".replace(" ", "")
 
 
 def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -> Bindings:
@@ -156,6 +153,6 @@ def _bindings(data: Sequence[str], params: Sequence[str], dims: Sequence[str]) -
         raise CommandStop(wrong, USAGE)
     return Bindings(
         sources=tuple(s for s in sources if not isinstance(s, Diagnostic)),
-        params={n: float(v) for n, _, v in (p.partition("=") for p in params)},
+        params=dict(s for s in map(parse_set_argument, params) if not isinstance(s, Diagnostic)),
         dims={n: int(v) for n, _, v in (d.partition("=") for d in dims)},
     )

@@ -62,12 +62,18 @@ def run(argv: Sequence[str], output: Output) -> int:
     session = opened_to_solve(name, known, bindings, output, outputs)
     with held_by_workers(session, known.workers, output) as session:
         form = session.canonicalise()
-        state, checkpoints = None, None
+        state, checkpoints, start = None, None, None
         if known.resume is not None or known.checkpoint is not None:
+            from ...solve.forms import Start
             from ..checkpoint import Checkpoints, resumed
 
             if known.resume is not None:
-                state, session.options = resumed(known.resume, form, session.options)
+                found, session.options = resumed(known.resume, form, session.options)
+                if isinstance(found, Start):
+                    start = found
+                    output.note(f"starts from {start.origin}")
+                else:
+                    state = found
             if known.checkpoint is not None:
                 checkpoints = Checkpoints(known.checkpoint, form, output)
         output.event("plan", {"plan": session.plan().to_json(everything=False)})
@@ -75,7 +81,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         control = Control()
         # open until the answer is told: a Ctrl-C that comes as solving ends must not lose it
         with interruptible(control):
-            solution = solve(session, output, control=control, resume=state, on_state=on_state)
+            solution = solve(session, output, start, control, state, on_state)
             # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
             unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
             save = partial(save_solution, known.out, solution, form, session.options)

@@ -62,7 +62,6 @@ FUNCTIONS: tuple[Foreign, ...] = (
     *alike(CVXPY, "symmetric_wrap skew_symmetric_wrap", "declare the data or variable `S: symmetric[n]`"),
     instead(CVXPY, "QuadForm", {"x, P": "quad_form(x, P)"}),
     # --- functions of one number
-    instead(CVXPY, "square_pos", told="the loss `squared_hinge(z, y)` is `max(0, 1 - y z)^2` for each sample"),
     instead(
         (C, V),
         "neg",

@@ -1,0 +1,93 @@
+"""Matrices that Python gives in blocks of rows are never in memory as a whole, and give the bits of those that are."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from fwdsl.bind import bindings
+from fwdsl.errors import DataError
+from fwdsl.readers.in_blocks import piled
+from fwdsl.readers.row_blocks import DenseRows, SparseRows
+from tests.cluster.programs import D, N, data, problem, same
+
+X, TARGETS = data()
+SPARSE, _ = data(sparse=True)
+
+
+def generated():
+    for a in range(0, N, 1700):
+        yield X[a : a + 1700]
+
+
+def generated_sparse():
+    for a in range(0, N, 1700):
+        yield SPARSE[a : a + 1700]
+
+
+GIVEN = {
+    "array": lambda: da.from_array(X, chunks=(1500, 25)),
+    "frame": lambda: dd.from_pandas(pd.DataFrame(X, columns=[f"c{i}" for i in range(D)]), npartitions=4),
+    "function": lambda: generated,
+    "iterator": lambda: iter([X[:10], X[10:]]),
+}
+
+
+@pytest.fixture
+def outgrown(monkeypatch, tmp_path):
+    """All matrices outgrow memory."""
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_blocks_have_the_bits_of_the_whole(kind, outgrown, monkeypatch):
+    whole = problem("simplex", X, TARGETS).solve()
+    found = problem("simplex", GIVEN[kind](), TARGETS).solve(memory="8GB")
+    held = found.instance.values["X"]
+    assert isinstance(held, DenseRows) and same(whole, found)
+    assert all(str(outgrown) in file for file in held.files)
+
+
+def test_the_rows_go_with_the_matrix(outgrown):
+    found, _ = piled(generated, "X", 0)
+    assert isinstance(found, DenseRows) and len(list(outgrown.glob("rows-*"))) == 1
+    del found
+    assert not list(outgrown.glob("rows-*"))
+
+
+def test_sparse_blocks(outgrown):
+    found, _ = piled(generated_sparse, "X", 0)
+    assert isinstance(found, SparseRows) and (found.rows(0, N) != SPARSE).nnz == 0
+    inside, _ = piled(generated_sparse, "X", None)
+    assert sp.issparse(inside) and (inside != SPARSE).nnz == 0
+
+
+def test_small_blocks_stay_in_memory_and_columns_keep_their_names():
+    found, names = piled(GIVEN["frame"](), "X", None)
+    assert isinstance(found, np.ndarray) and np.array_equal(found, X) and names[:2] == ("c0", "c1")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda: iter([]), "read once"),
+        (lambda: iter([X[:5], X[:5, :3]]), "3 columns in block 2 and 60 before"),
+        (lambda: iter([X[0]]), "no matrix of numbers as block 1"),
+        (lambda: (1 / 0 for _ in range(2)), "division by zero"),
+    ],
+)
+def test_what_is_no_block_is_told(given, words):
+    with pytest.raises(DataError, match=words) as error:
+        problem("simplex", given(), TARGETS).solve()
+    assert error.value.code == "FW4532"
+
+
+def test_workers_read_blocks_of_dask_that_were_never_pulled(client, outgrown):
+    array = GIVEN["array"]()
+    found = problem("simplex", array, TARGETS).solve(client=client)
+    assert found.instance.values["X"].files and same(problem("simplex", X, TARGETS).solve(), found)

@@ -1,0 +1,77 @@
+"""Unknowns that are matrices in cones of their own: the reduced system has the answers of the whole one."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.interior.directions import scalings_of
+from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
+from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.interior.sizes import size_of
+from tests.interior.test_runs import sized
+from tests.runs import stepped
+
+TEXTS = {
+    "a diagonal": "var X: psd[n], t: vector[n] in box(0, 1)\nminimize trace(C @ X) + sum_squares(t)\nsubject to diag(X) - 2 * t <= 1, sum(X) == 2\n",
+    "a sum of squares": "var X: psd[n]\nminimize sum_squares(X - C)\nsubject to diag(X) == 1, X[0, 1] <= 0.2\n",
+    "two matrices": "var X: psd[n], Y: psd[n]\nminimize trace(C @ X) + trace(Y)\nsubject to diag(X) == 1, diag(X) + diag(Y) >= 3\n",
+}
+
+
+def problem_of(name: str, n: int = 7) -> fw.Problem:
+    C = np.random.default_rng(2).standard_normal((n, n))
+    return fw.parse("data C: symmetric[n]\n" + TEXTS[name]).bind(C=C + C.T)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_complement_has_the_answers_of_the_whole_system(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, objectives, scalings = [], [], None
+    for kind in ("whole", "condensed"):
+        monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form, kind=kind: sized(form, kind))
+        run = stepped(problem_of(name), "interior", 4)
+        assert isinstance(run, InteriorRun)
+        assert (run.systems.matrices is not None) == (kind == "condensed")
+        draw = np.random.default_rng(1)
+        p, r = draw.standard_normal(run.c.size), draw.standard_normal(run.b.size)
+        # a rotation of a scaling is one too
+        scalings = scalings or scalings_of(run.batches, run.state.s, run.state.z)
+        system = run.systems.at(run.batches, scalings)
+        answers.append((*system(p, r), *system.products(p, r)))
+        found = problem_of(name).solve(method="interior", tol=1e-8)
+        assert found.status == "optimal"
+        objectives.append(found.objective)
+    for whole, reduced in zip(*answers, strict=True):
+        assert reduced == pytest.approx(whole, rel=1e-6, abs=1e-6 * float(np.abs(whole).max()))
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-7)
+
+
+def test_the_largest_cut_is_solved_by_it() -> None:
+    """As cvxpy has it, in a system of as many rows as the graph has nodes."""
+    n = 24
+    C = np.random.default_rng(2).standard_normal((n, n))
+    C = C + C.T
+    text = "data C: symmetric[n]\nvar X: psd[n]\nmaximize trace(C @ X)\nsubject to diag(X) == 1\n"
+    problem = fw.parse(text).bind(C=C)
+    assert size_of(problem.canonical).kind == "condensed"
+    found = problem.solve(method="interior")
+    X = cp.Variable((n, n), PSD=True)
+    expected = cp.Problem(cp.Maximize(cp.trace(C @ X)), [cp.diag(X) == 1]).solve(solver=cp.CLARABEL)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(expected, rel=1e-5)
+
+
+def test_other_systems_are_left_alone() -> None:
+    """A cone of an expression of the unknowns, or bounds of its entries that outnumber them."""
+    texts = (
+        "var X: symmetric[n]\nminimize trace(C @ X)\nsubject to X - C in psd, trace(X) >= 1, diag(X) == 1\n",
+        "var X: psd[n]\nminimize trace(C @ X)\nsubject to trace(X) == 1, 0.5 - X in nonnegative\n",
+    )
+    C = np.eye(6)
+    for text, few in zip(texts, (True, False), strict=True):
+        run = stepped(fw.parse("data C: symmetric[n]\n" + text).bind(C=C), "interior", 1)
+        assert isinstance(run, InteriorRun)
+        found = MatrixUnknowns.of(run.A, run.P, run.batches, run.program.equations)
+        assert (found is not None) == few
