@@ -119,21 +119,6 @@ FUNCTIONS: tuple[Foreign, ...] = (
         {"X, k": "-sum_largest_eigs(-X, k)"},
         "it is concave, as the sum of the largest ones of -X is convex",
     ),
-    instead(
-        (C,),
-        "matrix_frac",
-        told="x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
-    ),
-    *alike(
-        CONVEX,
-        "matrixfrac",
-        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
-    ),
-    *alike(
-        (C,),
-        "MatrixFrac",
-        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
-    ),
     *alike(
         (C, V),
         "von_neumann_entr quantum_rel_entr quantum_cond_entr quantum_entropy quantum_relative_entropy trace_logm trace_mpower lieb_ando",
