@@ -14,11 +14,6 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
-<<<<<<< HEAD
-from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.epigraphs import on_kernels
-=======
->>>>>>> cluster
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
@@ -70,16 +65,6 @@ MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
 
-<<<<<<< HEAD
-def _fast(term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
-    f = term.f
-    if isinstance(f, LossFunction):
-        return FastLoss(f, pool, term.map.leaves)
-    return FastRows(f, pool, term.map.leaves) if isinstance(f, VectorLossFunction) else FastVector(on_kernels(f))
-
-
-=======
->>>>>>> cluster
 class PreparedProblem:
     """The canonical problem on kernels.
 

@@ -21,6 +21,7 @@ from typing import Any
 from fwdsl.atoms.base import MatrixLike, VectorFunction
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.backends.epigraphs import on_kernels
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import storage_of
 from fwdsl.backends.kernels.pool import Pool
@@ -49,7 +50,7 @@ class Table:
 
     def function(self, term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
         """The function of a term."""
-        return self.vector(term.f) if isinstance(term.f, VectorFunction) else self.loss(term, pool)
+        return self.vector(on_kernels(term.f)) if isinstance(term.f, VectorFunction) else self.loss(term, pool)
 
 
 NUMBA = Table()
