@@ -46,7 +46,7 @@ class Table:
 
     def vector(self, f: VectorFunction) -> FastVector:
         """A norm, a set or a pair."""
-        return FastVector(f)
+        return FastVector(on_kernels(f))
 
     def function(self, term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
         """The function of a term."""

@@ -121,6 +121,11 @@ class Loss(ABC):
         return np.zeros_like(b), np.full_like(b, np.inf)
 
     @staticmethod
+    def size_naive(b: Array, p: Array) -> Array:
+        """The size of a loss that is infinite at 0, by its target: 0 where that tells none, as for a logarithm, whose unit shifts it."""
+        return np.zeros_like(b)
+
+    @staticmethod
     def ends_open(p: Array) -> tuple[bool, bool]:
         """True where the conjugate is infinite at the lower, and at the upper end of its domain, if that is finite."""
         return False, False
@@ -225,6 +230,15 @@ class LossFunction:
         values = self.loss.value_naive(z, b, self.p)
         # what has no weight is 0 even where its value is infinite
         return float(w @ (values if self._weighs_all else np.where(w > 0.0, values, 0.0)))
+
+    def size_at(self, z: Array) -> float:
+        """The size of the sum, for what is measured beside it: where a loss is infinite at a prediction, its own measure of size counts."""
+        value = abs(self.value(z))
+        if math.isfinite(value) or not self.loss.has_domain:
+            return value
+        each = np.abs(self.loss.value_naive(z, self.b, self.p))
+        found = np.where(np.isfinite(each), each, self.loss.size_naive(self.b, self.p))
+        return float(self.w @ np.where(self.w > 0.0, found, 0.0))
 
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves

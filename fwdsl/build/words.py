@@ -14,14 +14,16 @@ from .expression import Expression, SetExpression
 from .leaves import UseKind
 
 F = TypeVar("F", bound=Callable[..., object])
-Made = Callable[..., Expression] | Callable[..., SetExpression] | SetExpression
+Made = (
+    Callable[..., Expression] | Callable[..., SetExpression] | Callable[..., Expression | SetExpression] | SetExpression
+)
 
 
 def word(name: str) -> Made:
     """The Python object for a function or set of the language, such as `norm1`; `KeyError` for any other word."""
     function = function_named(name)
     if function is not None:
-        return _function(function)
+        return _of_either(function, SETS[name]) if name in SETS else _function(function)
     record = SETS[name]
     return _set(record) if record.parameters else SetExpression(tree.Name(name))
 
@@ -49,6 +51,19 @@ def _set(word: SetWord) -> Callable[..., SetExpression]:
         return SetExpression(_call(word, args, keywords)[0])
 
     return _dressed(call, word, "SetExpression")
+
+
+def _of_either(function: Word, of_sets: SetWord) -> Callable[..., Expression | SetExpression]:
+    """A word that makes a set of a set, and an expression of anything else: `vec`."""
+    of_values, of_members = _function(function), _set(of_sets)
+
+    def call(*args: object, **keywords: object) -> Expression | SetExpression:
+        made = any(isinstance(value, SetExpression) for value in (*args, *keywords.values()))
+        return (of_members if made else of_values)(*args, **keywords)
+
+    _dressed(call, function, "Expression | SetExpression")
+    call.__doc__ = f"{function.summary} Of a set: {of_sets.summary}"
+    return call
 
 
 def _call(word: Word, args: tuple[object, ...], keywords: dict[str, object]) -> tuple[tree.Call, list[Built]]:

@@ -79,7 +79,11 @@ class Canonical:
     @cached_property
     def scale(self) -> float:
         """The sum of the sizes of the objective's finite terms at zero: a part of S ("What an answer promises" in docs/language.md)."""
-        sizes = [abs(t.f.value(t.map.offset)) for t in self.terms if not t.is_constraint]
+        sizes = [
+            t.f.size_at(t.map.offset) if isinstance(t.f, LossFunction) else abs(t.f.value(t.map.offset))
+            for t in self.terms
+            if not t.is_constraint
+        ]
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
     @cached_property

@@ -534,11 +534,12 @@ _SECOND_SIZE = Parameter("k", optional=True)
 class FunctionWord(Word):
     """A function of algebra. One that `reduces` makes one number of a loss over samples, or of the entries of an expression.
 
-    One that `averages` then divides by their number.
+    One that `averages` then divides by their number. One that `sums_products` makes one number of weights and of losses or functions of entries.
     """
 
     reduces: bool = False
     averages: bool = False
+    sums_products: bool = False
 
 
 FUNCTIONS: dict[str, FunctionWord] = {
@@ -581,7 +582,9 @@ FUNCTIONS: dict[str, FunctionWord] = {
             reduces=True,
             averages=True,
         ),
-        FunctionWord(name="dot", formula="The inner product of two vectors.", parameters=values("a", "b")),
+        FunctionWord(
+            name="dot", formula="The inner product of two vectors.", parameters=values("a", "b"), sums_products=True
+        ),
         FunctionWord(
             name="hstack",
             formula="Numbers and vectors one after the other, or matrices beside each other.",

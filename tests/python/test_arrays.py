@@ -43,6 +43,13 @@ def test_a_call_makes_the_model_of_its_text(text: str) -> None:
     assert argument(built) == argument(read)
 
 
+def test_vec_is_of_sets_too() -> None:
+    X = fw.matrix(2, 3, name="X")
+    problem = fw.minimize(fw.sum_squares(fw.vec(X) - np.arange(6.0)), X.in_(fw.vec(fw.simplex(1))))
+    assert "X in vec(simplex(1))" in problem.to_fw() and "sum_squares(vec(X)" in problem.to_fw()
+    assert np.asarray(problem.solve()["X"]).sum() == pytest.approx(1.0, abs=1e-6)
+
+
 def test_a_kernel_is_data() -> None:
     x = fw.vector(3, name="x")
     problem = fw.minimize(fw.sum_squares(fw.conv(np.array([1.0, -1.0]), x) - B) + fw.norm1(x))

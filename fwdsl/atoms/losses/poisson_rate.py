@@ -28,6 +28,11 @@ class PoissonRate(Loss):
         return False, True
 
     @staticmethod
+    def size_naive(b: Array, p: Array) -> Array:
+        """b, the size of its terms."""
+        return b
+
+    @staticmethod
     def tangent(z, b, p):
         if z > 0.0:
             return (z - b + b * math.log(b / z), 1.0 - b / z) if b > 0.0 else (z, 1.0)
