@@ -55,7 +55,8 @@ def plan(text: str) -> Plan:
 def of_loss(name: str) -> tuple[Standard, ...]:
     """Programs with a loss: with a ridge, an l1 penalty, within an l1 ball, and alone."""
     word = LOSSES[name]
-    target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[word.target]
+    numbers = "vector[n] in nonnegative" if word.nonnegative_target else "vector[n]"
+    target = {"real": numbers, "signs": "signs[n]", "labels": "labels[n, k]"}[word.target]
     w = "matrix[p, k]" if word.scores else "vector[p]"
     data, goal = f"data X: matrix[n, p], y: {target}\n", f"var w: {w}\nminimize mean({name}(X @ w, y))"
     head = f"{data}param mu: positive\n{goal}"
