@@ -55,6 +55,9 @@ def plan(text: str) -> Plan:
 def of_loss(name: str) -> tuple[Standard, ...]:
     """Programs with a loss: with a ridge, an l1 penalty, within an l1 ball, and alone."""
     word = LOSSES[name]
+    if word.entrywise:
+        # a function of entries has no target, and its programs are its users' own
+        return ()
     numbers = "vector[n] in nonnegative" if word.nonnegative_target else "vector[n]"
     target = {"real": numbers, "signs": "signs[n]", "labels": "labels[n, k]"}[word.target]
     w = "matrix[p, k]" if word.scores else "vector[p]"
