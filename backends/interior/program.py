@@ -115,7 +115,7 @@ class ConicProgram:
 
     @cached_property
     def constant(self) -> float:
-        """What the objective of the canonical problem has beside that of the program."""
+        """The part of the canonical problem's objective that is not of the program's."""
         total = self.canonical.constant
         for p in self.parts:
             total += p.form.constant
