@@ -115,11 +115,7 @@ class ConicProgram:
 
     @cached_property
     def constant(self) -> float:
-<<<<<<< HEAD
         """The constant that the objective of the canonical problem has beside that of the program."""
-=======
-        """The part of the canonical problem's objective that is not of the program's."""
->>>>>>> doors
         total = self.canonical.constant
         for p in self.parts:
             total += p.form.constant
