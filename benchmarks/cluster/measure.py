@@ -124,10 +124,9 @@ def tell_solves(problem: fw.Problem, held: Session, threads: int) -> None:
     began = time.perf_counter()
     two = held.solve()
     together = time.perf_counter() - began
-    same = np.array_equal(one["w"], two["w"]) and one.gap == two.gap
-    print(
-        f"A solve to 1e-6: {alone:.1f} s in one process, {together:.1f} s with workers once they have the rows; the same bits: {'yes' if same else 'NO'}.\n"
-    )
+    same = "yes" if np.array_equal(one["w"], two["w"]) and one.gap == two.gap else "NO"
+    took = f"{alone:.1f} s in one process, {together:.1f} s with workers once they have the rows"
+    print(f"A solve to 1e-6: {took}; the same bits: {same}.\n")
 
 
 def tell_predictions(measured: Transport) -> None:
