@@ -9,7 +9,8 @@ import numpy as np
 from .written import Stated, Written, generator, program
 
 
-def _trend(n: int) -> Written:
+def trend(n: int) -> Written:
+    """A piecewise linear trend in n points."""
     rng = generator(201)
     slopes = np.repeat(rng.standard_normal(10), -(-n // 10))[:n]
     y = np.cumsum(slopes) * 20.0 / n + 0.3 * rng.standard_normal(n)
@@ -29,13 +30,13 @@ minimize 1/2 * sum_squares(x - y) + 50 * norm1(diff(x, 2))
 @program("signals")
 def trend_filter_500() -> Written:
     """A piecewise linear trend in 500 points."""
-    return _trend(500)
+    return trend(500)
 
 
 @program("signals")
 def trend_filter_2000() -> Written:
     """A piecewise linear trend in 2,000 points."""
-    return _trend(2000)
+    return trend(2000)
 
 
 @program("signals")

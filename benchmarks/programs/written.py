@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -16,11 +16,17 @@ Stated = tuple[Any, list[Any]]
 
 @dataclass(frozen=True)
 class Written:
-    """`text` is a program in the language; `state(cp)` says the same in CVXPY, whose module it is given."""
+    """`text` is a program in the language; `state(cp)` says the same in CVXPY, whose module it is given.
+
+    `solvers` are those of CVXPY that are tried at its size, where not all are. `peers` are others, by name: each gives the value that it finds
+    at its own tolerance.
+    """
 
     text: str
     data: Arrays
     state: Callable[[Any], Stated]
+    solvers: tuple[str, ...] = ()
+    peers: Mapping[str, Callable[[], float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Case:
 
 
 CASES: dict[str, Case] = {}
+LARGE: dict[str, Case] = {}
+"""The programs of the kind "large", which are run apart."""
 
 
 def program(kind: str) -> Callable[[Callable[[], Written]], Callable[[], Written]]:
@@ -47,7 +55,7 @@ def program(kind: str) -> Callable[[Callable[[], Written]], Callable[[], Written
         name = make.__name__.replace("_", " ")
         kept = cache(make)
         kept.__doc__ = make.__doc__
-        CASES[name] = Case(name, kind, kept)
+        (LARGE if kind == "large" else CASES)[name] = Case(name, kind, kept)
         return make
 
     return register

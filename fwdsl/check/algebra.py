@@ -148,6 +148,13 @@ def stacked(parts: Sequence[Expr], below: bool = False, span: Span = NOWHERE) ->
     return make("vstack" if below else "hstack", shapes.of_shape(shape), parts, sign=sign, span=span)
 
 
+def weighted_rows(weights: Expr, x: Expr) -> Expr:
+    """diag(weights) @ x: each row of a matrix times its weight."""
+    n = weights.type.array_shape[0]
+    rows = make("diag", Type("symmetric", (n, n)), (weights,), span=weights.span)
+    return matmul(rows, x, shapes.plain(x.type), x.span)
+
+
 def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
     """The numbers of all parts, one after the other; the parts keep their shapes, unlike those of `stacked`."""
     longest = max((p.type.array_shape for p in parts), key=len)

@@ -186,7 +186,13 @@ def _with_weight(s: Summand, weight: Expr) -> Summand:
     """A summand times a weight for each sample. Scalar factors of the weight move into the coefficient."""
     coefficient, weight = split_scale(s.coefficient, weight)
     if isinstance(s.body, Expr):
-        return replace(s, coefficient=coefficient, body=algebra.multiply(weight, s.body, shapes.plain(weight.type)))
+        body = s.body
+        if shapes.has_two_axes(body.type) and shapes.has_one_axis(weight.type):
+            # what stands beside a loss of a matrix has a value for each entry, and the loss one for each row
+            body = algebra.weighted_rows(weight, body)
+        else:
+            body = algebra.multiply(weight, body, shapes.plain(weight.type))
+        return replace(s, coefficient=coefficient, body=body)
     old = s.body.weights if s.body.per_sample else s.weight
     new = weight if old is None else algebra.multiply(old, weight, old.type)
     if s.body.per_sample:

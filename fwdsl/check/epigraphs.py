@@ -7,7 +7,7 @@ from math import isinf
 
 from ..grammar import tree
 from ..grammar.source import Span
-from ..model import ConstraintDecl, Dim, Expr, Type
+from ..model import ConstraintDecl, Dim, Expr
 from ..words import CONVEX
 from . import algebra, shapes, signs
 from .atoms import report_weight
@@ -55,10 +55,7 @@ def with_weights_in_rows(body: AppliedAtom) -> AppliedAtom:
     """A function of each row that grows as its argument does, its weights as factors of the rows; any other function as it is."""
     if body.weights is None or body.kind != "function" or not CONVEX[body.atom].grows_evenly:
         return body
-    x, w = body.argument, body.weights
-    n = w.type.array_shape[0]
-    rows = algebra.make("diag", Type("symmetric", (n, n)), (w,), span=w.span)
-    return replace(body, argument=algebra.matmul(rows, x, shapes.plain(x.type), x.span), weights=None)
+    return replace(body, argument=algebra.weighted_rows(body.weights, body.argument), weights=None)
 
 
 def _fits(ctx: Context, convex: list[Summand], bodies: list[AppliedAtom], samples: Dim | None, span: Span) -> bool:
