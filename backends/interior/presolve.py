@@ -225,8 +225,27 @@ class _Search:
         doubt = np.flatnonzero(same & (length[1:] > 1))
         if doubt.size:
             same[doubt] = self._are_multiples(start[rows[doubt]], start[rows[doubt + 1]], length[doubt])
-        heads = np.flatnonzero(np.concatenate([[True], ~same]))
-        return self._tightest(rows, lead, first, length == 1, heads)
+        if self._says_nothing(rows, lead, length, same):
+            return None
+        return self._tightest(rows, lead, first, length == 1, np.flatnonzero(np.concatenate([[True], ~same])))
+
+    def _says_nothing(self, rows: Index, lead: Array, length: Index, same: NDArray[np.bool_]) -> bool:
+        """True if no form has more than a bound on each side, and these do not meet: a box is like that, and most programs are. `same` tells
+        rows that are multiples of those before them."""
+        if self.equations and np.any((length == 1) & (rows < self.equations)):
+            return False
+        at = np.flatnonzero(same)
+        if not at.size:
+            return True
+        one, two = lead[at], lead[at + 1]
+        if np.any(one * two > 0.0) or np.any(at[1:] == at[:-1] + 1):
+            return False
+        if self.equations and min(rows[at].min(), rows[at + 1].min()) < self.equations:
+            return False
+        room = self.b[rows[at]] / np.abs(one) + self.b[rows[at + 1]] / np.abs(two)
+        return bool(
+            np.all(room > ROUNDING * (self.size[rows[at]] / np.abs(one) + self.size[rows[at + 1]] / np.abs(two)))
+        )
 
     def _drop_empty(self, rows: Index) -> None:
         """Rows without an entry; what substitution left of b may be rounding."""
@@ -261,8 +280,6 @@ class _Search:
         if np.any(lo - hi > rounding):
             raise _LeaveAlone
         meets = single[heads] & (lo >= hi) & self.may_go[first[heads]]
-        if heads.size == rows.size and not meets.any():
-            return None
         number = np.repeat(np.arange(heads.size), np.diff(heads, append=rows.size))
         of_equation = np.logical_or.reduceat(equal, heads)[number]
         upper = _first_of_each(np.where(of_equation, equal, up & (value == hi[number])), number, heads.size)
@@ -306,14 +323,14 @@ class _Search:
     def _defined(self) -> _Defined:
         """The unknowns without curvature that an equation alone sees, one of an equation."""
         able = self.live & self.may_go & ~self.curved & (self.seen == 1)
-        at = np.flatnonzero(able[self.column] & (self.row < self.equations)) if self.equations else np.zeros(0, np.intp)
-        at = at[self.rows_may_go[self.row[at]] & ~self.dropped[self.row[at]]]
-        if at.size:
+        at = np.zeros(0, dtype=np.intp)
+        if self.equations and able.any():
+            at = np.flatnonzero(able[self.column] & (self.row < self.equations))
+            at = at[self.rows_may_go[self.row[at]] & ~self.dropped[self.row[at]]]
             largest = np.zeros(self.count)
             np.maximum.at(largest, self.row, np.abs(self.entry))
             at = at[np.abs(self.entry[at]) >= LEAST * largest[self.row[at]]]
-        _, once = np.unique(self.row[at], return_index=True)
-        at = at[once]
+            at = at[np.unique(self.row[at], return_index=True)[1]]
         return _Defined(self.column[at], self.row[at], self.entry[at])
 
 
