@@ -86,8 +86,8 @@ class Interior(Method):
         """The rows and unknowns that it takes out of the conic program."""
         if not any(t.is_constraint for t in form.terms):
             return ()
-        from fwdsl.backends.interior.presolve import presolved
+        from fwdsl.backends.interior.presolve import Presolved, presolved
         from fwdsl.backends.interior.program import ConicProgram
 
-        taken = presolved(ConicProgram.of(form, lambda: None), lambda: None).taken
-        return () if taken is None else (f"presolve: {taken.counts.describe()}",)
+        found = presolved(ConicProgram.of(form, lambda: None), lambda: None)
+        return (f"presolve: {found.taken.counts.describe()}",) if isinstance(found, Presolved) else ()

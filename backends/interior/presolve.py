@@ -19,7 +19,6 @@ Source: Andersen, Andersen, "Presolving in linear programming", 1995.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,12 +123,30 @@ class Taken:
         return found
 
 
+@light_dataclass
+class Presolved(ConicProgram):
+    """What is left of a program: P, c, A, b and the rows are its own, and its points lead to those of the whole one."""
+
+    taken: Taken
+
+    def point(self, v: Array, tau: float = 1.0) -> Array:
+        return self.taken.whole.point(self.taken.unknowns(v, tau))
+
+    def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
+        v = self.taken.unknowns(v, tau)
+        return self.taken.whole.multipliers(v, self.taken.multipliers(v, z, tau), tau)
+
+    @property
+    def unknowns(self) -> Index:
+        return self.taken.columns
+
+
 def presolved(program: ConicProgram, look: Look) -> ConicProgram:
     """The program without what needs no step; itself where nothing is found, or where no constraint is a row."""
     if not any(t.is_constraint for t in program.canonical.terms):
         return program
-    found = _Search(program).run(look)
-    return program if found is None else _without(program, found)
+    taken = _Search(program).run(look)
+    return program if taken is None else _without(program, taken)
 
 
 class _LeaveAlone(Exception):
@@ -362,7 +379,7 @@ def _columns(P: Any) -> NDArray[np.bool_]:
     return np.bincount(P.indices[P.data != 0.0], minlength=P.shape[1]) > 0
 
 
-def _without(program: ConicProgram, taken: Taken) -> ConicProgram:
+def _without(program: ConicProgram, taken: Taken) -> Presolved:
     """The program without what was taken out."""
     rows, columns, value = taken.rows, taken.columns, taken.value
     b, c = program.b - program.A @ value, program.c + program.P @ value
@@ -372,8 +389,8 @@ def _without(program: ConicProgram, taken: Taken) -> ConicProgram:
     P = program.P
     P = P[np.ix_(columns, columns)] if isinstance(P, np.ndarray) else csr_array(P[columns][:, columns])
     A = csr_array(program.A[rows][:, columns])
-    batches = _batches(program.batches, rows)
-    return replace(program, P=P, c=c[columns], A=A, b=b[rows], rows=program.rows[rows], batches=batches, taken=taken)
+    left = c[columns], A, b[rows], program.rows[rows], _batches(program.batches, rows)
+    return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken)
 
 
 def _batches(batches: Sequence[Batch], rows: Index) -> tuple[Batch, ...]:

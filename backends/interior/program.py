@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block, SumTerm
 from fwdsl.light_dataclass import light_dataclass
-
-if TYPE_CHECKING:
-    from fwdsl.backends.interior.presolve import Taken
 
 Index = NDArray[np.intp]
 
@@ -83,7 +80,6 @@ class ConicProgram:
     b: Array
     rows: Index  # the row of the parts that is at a place of A
     batches: tuple[Batch, ...]
-    taken: Taken | None = None  # what was taken out of it: P, c, A, b and the rows are those of what is left
 
     @classmethod
     def of(cls, canonical: Canonical, look: Look) -> ConicProgram:
@@ -101,15 +97,11 @@ class ConicProgram:
         return cls(canonical, T, tuple(parts), P, c, A, b, rows, batches)
 
     def point(self, v: Array, tau: float = 1.0) -> Array:
-        """x of v, for tau times the numbers that fixed unknowns have."""
-        v = v if self.taken is None else self.taken.unknowns(v, tau)
+        """x of v, for tau times the numbers of the program."""
         return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
 
     def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
         """The slopes y_i of the functions of the sum, for tau times the offsets: 0 for those of a ray."""
-        if self.taken is not None:
-            v = self.taken.unknowns(v, tau)
-            return self.taken.whole.multipliers(v, self.taken.multipliers(v, z, tau), tau)
         m = np.empty(self.rows.size)
         m[self.rows] = z
         ys = []
@@ -123,19 +115,9 @@ class ConicProgram:
         return ys
 
     @property
-    def first_unknowns(self) -> Index:
-        """The places in the whole program of its unknowns that the canonical problem has too."""
-        first = self.reduced.shape[1]
-        return np.arange(first) if self.taken is None else self.taken.columns[self.taken.columns < first]
-
-    @property
-    def places_of_unknowns(self) -> Index:
-        """The place of each unknown of the whole program; -1 of those that were taken out."""
-        if self.taken is None:
-            return np.arange(self.c.size)
-        found = np.full(self.taken.whole.c.size, -1)
-        found[self.taken.columns] = np.arange(self.c.size)
-        return found
+    def unknowns(self) -> Index:
+        """The places of the unknowns among those of all parts."""
+        return np.arange(self.c.size)
 
     @property
     def equations(self) -> int:

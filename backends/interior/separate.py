@@ -105,8 +105,11 @@ class Separate:
         """Separate the groups of A = diag(e) program.A diag(d)."""
         place = np.zeros(sum(p.form.offset.size for p in program.parts), dtype=np.intp)
         place[program.rows] = np.arange(program.rows.size)
-        first_ones, column = program.first_unknowns, program.places_of_unknowns
-        columns = first_ones.size
+        unknowns = program.unknowns
+        of_x = unknowns[unknowns < program.reduced.shape[1]]
+        columns = of_x.size
+        column = np.full(max(p.extra + p.form.extra for p in program.parts), -1)
+        column[unknowns] = np.arange(unknowns.size)
         kept, others = np.ones(d.size, dtype=bool), np.ones(e.size, dtype=bool)
         maps, groups, first = [], [], 0
         for part in program.parts:
@@ -118,7 +121,7 @@ class Separate:
                 groups.append(Group(_short(rows), _short(own), _short(first + g.z), of_z, of_own, g.partners))
                 kept[own], others[rows] = False, False
             if found:
-                maps.append(part.K if columns == part.K.shape[1] else part.K[:, first_ones])
+                maps.append(part.K if columns == part.K.shape[1] else part.K[:, of_x])
                 first += part.form.size
         K: Any = vstack([csr_array((0, columns)), *maps], format="csr") @ diags_array(d[:columns])
         if K.nnz > DENSE_SHARE * K.shape[0] * K.shape[1]:

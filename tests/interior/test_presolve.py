@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
-from fwdsl.backends.interior.presolve import Counts, presolved
+from fwdsl.backends.interior.presolve import Counts, Presolved, presolved
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import size_of
@@ -80,10 +80,12 @@ def messy(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def program_of(problem: fw.Problem) -> ConicProgram:
+def program_of(problem: fw.Problem) -> Presolved | None:
+    """What is left of its program; None if that is all."""
     form = problem.canonical.dense
     assert form is not None
-    return presolved(ConicProgram.of(form, lambda: None), lambda: None)
+    found = presolved(ConicProgram.of(form, lambda: None), lambda: None)
+    return found if isinstance(found, Presolved) else None
 
 
 def reference(d: dict[str, np.ndarray], name: str) -> float:
@@ -98,8 +100,9 @@ def test_the_answer_is_that_of_the_program_as_written(name: str, seed: int) -> N
     """The bound rests on multipliers of all rows, those that were taken out among them: the verifier sees no other program."""
     d = messy(seed)
     problem = fw.parse(ROWS.format(OBJECTIVES[name][0])).bind(**d)
-    taken = program_of(problem).taken
-    assert taken is not None
+    program = program_of(problem)
+    assert program is not None
+    taken = program.taken
     assert taken.counts.empty >= 3
     assert taken.counts.duplicate + taken.counts.bounds > 0
     assert taken.counts.fixed > 0
@@ -115,8 +118,8 @@ def test_points_of_what_is_left_are_points_of_the_whole(name: str) -> None:
     """At any v and z: what stationarity and the rows miss in the whole program is what they miss in what is left, and nothing elsewhere."""
     for seed in range(6):
         program = program_of(fw.parse(ROWS.format(OBJECTIVES[name][0])).bind(**messy(seed)))
+        assert program is not None
         taken, rng = program.taken, np.random.default_rng(seed)
-        assert taken is not None
         whole = taken.whole
         v, z, tau = rng.standard_normal(program.c.size), rng.standard_normal(program.b.size), 0.7
         x = taken.unknowns(v, tau)
@@ -155,7 +158,7 @@ def test_units_do_not_count(of: str, unit: float) -> None:
             lo=-20.0 * column,
             hi=20.0 * column,
         )
-        assert program_of(problem).taken is not None
+        assert program_of(problem) is not None
         found = problem.solve(method="interior")
         assert found.status == "optimal"
         size = max(1.0, 20.0 * float(np.abs(d["c"]).sum()))
@@ -201,7 +204,7 @@ def test_equations_that_define_an_unknown() -> None:
     """y and s are seen by one equation each."""
     problem = small()
     program = program_of(problem)
-    assert program.taken is not None
+    assert program is not None
     assert program.taken.counts == Counts(0, 0, 1, 1, 5, 0)
     assert program.c.size == 2
     found, other = problem.solve(method="interior", tol=1e-8), problem.solve(method="pdhg", tol=1e-8)
@@ -226,7 +229,7 @@ def test_nothing_is_taken_where_nothing_is_found() -> None:
     data = {"A": rng.standard_normal((6, 4)), "b": rng.random(6), "c": rng.standard_normal(4)}
     text = "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n] in nonnegative\nminimize {}\n"
     for rest in ("dot(c, x)\nsubject to A @ x <= b, x <= 5", "dot(c, x) + sum(absolute(A @ x, b))\nsubject to x <= 5"):
-        assert program_of(fw.parse(text.format(rest)).bind(**data)).taken is None
+        assert program_of(fw.parse(text.format(rest)).bind(**data)) is None
 
 
 def test_a_chain_of_equations_fixes_one_unknown_after_the_other() -> None:
@@ -235,9 +238,9 @@ def test_a_chain_of_equations_fixes_one_unknown_after_the_other() -> None:
     E, f = np.eye(n) - np.eye(n, k=-1), np.ones(n)
     text = "data E: matrix[n, n], f: vector[n]\nvar x: vector[n], t: real\nminimize sum_squares(x) + t\nsubject to E @ x == f, sum(x) <= t\n"
     problem = fw.parse(text).bind(E=E, f=f)
-    taken = program_of(problem).taken
-    assert taken is not None
-    assert 1 < taken.counts.fixed < n
+    program = program_of(problem)
+    assert program is not None
+    assert 1 < program.taken.counts.fixed < n
     found = problem.solve(method="interior", tol=1e-8)
     assert found.status == "optimal"
     x = np.arange(1.0, n + 1.0)
@@ -247,7 +250,7 @@ def test_a_chain_of_equations_fixes_one_unknown_after_the_other() -> None:
 def test_where_all_is_fixed_the_program_stays() -> None:
     text = "data E: matrix[n, n], f: vector[n]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to E @ x == f\n"
     problem = fw.parse(text).bind(E=np.diag([1.0, 4.0]), f=np.array([1.0, 8.0]))
-    assert program_of(problem).taken is None
+    assert program_of(problem) is None
     assert problem.solve(method="interior").objective == pytest.approx(5.0)
 
 
@@ -258,9 +261,9 @@ def test_matrices_in_cones_keep_their_entries() -> None:
         "data C: matrix[n, n]\nvar X: symmetric[n] in psd\nminimize sum(C * X)\nsubject to diag(X) == 1, diag(X) <= 1\n"
     )
     problem = fw.parse(text).bind(C=C + C.T)
-    taken = program_of(problem).taken
-    assert taken is not None
-    assert taken.counts == Counts(0, 0, 5, 0, 0, 0)
+    program = program_of(problem)
+    assert program is not None
+    assert program.taken.counts == Counts(0, 0, 5, 0, 0, 0)
     X = cp.Variable((5, 5), PSD=True)
     expected = cp.Problem(cp.Minimize(cp.sum(cp.multiply(C + C.T, X))), [cp.diag(X) == 1]).solve(solver=cp.CLARABEL)
     assert problem.solve(method="interior").objective == pytest.approx(expected, rel=1e-5)
