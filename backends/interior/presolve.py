@@ -19,6 +19,7 @@ Source: Andersen, Andersen, "Presolving in linear programming", 1995.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,6 +98,7 @@ class Taken:
     fixed: tuple[_Fixed, ...]  # by passes
     defined: _Defined
     counts: Counts
+    priced: bool = True  # whether multipliers weigh the objective
 
     def unknowns(self, v: Array, tau: float) -> Array:
         """The unknowns of the whole program, for tau times its numbers."""
@@ -111,9 +113,12 @@ class Taken:
         """The multipliers of all rows, at the unknowns of the whole program."""
         whole, found = self.whole, np.zeros(self.whole.b.size)
         found[self.rows] = z
-        found[self.defined.rows] = -tau * whole.c[self.defined.columns] / self.defined.entry
+        if self.priced:
+            found[self.defined.rows] = -tau * whole.c[self.defined.columns] / self.defined.entry
         if self.fixed:
-            slope = whole.P @ v + tau * whole.c + whole.A.T @ found
+            slope = whole.A.T @ found
+            if self.priced:
+                slope += whole.P @ v + tau * whole.c
             for last in reversed(self.fixed):
                 wanted = -slope[last.columns]
                 above = wanted > 0.0
@@ -139,6 +144,9 @@ class Presolved(ConicProgram):
     @property
     def unknowns(self) -> Index:
         return self.taken.columns
+
+    def without_objective(self) -> Presolved:
+        return replace(self, taken=replace(self.taken, priced=False))
 
 
 def presolved(program: ConicProgram, look: Look) -> ConicProgram:

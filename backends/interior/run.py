@@ -388,6 +388,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The solution with no objective, or the ray that proves that there is none."""
         other = copy(self)
         other.known = None
+        other.program = self.program.without_objective()
         other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
         other.levels = 1.0, self.levels[1]
         other._level(*other.levels)

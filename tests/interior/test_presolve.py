@@ -135,6 +135,18 @@ def test_points_of_what_is_left_are_points_of_the_whole(name: str) -> None:
         assert np.all(y[nonnegative] >= 0.0)
 
 
+def test_multipliers_without_an_objective_weigh_the_rows_alone() -> None:
+    """Those of a proof that no point meets the constraints have A'z = 0, whatever v is."""
+    program = program_of(fw.parse(ROWS.format(OBJECTIVES["quadratic of rows"][0])).bind(**messy(1)))
+    assert program is not None
+    taken, rng = program.without_objective().taken, np.random.default_rng(0)
+    v, z = rng.standard_normal(program.c.size), rng.standard_normal(program.b.size)
+    y = taken.multipliers(taken.unknowns(v, 1.0), z, 1.0)
+    slope = taken.whole.A.T @ y
+    assert slope[taken.columns] == pytest.approx(program.A.T @ z, abs=1e-9 * float(np.abs(y).max()))
+    assert np.delete(slope, taken.columns) == pytest.approx(0.0, abs=1e-9 * float(np.abs(y).max()))
+
+
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 @pytest.mark.parametrize("of", ["unknowns", "rows", "equations", "objective", "all"])
 def test_units_do_not_count(of: str, unit: float) -> None:
