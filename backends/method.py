@@ -199,7 +199,7 @@ class Method(ABC):
 
     @classmethod
     def tells(cls, form: Any) -> tuple[str, ...]:
-        """What it does to the form before its first step, a line each, for a plan in print."""
+        """Changes of the form before the first step, a line each, for a plan in print."""
         return ()
 
     @classmethod

@@ -83,7 +83,7 @@ class Interior(Method):
 
     @classmethod
     def tells(cls, form: Canonical) -> tuple[str, ...]:
-        """What it takes out of the conic program, and the parts that it solves apart."""
+        """The rows and unknowns that it takes out of the conic program, and the parts that it factors apart."""
         if not any(t.is_constraint for t in form.terms):
             return ()
         from fwdsl.backends.interior.apart import parts_of

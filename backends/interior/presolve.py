@@ -75,7 +75,7 @@ class Counts(NamedTuple):
     unseen: int
 
     def describe(self) -> str:
-        """What was taken out, as a phrase."""
+        """The counts as a phrase."""
         told = [
             (self.empty, "empty row", "empty rows"),
             (self.duplicate, "multiple of another row", "multiples of other rows"),
@@ -89,7 +89,7 @@ class Counts(NamedTuple):
 
 @light_dataclass
 class Taken:
-    """What was taken out of a program, and the way back to its points."""
+    """Rows and unknowns that were taken out of a program, and the way back to its points."""
 
     whole: ConicProgram
     rows: Index  # those that are left
@@ -130,7 +130,7 @@ class Taken:
 
 @light_dataclass
 class Presolved(ConicProgram):
-    """What is left of a program: P, c, A, b and the rows are its own, and its points lead to those of the whole one."""
+    """A program without the rows and unknowns that were taken out. Its points lead to those of the whole one."""
 
     taken: Taken
 
@@ -197,7 +197,7 @@ class _Search:
                 self.may_go[A.indices[A.indptr[k.start] : A.indptr[k.stop]]] = False
 
     def run(self, look: Look) -> Taken | None:
-        """What can be taken out; None if that is nothing, or would be all, or if rows contradict each other."""
+        """The rows and unknowns to take out; None if there are none, if nothing would be left, or if rows contradict each other."""
         fixed: list[_Fixed] = []
         with np.errstate(all="ignore"):
             try:
@@ -284,7 +284,7 @@ class _Search:
         self.empty += rows.size
 
     def _are_multiples(self, start: Index, other: Index, length: Index) -> NDArray[np.bool_]:
-        """Whether rows from these places, of these lengths, are multiples of others, but for rounding."""
+        """True for each row, by its first place and length, that is a multiple of another one, but for rounding."""
         ends = np.cumsum(length)
         within = np.arange(int(ends[-1])) - np.repeat(ends - length, length)
         one, two = np.repeat(start, length) + within, np.repeat(other, length) + within
@@ -296,7 +296,7 @@ class _Search:
     def _tightest(
         self, rows: Index, lead: Array, first: Index, single: NDArray[np.bool_], heads: Index
     ) -> _Fixed | None:
-        """Of each group of multiples the tightest rows. `lead` are the first entries of rows, `first` their unknowns, `heads` where groups begin."""
+        """Keep the tightest rows of each group of multiples. `lead` are the first entries of rows, `first` their unknowns, `heads` where groups begin."""
         equal, value = rows < self.equations, self.b[rows] / lead
         up, low = equal | (lead > 0.0), equal | (lead < 0.0)
         hi = np.minimum.reduceat(np.where(up, value, np.inf), heads)

@@ -1,4 +1,4 @@
-"""What is taken out of a conic program before the first step: the answers and multipliers are those of the program as it is written."""
+"""Rows and unknowns taken out of a conic program before the first step: the answers and multipliers are those of the program as it is written."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def messy(seed: int) -> dict[str, np.ndarray]:
 
 
 def program_of(problem: fw.Problem) -> Presolved | None:
-    """What is left of its program; None if that is all."""
+    """The program without what was taken out; None if that is nothing."""
     form = problem.canonical.dense
     assert form is not None
     found = presolved(ConicProgram.of(form, lambda: None), lambda: None)
@@ -294,7 +294,7 @@ def test_systems_of_every_kind(kind: str, name: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_run_is_resumed(tmp_path: Path) -> None:
-    """What is taken out is no part of the state."""
+    """The state has nothing of what was taken out."""
     problem = fw.parse(ROWS.format(OBJECTIVES["norm1"][0])).bind(**messy(1))
     run = stepped(problem, "interior", 3)
     assert isinstance(run, InteriorRun)
