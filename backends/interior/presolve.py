@@ -201,12 +201,15 @@ class _Search:
         fixed: list[_Fixed] = []
         with np.errstate(all="ignore"):
             try:
-                while len(fixed) < PASSES:
+                for _ in range(PASSES):
                     look()
                     new = self._pass()
                     if new is None:
                         break
                     fixed.append(new)
+                else:
+                    each = np.bincount(self.row, minlength=self.count)
+                    self._drop_empty(np.flatnonzero(self.rows_may_go & ~self.dropped & (each == 0)))
             except _LeaveAlone:
                 return None
             unseen, defined = self._unseen(), self._defined()

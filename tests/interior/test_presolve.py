@@ -136,7 +136,7 @@ def test_points_of_what_is_left_are_points_of_the_whole(name: str) -> None:
 
 
 def test_multipliers_without_an_objective_weigh_the_rows_alone() -> None:
-    """Those of a proof that no point meets the constraints have A'z = 0, whatever v is."""
+    """A proof that no point meets the constraints has A'z = 0, whatever v is."""
     program = program_of(fw.parse(ROWS.format(OBJECTIVES["quadratic of rows"][0])).bind(**messy(1)))
     assert program is not None
     taken, rng = program.without_objective().taken, np.random.default_rng(0)
@@ -257,6 +257,21 @@ def test_a_chain_of_equations_fixes_one_unknown_after_the_other() -> None:
     assert found.status == "optimal"
     x = np.arange(1.0, n + 1.0)
     assert found.objective == pytest.approx(float(x @ x + x.sum()), rel=1e-7)
+
+
+def test_rows_that_the_last_pass_leaves_empty_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the rounding of what fixed unknowns leave of b would be a contradiction."""
+    monkeypatch.setattr("fwdsl.backends.interior.presolve.PASSES", 1)
+    E, f = (
+        np.array([[1.0, 0, 0, 0], [0, 3.0, 0, 0], [1.0, 1.0, 0, 0], [0, 0, 1.0, 1.0]]),
+        np.array([0.1, 0.6, 0.3, 1.0]),
+    )
+    text = "data E: matrix[n, n], f: vector[n]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to E @ x == f\n"
+    problem = fw.parse(text).bind(E=E, f=f)
+    program = program_of(problem)
+    assert program is not None
+    assert program.taken.counts == Counts(1, 0, 0, 2, 0, 0)
+    assert problem.solve(method="interior", tol=1e-8).objective == pytest.approx(0.01 + 0.04 + 0.5, rel=1e-7)
 
 
 def test_where_all_is_fixed_the_program_stays() -> None:
