@@ -310,8 +310,9 @@ class _Search:
         meets = single[heads] & (lo >= hi) & self.may_go[first[heads]]
         number = np.repeat(np.arange(heads.size), np.diff(heads, append=rows.size))
         of_equation = np.logical_or.reduceat(equal, heads)[number]
-        upper = _first_of_each(np.where(of_equation, equal, up & (value == hi[number])), number, heads.size)
-        lower = _first_of_each(np.where(of_equation, equal, low & (value == lo[number])), number, heads.size)
+        # of equal ones that of a block, which comes last: sharpened points move onto bounds for which the terms' multipliers leave a slope
+        upper = _last_of_each(np.where(of_equation, equal, up & (value == hi[number])), number, rows, heads.size)
+        lower = _last_of_each(np.where(of_equation, equal, low & (value == lo[number])), number, rows, heads.size)
         gone = np.ones(rows.size, dtype=bool)
         gone[upper[upper >= 0]] = gone[lower[lower >= 0]] = False
         self.bounds += int(np.count_nonzero(gone & single))
@@ -375,10 +376,11 @@ def _marks(size: int) -> Array:
     return 1.0 + np.modf(np.abs(np.sin(12.9898 * np.arange(1.0, size + 1.0))) * 43758.5453)[0]
 
 
-def _first_of_each(chosen: NDArray[np.bool_], number: Index, groups: int) -> Index:
-    """The first chosen place of each group, -1 where there is none."""
+def _last_of_each(chosen: NDArray[np.bool_], number: Index, rows: Index, groups: int) -> Index:
+    """The chosen place of each group with the last row, -1 where there is none."""
     found = np.full(groups, -1, dtype=np.intp)
-    at = np.flatnonzero(chosen)[::-1]
+    at = np.flatnonzero(chosen)
+    at = at[np.argsort(rows[at])]
     found[number[at]] = at
     return found
 

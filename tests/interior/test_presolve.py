@@ -296,6 +296,19 @@ def test_matrices_in_cones_keep_their_entries() -> None:
     assert problem.solve(method="interior").objective == pytest.approx(expected, rel=1e-5)
 
 
+def test_of_equal_bounds_those_of_the_variable_stay() -> None:
+    """The entries of a Birkhoff polytope are nonnegative as rows and as columns. Multipliers of the term would leave its block no slope at its bounds,
+    and points would not be moved onto them."""
+    problem = fw.parse("data C: matrix[n, n]\nvar X: matrix[n, n] in birkhoff\nminimize sum(C * X)\n")
+    program = program_of(problem.bind(C=np.random.default_rng(2).random((5, 5))))
+    assert program is not None
+    assert program.taken.counts == Counts(0, 0, 25, 0, 0, 0)
+    term, block = program.parts
+    rows = program.rows[program.equations :]
+    assert np.array_equal(np.sort(rows), np.arange(rows[0], rows[0] + 25))
+    assert rows.min() >= block.row > term.row
+
+
 @pytest.mark.parametrize("kind", ["whole", "condensed", "sparse", "reduced"])
 @pytest.mark.parametrize("name", ["linear", "norm1", "absolute", "logistic"])
 def test_systems_of_every_kind(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
