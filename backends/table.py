@@ -50,7 +50,7 @@ class Table:
 
     def function(self, term: SumTerm, pool: Pool) -> FastLoss | FastRows | FastVector:
         """The function of a term."""
-        return self.vector(term.f) if isinstance(term.f, VectorFunction) else self.loss(term, pool)
+        return self.vector(on_kernels(term.f)) if isinstance(term.f, VectorFunction) else self.loss(term, pool)
 
 
 NUMBA = Table()

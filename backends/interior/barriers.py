@@ -1,4 +1,4 @@
-"""Barriers of cones of three rows that are not symmetric: exponential cones (a = 0) and power cones (0 < a < 1), many at once.
+"""Barriers of cones of three rows that are not symmetric: exponential cones (a = 0.0) and power cones (0 < a < 1), many at once.
 
 The dual barrier is f*(z) = -log psi(z) - sum_j beta_j log |z_j|, of degree 3, with
 
@@ -6,7 +6,8 @@ The dual barrier is f*(z) = -log psi(z) - sum_j beta_j log |z_j|, of degree 3, w
     power         psi = (z_0 / a)^(2 a) (z_1 / (1 - a))^(2 - 2 a) - z_2^2,            beta = (1 - a, a, 0)
 
 and f, the primal barrier, is its conjugate: the gradient of f at s is -z where that of f* at z is -s. Points are the columns of arrays (3, n),
-and matrices of arrays (3, 3, n). Nothing here is compiled: it would take seconds, and a step has a few hundred products of arrays.
+matrices are arrays (3, 3, n), and a is the array of the powers. Nothing here is compiled: that would take seconds, and a step has a few hundred
+products of arrays.
 
 Sources: Dahl, Andersen, "A primal-dual interior-point algorithm for nonsymmetric exponential-cone optimization", 2022 (scaling, corrector,
 centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the gradient of f); Goulart, Chen 2024 (power cones).
@@ -27,20 +28,23 @@ CENTRED = 1e-7
 NEWTON = 60
 """Steps of Newton's method for the gradient of f, which has the last digits after five to ten."""
 
-HALVINGS, NEAR = 60, 1e-3
+HALVINGS, NEAR = 60, 5e-3
 """Halvings of the interval in which a ray leaves the cones, and the relative length of it that ends them."""
+
+Power = float | Array
+"""0.0 for exponential cones, else the power of each cone."""
 
 Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
-def pivots(a: float) -> tuple[int, int, int]:
+def pivots(a: Power) -> tuple[int, int, int]:
     """The order of the unknowns in which the factor of the Hessian is a triangle."""
-    return (1, 0, 2) if a == 0.0 else (2, 0, 1)
+    return (2, 0, 1) if isinstance(a, np.ndarray) else (1, 0, 2)
 
 
-def shares_of_logs(a: float) -> tuple[float, float, float]:
+def shares_of_logs(a: Power) -> tuple[Power, Power, float]:
     """beta."""
-    return (1.0, 0.0, 1.0) if a == 0.0 else (1.0 - a, a, 0.0)
+    return (1.0 - a, a, 0.0) if isinstance(a, np.ndarray) else (1.0, 0.0, 1.0)
 
 
 def inner(u: Array, v: Array) -> Array:
@@ -49,11 +53,11 @@ def inner(u: Array, v: Array) -> Array:
     return found
 
 
-def inside(a: float, s: Array) -> Mask:
+def inside(a: Power, s: Array) -> Mask:
     """The columns that are in the interior of the cone."""
     x, y, w = s
     with np.errstate(all="ignore"):
-        if a == 0.0:
+        if not isinstance(a, np.ndarray):
             found: Mask = (y > 0.0) & (w > 0.0) & (y * np.log(w / y) > x)
             return found
         size = np.abs(w)
@@ -61,10 +65,10 @@ def inside(a: float, s: Array) -> Mask:
         return found
 
 
-def inside_dual(a: float, z: Array) -> Mask:
+def inside_dual(a: Power, z: Array) -> Mask:
     """The columns that are in the interior of the dual cone."""
     x, y, w = z
-    if a:
+    if isinstance(a, np.ndarray):
         return inside(a, np.stack([x / a, y / (1.0 - a), w]))
     with np.errstate(all="ignore"):
         found: Mask = (x < 0.0) & (w > 0.0) & (y - x - x * np.log(-w / x) > 0.0)
@@ -79,7 +83,7 @@ class Potential(NamedTuple):
     hessian: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array], tuple[Array, Array, Array]]
 
 
-def root_and_rest(a: float, z: Array) -> tuple[Array, Array, Array]:
+def root_and_rest(a: Power, z: Array) -> tuple[Array, Array, Array]:
     """r = (z_0 / a)^a (z_1 / (1 - a))^(1 - a), r + z_2 and r - z_2, none of them a difference of numbers that are nearly equal."""
     x, y, w = z
     b, size = 1.0 - a, np.abs(w)
@@ -92,11 +96,11 @@ def root_and_rest(a: float, z: Array) -> tuple[Array, Array, Array]:
     return root, np.where(positive, root + size, rest), np.where(positive, rest, root + size)
 
 
-def potential(a: float, z: Array) -> Potential:
+def potential(a: Power, z: Array) -> Potential:
     """psi and its derivatives at z, of the interior."""
     x, y, w = z
     none = np.zeros_like(x)
-    if a == 0.0:
+    if not isinstance(a, np.ndarray):
         log = np.log(-w / x)
         across = -1.0 / w
         rows = ((1.0 / x, none, across), (none, none, none), (across, none, x / (w * w)))
@@ -109,10 +113,10 @@ def potential(a: float, z: Array) -> Potential:
     return Potential(more * less, (p * phi / x, q * phi / y, -2.0 * w), rows)
 
 
-def third_of_potential(a: float, z: Array, u: Array, v: Array) -> tuple[Array, Array, Array]:
+def third_of_potential(a: Power, z: Array, u: Array, v: Array) -> tuple[Array, Array, Array]:
     """The third derivatives of psi in the directions u and v."""
     x, y, w = z
-    if a == 0.0:
+    if not isinstance(a, np.ndarray):
         across = 1.0 / (w * w)
         last = across * (u[0] * v[2] + u[2] * v[0]) - 2.0 * x / (w * w * w) * u[2] * v[2]
         return across * u[2] * v[2] - u[0] * v[0] / (x * x), np.zeros_like(x), last
@@ -127,14 +131,14 @@ def third_of_potential(a: float, z: Array, u: Array, v: Array) -> tuple[Array, A
     )
 
 
-def dual_barrier(a: float, z: Array) -> tuple[Array, Array]:
+def dual_barrier(a: Power, z: Array) -> tuple[Array, Array]:
     """The gradient of f* at z, and R with the Hessian R'R.
 
     Close to the boundary the Hessian is a square of the gradient of psi, beside which all else is rounding. R is made of the terms themselves.
     """
     x, y, w = z
     R = np.zeros((3, 3, x.size))
-    if a == 0.0:
+    if not isinstance(a, np.ndarray):
         psi, (p0, _, p2), _ = potential(a, z)
         one = 1.0 / psi
         # the rest is c q q' + diag(1 / x^2, 0, 1 / w^2) with q = (1, 0, -x / w)
@@ -163,10 +167,10 @@ def dual_barrier(a: float, z: Array) -> tuple[Array, Array]:
     return np.stack([-(a * root * both + b) / x, -(b * root * both + a) / y, less - more]), R
 
 
-def primal_gradient(a: float, s: Array) -> Array:
+def primal_gradient(a: Power, s: Array) -> Array:
     """The gradient of f at s."""
     x, y, w = s
-    if a == 0.0:
+    if not isinstance(a, np.ndarray):
         # 1 + e is the Wright omega function of 1 + rest; Newton from the left of the root of a concave function
         rest = np.log(w / y) - x / y
         e = np.where(rest < 1.0, 0.5 * rest, rest - np.log1p(rest))
@@ -189,7 +193,7 @@ def primal_gradient(a: float, s: Array) -> Array:
         return found
 
     # beside what it is for large v
-    far = 0.5 * np.exp(np.minimum(rest + math.log(2.0) - 2.0 * (a * math.log(c) + b * math.log(d)), 700.0))
+    far = 0.5 * np.exp(np.minimum(rest + math.log(2.0) - 2.0 * (a * np.log(c) + b * np.log(d)), 700.0))
     v = np.where((far > 0.25 * rest) & (value(far) <= rest), far, 0.25 * rest)
     for _ in range(NEWTON):
         change = (rest - value(v)) / (2.0 * (a * c / (1.0 + c * v) + b * d / (1.0 + d * v)) - 2.0 / (1.0 + 2.0 * v))
@@ -218,7 +222,7 @@ class Scaled(NamedTuple):
     R: Array
 
 
-def scaling(a: float, s: Array, z: Array) -> Scaled:
+def scaling(a: Power, s: Array, z: Array) -> Scaled:
     """W with W z = W^-T s and W f'(s) = W^-T f*'(z).
 
     W has the rows s / sqrt<s, z>, ds / sqrt<ds, dz> and sqrt(t) times the axis at right angles to z and dz, where ds = s + mu f*'(z) and
@@ -253,7 +257,7 @@ def scaling(a: float, s: Array, z: Array) -> Scaled:
     return Scaled(np.where(use, secants, W), np.where(use, inverse, V), gradient, R)
 
 
-def centring(a: float, s: Array, z: Array, at: Scaled, ds: Array, dz: Array, mu: float) -> Array:
+def centring(a: Power, s: Array, z: Array, at: Scaled, ds: Array, dz: Array, mu: float) -> Array:
     """s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2."""
     i, j, k = pivots(a)
     R = at.R
@@ -272,33 +276,39 @@ def centring(a: float, s: Array, z: Array, at: Scaled, ds: Array, dz: Array, mu:
     along = inner(u, bent_v) * one - 2.0 * of_u * of_v
     change = (along * gradient + of_u * bent_v + of_v * bent_u - np.stack(thirds)) * one
     for m, beta in enumerate(shares_of_logs(a)):
-        if beta:
+        if np.any(beta):
             change[m] -= 2.0 * beta * u[m] * dz[m] / z[m] ** 3
     found: Array = s + mu * at.gradient - 0.5 * change
     return found
 
 
-def farthest(a: float, s: Array, z: Array, mu: float) -> float:
+def farthest(a: Power, s: Array, z: Array, mu: float) -> float:
     """The largest mu <f'(s), f*'(z)> / 3, which is 1 on the central path."""
     with np.errstate(all="ignore"):
         values = mu / 3.0 * inner(primal_gradient(a, s), dual_barrier(a, z)[0])
     return float(values.max(initial=1.0))
 
 
-def reach(a: float, s: Array, ds: Array, z: Array, dz: Array, longest: float) -> float:
+def reach(a: Power, s: Array, ds: Array, z: Array, dz: Array, longest: float) -> float:
     """The largest t up to `longest`, to a small share of it, for which all s + t ds and z + t dz are inside."""
     least, most, at = 0.0, longest, longest
+    of_s = of_z = a
     for _ in range(HALVINGS):
-        primal, dual = inside(a, s + at * ds), inside_dual(a, z + at * dz)
+        primal, dual = inside(of_s, s + at * ds), inside_dual(of_z, z + at * dz)
         if primal.all() and dual.all():
             least = at
         else:
             most = at
             if not primal.all():
-                s, ds = s[:, ~primal], ds[:, ~primal]
+                s, ds, of_s = s[:, ~primal], ds[:, ~primal], _of(of_s, ~primal)
             if not dual.all():
-                z, dz = z[:, ~dual], dz[:, ~dual]
+                z, dz, of_z = z[:, ~dual], dz[:, ~dual], _of(of_z, ~dual)
         if most - least <= NEAR * most:
             break
         at = 0.5 * (least + most)
     return least
+
+
+def _of(a: Power, mask: Mask) -> Power:
+    """The powers of some cones."""
+    return a[mask] if isinstance(a, np.ndarray) else a

@@ -43,7 +43,7 @@ class Scaling(Protocol):
         """W^-T A, of the batch's rows of a matrix without zeros."""
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        """What a step takes away of the point (W^-T ds + W dz is minus it) that aims at products of mu, after a straight step ds, dz."""
+        """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step ds, dz."""
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual cones."""

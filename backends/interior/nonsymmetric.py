@@ -5,7 +5,6 @@ A corrected step aims at s = -mu f*'(z), with the third derivatives of the dual 
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +26,7 @@ class Nonsymmetric:
     symmetric = False
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        self.power, self.s, self.z = batch.power, _columns(s), _columns(z)
+        self.power, self.s, self.z = _power(batch), _columns(s), _columns(z)
         self.at = barriers.scaling(self.power, self.s, self.z)
         self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (self.at.W, self.at.V))
         if not np.isfinite(self.back).all():
@@ -37,9 +36,10 @@ class Nonsymmetric:
     @staticmethod
     def unit(batch: Batch) -> Array:
         """s = z with s = -f*'(s) in each cone."""
-        a = batch.power
-        point = (math.sqrt(1.0 + a), math.sqrt(2.0 - a), 0.0) if a else MIDDLE
-        return np.tile(point, batch.number)
+        if not batch.powers:
+            return np.tile(MIDDLE, batch.number)
+        a = np.array(batch.powers)
+        return np.stack([np.sqrt(1.0 + a), np.sqrt(2.0 - a), np.zeros_like(a)], axis=1).reshape(-1)
 
     @staticmethod
     def degree(batch: Batch) -> int:
@@ -47,17 +47,17 @@ class Nonsymmetric:
 
     @staticmethod
     def inside(batch: Batch, s: Array) -> bool:
-        return bool(barriers.inside(batch.power, _columns(s)).all())
+        return bool(barriers.inside(_power(batch), _columns(s)).all())
 
     @staticmethod
     def inside_dual(batch: Batch, z: Array) -> bool:
         """True if z is in the interior of the dual cones."""
-        return bool(barriers.inside_dual(batch.power, _columns(z)).all())
+        return bool(barriers.inside_dual(_power(batch), _columns(z)).all())
 
     @staticmethod
     def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
         """True if the point is in the neighbourhood of the central path."""
-        return barriers.farthest(batch.power, _columns(s), _columns(z), mu) <= CENTRAL
+        return barriers.farthest(_power(batch), _columns(s), _columns(z), mu) <= CENTRAL
 
     def _times(self, matrices: Array, v: Array) -> Array:
         found: Array = np.matmul(matrices, v.reshape(-1, 3, 1))
@@ -101,6 +101,10 @@ class Nonsymmetric:
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
         return barriers.reach(self.power, self.s, _columns(self.wt(ds)), self.z, _columns(self.inverse(dz)), longest)
+
+
+def _power(batch: Batch) -> barriers.Power:
+    return np.array(batch.powers) if batch.powers else 0.0
 
 
 def _columns(v: Array) -> Array:

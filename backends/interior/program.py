@@ -44,13 +44,13 @@ MOSTLY = 0.8
 
 
 class Batch(NamedTuple):
-    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone. Of power cones the power is one too."""
+    """Cones of one kind and size in consecutive rows; all entries of "zero" and "nonnegative" are one cone. Power cones have a power each."""
 
     kind: str
     start: int
     number: int
     rows: int
-    power: float = 0.0
+    powers: tuple[float, ...] = ()
 
     @property
     def stop(self) -> int:
@@ -113,6 +113,17 @@ class ConicProgram:
             of = form.of_z
             ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
         return ys
+
+    @cached_property
+    def constant(self) -> float:
+        """The constant that the objective of the canonical problem has beside that of the program."""
+        total = self.canonical.constant
+        for p in self.parts:
+            total += p.form.constant
+            if p.offset.any():
+                o = p.offset
+                total += float(((0.5 * np.asarray(p.form.curvature) * o + np.asarray(p.form.slope)) * o).sum())
+        return total
 
     @property
     def unknowns(self) -> Index:
@@ -211,22 +222,21 @@ def _product(of: MatrixEntries, K: csr_array) -> MatrixEntries:
 def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
     """The rows in the order of their cones, and the batches."""
     starts = np.concatenate([[0], np.cumsum([c.rows for c in cones], dtype=np.intp)])
-    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), cones[i].width, cones[i].power))
+    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), cones[i].width))
     places = [np.arange(starts[i], starts[i + 1]) for i in order]
     batches: list[Batch] = []
     at = 0
     for i in order:
         cone = cones[i]
         number, rows = (1, cone.rows) if cone.is_separable else (cone.rows // max(1, cone.width), cone.width)
-        last = batches[-1] if batches else None
-        if last is None or (last.kind, last.power) != (cone.kind, cone.power):
-            batches.append(Batch(cone.kind, at, number, rows, cone.power))
-        elif cone.is_separable:
+        powers = (cone.power,) * number if cone.power else ()
+        last = batches[-1] if batches and batches[-1].kind == cone.kind else None
+        if last is not None and cone.is_separable:
             batches[-1] = last._replace(rows=last.rows + rows)
-        elif last.rows == rows:
-            batches[-1] = last._replace(number=last.number + number)
+        elif last is not None and last.rows == rows:
+            batches[-1] = last._replace(number=last.number + number, powers=last.powers + powers)
         else:
-            batches.append(Batch(cone.kind, at, number, rows, cone.power))
+            batches.append(Batch(cone.kind, at, number, rows, powers))
         at += cone.rows
     return np.concatenate([np.zeros(0, dtype=np.intp), *places]), tuple(batches)
 

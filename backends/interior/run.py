@@ -69,6 +69,9 @@ SHORT = 1e-3
 CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
+ROUGH = 1e-3
+"""The gap beside P down to which a report is of the embedding's point as it is."""
+
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
@@ -303,10 +306,27 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def report(self) -> Report:
         """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
-        now, found = self.state, self._point()
+        now = self.state
         failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
+        if now.steps and not (self._is_near() or failure or leaves):
+            rough = self._roughly()
+            if rough.objective - rough.bound > ROUGH * abs(rough.objective):
+                return rough
+        found = self._point()
         return Report(found.value, found.bound, "interior", found.infeasibility, failure, found.hidden, leaves)
+
+    def _roughly(self) -> Report:
+        """P and the violation of the embedding's point as it is, which no verifier is asked about yet."""
+        now = self.state
+        scale = now.tau * self.of_c * self.of_b
+        value = (0.5 * float(now.v @ self.systems.of_P(now.v)) / now.tau + float(self.c @ now.v)) / scale
+        value += self.program.constant
+        Av = self.systems.A @ now.v if self.systems.separate is None else self.systems.products(now.v, now.z)[0]
+        size = max(float(np.abs(Av).max(initial=0.0)), float(np.abs(now.s).max(initial=0.0)))
+        missed = float(np.abs(Av + now.s - now.tau * self.b).max(initial=0.0))
+        share = min(1.0, missed / size) if size > 0.0 else 0.0
+        return Report(value, value - max(self._gap(), 0.0), "interior", share)
 
     def candidate(self) -> tuple[Array, list[Array]]:
         """v / tau in the blocks' domains, sharpened where that costs nothing, and the slopes at z / tau."""

@@ -121,6 +121,12 @@ class ProximalNewton(Method):
         return (found,) if isinstance(found, str) else ()
 
     @classmethod
+    def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
+        """A few Newton steps are the answer; without data where no map of the entries has to be looked at."""
+        known = form is not None or all(t.bare is not None for t in arrangement.sums)
+        return "a few Newton steps on the free entries of one matrix" if known else ""
+
+    @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
         """Some inverses and factorisations, and sweeps over the free entries beside."""
         d = form.blocks[0].shape[0]

@@ -40,7 +40,7 @@ def array() -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the three files."""
     rng = np.random.default_rng(14)
     np.savez_compressed(FOLDER / "feeds.npz", **feeds(rng))
     rows = [",".join(f"{v:g}" for v in row) for row in customers(rng)]

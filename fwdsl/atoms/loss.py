@@ -19,7 +19,7 @@ from .conic import Conic
 from .loss_loops import LOOPS, loop, loops_of, value_gradient_on_set
 
 INSIDE = 1e-12
-"""How far from an open end of its domain a conjugate is taken, as a share of the largest multiplier."""
+"""The distance from an open end of its domain at which a conjugate is taken, as a share of the largest multiplier."""
 
 FORMULAS = ("tangent", "prox", "conjugate")
 """The formulas of a loss for one sample, beside `curvature` of a smooth one."""

@@ -34,6 +34,9 @@ LATE = 1.0
 LOOK_AFTER = 10.0
 """The multiple of the data passes of a costly turn of the verifier that the run takes until the verifier is due again."""
 
+SOON = 400
+"""Unknowns up to which a repair of a candidate takes no longer than a step."""
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -239,7 +242,7 @@ class Supervisor:
         """Have the candidate verified, its dual point repaired where the blocks' domains ask for it; whether the tolerance is certified.
 
         The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
-        the run took, for a limit is to be honoured. The first candidate of a method that outruns repairs is verified as it is.
+        the run took, for a limit is to be honoured. The first candidate of a method that outruns repairs is verified as it is, where these are long.
         """
         assert self.run is not None
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
@@ -251,7 +254,7 @@ class Supervisor:
         def stop() -> bool:
             return now() > deadline or self.control.impatient or (self.control.stop and not already)
 
-        as_it_is = self.method.outruns_repairs and not last and not self.verified
+        as_it_is = self.method.outruns_repairs and self.task.form.size > SOON and not last and not self.verified
         self.verified = True
         with self.asked(stop):
             certified = self.note(x, ys, self.run.scales()[0], (lambda: True) if as_it_is else stop)

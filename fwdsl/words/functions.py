@@ -400,7 +400,7 @@ CONVEX: dict[str, ConvexWord] = {
             "of the differences down and to the right, of entries that have both neighbours; with isotropic=false the sizes of all.",
             parameters=(
                 *_X,
-                Parameter("weights", optional=True),
+                Parameter("weights", optional=True, kind="weights"),
                 Parameter("isotropic", domain="boolean", default=True),
             ),
             elsewhere=("total_variation", "totalvariation", "tv_norm"),
@@ -466,7 +466,7 @@ CONVEX: dict[str, ConvexWord] = {
             formula="x' x / t for t > 0, both affine.",
             parameters=(*_X, Parameter("t")),
             elsewhere=("quadoverlin", "quad_over_linear"),
-            what="sum of squares over a positive number, jointly convex in both",
+            what="sum of squares over a positive number",
             of=("scalar", "vector"),
             joint="t",
         ),

@@ -110,3 +110,20 @@ def test_a_loss_that_lacks_a_part_fails_at_import() -> None:
     complete["name"] = "square_of"
     with pytest.raises(TypeError, match="`square_of`, which is no such word"):
         make("nothing")()
+
+
+@pytest.mark.parametrize("t", [1e-12, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("p", [-3.0, -1.0, -0.1, 0.05, 0.5, 0.95, 1.05, 1.5, 2.0, 2.5, 9.0])
+def test_power_prox_in_extreme_ranges(p: float, t: float) -> None:
+    """z + t l'(z) = v, to a few roundings of its terms, for v of sizes from 1e-40 to 1e40."""
+    loss, kink = LOSSES["power"], np.array([p])
+    size = np.concatenate([np.geomspace(1e-40, 1e40, 161), np.linspace(0.1, 3.0, 30)])
+    v = size if p > 1.0 else np.concatenate([size, -size])
+    ones, z = np.ones_like(v), np.empty_like(v)
+    kernel(loss.prox_loop)(v, t, ones, ones, kink, z)
+    # beyond the range of numbers a root is 0
+    seen = z > 1e-290
+    z, v, ones = z[seen], v[seen], ones[seen]
+    assert z.size > 50
+    slope = t * loss.gradient_naive(z, ones, kink)
+    assert np.all(np.abs(z + slope - v) <= 1e-13 * (np.abs(z) + np.abs(slope) + np.abs(v)) * max(1.0, abs(p - 1.0)))

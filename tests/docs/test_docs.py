@@ -210,7 +210,9 @@ def _convex(name: str) -> str:
         if function.of_eigenvalues or function.of_determinant
         else "matrix[p, k]"
     )
-    more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required) + ", 1" * bool(function.joint)
+    more = "".join(f", {_VALUES[p.name]}" for p in function.options if p.required) + (
+        f", {_VALUES.get(function.joint, 1)}" if function.joint else ""
+    )
     applied = f"sum({name}(x{more}))" if function.by_rows else f"{name}(x{more})"
     return _minimised(f"data v: vector[p], d: vector[p] in nonnegative\nvar x: {x}", applied, " + sum(v) + sum(d)")
 

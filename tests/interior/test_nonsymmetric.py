@@ -21,7 +21,12 @@ each = pytest.mark.parametrize("a", POWERS)
 
 
 def batch_of(a: float, number: int) -> Batch:
-    return Batch("power" if a else "exponential", 0, number, 3, a)
+    return Batch("power" if a else "exponential", 0, number, 3, (a,) * number if a else ())
+
+
+def power(a: float) -> barriers.Power:
+    """The power of one cone as the barriers take it."""
+    return np.array([a]) if a else 0.0
 
 
 def points(a: float, seed: int, number: int = 6, dual: bool = False) -> Array:
@@ -31,27 +36,29 @@ def points(a: float, seed: int, number: int = 6, dual: bool = False) -> Array:
     found: list[Array] = []
     while len(found) < number:
         point = 2.0 * rng.standard_normal(3)
-        if is_inside(a, point[:, None])[0]:
+        if is_inside(power(a), point[:, None])[0]:
             found.append(point)
     return np.array(found)
 
 
 def barrier(a: float, z: Array) -> float:
     """f*, as its docstring has it."""
-    psi = float(barriers.potential(a, z[:, None]).psi[0])
+    psi = float(barriers.potential(power(a), z[:, None]).psi[0])
     return -math.log(psi) - sum(
-        beta * math.log(abs(v)) for beta, v in zip(barriers.shares_of_logs(a), z, strict=True) if beta
+        float(np.squeeze(beta)) * math.log(abs(v))
+        for beta, v in zip(barriers.shares_of_logs(power(a)), z, strict=True)
+        if np.any(beta)
     )
 
 
 def derivative(a: float, z: Array) -> tuple[Array, Array]:
     """The gradient and the Hessian of f*."""
-    g, R = barriers.dual_barrier(a, z[:, None])
+    g, R = barriers.dual_barrier(power(a), z[:, None])
     return g[:, 0], R[:, :, 0].T @ R[:, :, 0]
 
 
 def conjugate_point(a: float, s: Array) -> Array:
-    return barriers.primal_gradient(a, s[:, None])[:, 0]
+    return barriers.primal_gradient(power(a), s[:, None])[:, 0]
 
 
 @each
@@ -77,7 +84,7 @@ def test_the_gradients_of_both_barriers_are_each_others_inverse(a: float, depth:
         )
         point = edge + depth * (s - edge)
         z = -conjugate_point(a, point)
-        assert barriers.inside_dual(a, z[:, None])[0]
+        assert barriers.inside_dual(power(a), z[:, None])[0]
         assert -derivative(a, z)[0] == pytest.approx(point, rel=1e-5)
 
 
@@ -130,6 +137,24 @@ def test_the_correction_has_the_third_derivatives(a: float) -> None:
         assert own[i] == pytest.approx(s[i] + 0.7 * g - 0.5 * third, rel=1e-3, abs=1e-3 * float(np.abs(third).max()))
 
 
+def test_cones_of_several_powers_are_scaled_at_once() -> None:
+    few = (0.3, 0.8)
+    s, z = (np.concatenate([points(a, 12, 1, dual) for a in few]) for dual in (False, True))
+    found = Nonsymmetric(Batch("power", 0, 2, 3, few), s.reshape(-1), z.reshape(-1))
+    v = np.random.default_rng(1).standard_normal(6)
+    for i, a in enumerate(few):
+        own = slice(3 * i, 3 * i + 3)
+        alone = Nonsymmetric(batch_of(a, 1), s[i], z[i])
+        assert found.w(v)[own] == pytest.approx(alone.w(v[own]), rel=1e-9)
+        one, other = found.corrected(v, v, 0.1)[own], alone.corrected(v[own], v[own], 0.1)
+        assert one == pytest.approx(other, rel=1e-9)
+    t = [
+        Nonsymmetric(batch_of(a, 1), s[i], z[i]).reach(v[3 * i : 3 * i + 3], -v[3 * i : 3 * i + 3], 5.0)
+        for i, a in enumerate(few)
+    ]
+    assert found.reach(v, -v, 5.0) == pytest.approx(min(t), rel=0.02)
+
+
 @each
 def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
     s, z = points(a, 10), points(a, 11, dual=True)
@@ -141,8 +166,8 @@ def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
         assert Nonsymmetric.inside(batch, s.reshape(-1) + 0.999 * t * ds)
         assert Nonsymmetric.inside_dual(batch, z.reshape(-1) + 0.999 * t * dz)
         if t < 10.0:
-            on = Nonsymmetric.inside(batch, s.reshape(-1) + 1.002 * t * ds)
-            assert not (on and Nonsymmetric.inside_dual(batch, z.reshape(-1) + 1.002 * t * dz))
+            on = Nonsymmetric.inside(batch, s.reshape(-1) + 1.01 * t * ds)
+            assert not (on and Nonsymmetric.inside_dual(batch, z.reshape(-1) + 1.01 * t * dz))
 
 
 # --- whole programs -------------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ def test_the_answer_meets_the_conditions_of_optimality(text: str, d: int) -> Non
 
 
 def test_the_planner_chooses_it_and_the_certificate_is_rigorous() -> None:
+    assert fw.parse(ALL).plan().method == METHOD
     solution = fw.parse(OFF).bind(S=covariance(12)).solve()
     assert solution.status == "optimal" and solution.method == METHOD
     assert solution.certificate.kind == "rigorous"

@@ -162,15 +162,51 @@ NORMS = {
     "rownorm2": np.sqrt((W**2).sum(axis=1)).sum(),
     "norm1_inf": abs(W).max(axis=1).sum(),
     "entropy": (abs(W) * np.log(abs(W))).sum(),
+    "max": W.max(),
+    "min": W.min(),
+    "sum_largest": np.sort(W.reshape(-1))[-2:].sum(),
+    "sum_smallest": np.sort(W.reshape(-1))[:2].sum(),
+    "log_sum_exp": np.log(np.exp(W).sum()),
+    "tv": np.hypot(np.diff(W, axis=0)[:, :-1], np.diff(W, axis=1)[:-1]).sum(),
+}
+COUNTED = ("sum_largest", "sum_smallest", "sum_largest_eigs")
+"""Functions with a count, here 2."""
+
+DEFINITE = W.T @ W + np.eye(3)
+EIGENVALUES = np.linalg.eigvalsh(DEFINITE)
+OF_EIGENVALUES = {
+    "lambda_max": EIGENVALUES[-1],
+    "lambda_min": EIGENVALUES[0],
+    "sum_largest_eigs": EIGENVALUES[1:].sum(),
+    "log_det": np.log(EIGENVALUES).sum(),
+    "tr_inv": (1.0 / EIGENVALUES).sum(),
 }
 
 
 @pytest.mark.parametrize("name", [n for n, f in CONVEX.items() if "matrix" in f.of])
 def test_functions_of_matrices(name: str):
     point = abs(W) if name == "entropy" else W
-    function = getattr(fw, name)(fw.matrix(3, 3, name="W"))
-    problem = fw.minimize(fw.sum(function) if CONVEX[name].by_rows else function)
-    assert at(problem, W=point) == pytest.approx(NORMS[name])
+    word = CONVEX[name]
+    if word.of_eigenvalues:
+        point = DEFINITE
+    variable = fw.symmetric_var(3, name="W") if word.of_eigenvalues else fw.matrix(3, 3, name="W")
+    function = getattr(fw, name)(variable, *([2] if name in COUNTED else []))
+    goal = fw.maximize if word.concave or word.negative_of else fw.minimize
+    problem = goal(fw.sum(function) if word.by_rows else function)
+    assert at(problem, W=point) == pytest.approx((OF_EIGENVALUES if word.of_eigenvalues else NORMS)[name])
+
+
+def test_a_matrix_fraction():
+    S, x = fw.symmetric_var(3, name="S"), fw.vector(3, name="x")
+    expected = POINT @ np.linalg.solve(DEFINITE, POINT)
+    assert at(fw.minimize(fw.matrix_frac(x, S)), S=DEFINITE, x=POINT) == pytest.approx(expected)
+
+
+def test_a_combination_of_matrices():
+    M = np.stack([W, W.T, np.eye(3)])
+    y = fw.vector(3, name="y")
+    expected = np.abs(np.tensordot(POINT, M, axes=1)).sum()
+    assert at(fw.minimize(fw.norm1(fw.combine(y, M))), y=POINT) == pytest.approx(expected)
 
 
 def test_functions_of_vectors():

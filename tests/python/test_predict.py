@@ -21,9 +21,10 @@ from fwdsl.results.prediction import Predictor, prediction_of
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 #: Programs whose objective has no loss, or whose data have no rows of their own: nothing is predicted there.
 NO_ROWS = {
-    "basis_pursuit", "chebyshev_fit", "covering_ellipse", "cur", "deconvolution", "enclosing_ball", "entropic_transport", "fastest_mixing",
-    "fused_lasso", "lyapunov", "markowitz", "max_cut", "maximum_entropy", "nearest_correlation", "optimal_design", "optimal_transport",
-    "production", "robust_design", "robust_pca", "shifts", "sparse_covariance", "svm_dual", "tracking", "trend",
+    "basis_pursuit", "chebyshev_fit", "covering_ellipse", "cur", "deconvolution", "enclosing_ball", "entropic_transport", "expected_shortfall",
+    "fair_division", "fastest_mixing", "fused_lasso", "largest_box", "least_regret", "lyapunov", "markowitz", "max_cut", "maximum_entropy",
+    "nearest_correlation", "optimal_design", "optimal_transport", "production", "robust_design", "robust_pca", "shifts", "sparse_covariance",
+    "svm_dual", "tracking", "trend",
 }  # fmt: skip
 FILES = [f for f in sorted(EXAMPLES.glob("*.fw")) if f.stem not in {*NO_ROWS, "completion", "sparse_logistic"}]
 RNG = np.random.default_rng(3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import fwdsl as fw
 from fwdsl.backends.registry import METHODS
-from fwdsl.words import CONVEX, LOSSES, SETS
+from fwdsl.words import CONVEX, LOSSES, NUMBERS, SETS
 from fwdsl.words.base import Parameter
 
 if TYPE_CHECKING:
@@ -55,9 +55,18 @@ def plan(text: str) -> Plan:
 def of_loss(name: str) -> tuple[Standard, ...]:
     """Programs with a loss: with a ridge, an l1 penalty, within an l1 ball, and alone."""
     word = LOSSES[name]
-    target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[word.target]
     w = "matrix[p, k]" if word.scores else "vector[p]"
-    data, goal = f"data X: matrix[n, p], y: {target}\n", f"var w: {w}\nminimize mean({name}(X @ w, y))"
+    if word.entrywise:
+        options = {p.name: NUMBERS[p.domain].example for p in word.options}
+        call = ", ".join([f"{name}(X @ w", *(f"{key}={value:g}" for key, value in options.items())]) + ")"
+        data, goal = (
+            "data X: matrix[n, p]\n",
+            f"var w: {w}\nminimize {'-' if word.is_concave(options) else ''}mean({call})",
+        )
+    else:
+        target = {"real": "vector[n]", "signs": "signs[n]", "labels": "labels[n, k]"}[word.target]
+        target += " in nonnegative" if word.nonnegative_target else ""
+        data, goal = f"data X: matrix[n, p], y: {target}\n", f"var w: {w}\nminimize mean({name}(X @ w, y))"
     head = f"{data}param mu: positive\n{goal}"
     return (
         Standard("a ridge", f"{head} + mu * sum_squares(w)\n"),

@@ -16,9 +16,9 @@ problem
 # %%
 # The multiplier of the bound is the slope of the curve.
 
-losses = np.linspace(0.37, 0.65, 12)
+losses = np.linspace(0.37, 0.65, 6)
 answers = [problem.bind(loss=loss).solve() for loss in losses]
-print(answers[3], answers[3].dual["fit"])
+print(answers[1], answers[1].dual["fit"])
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(9.5, 3.8), layout="constrained"

@@ -119,7 +119,7 @@ class SecondOrderCones(EpigraphSet):
         return 0.0 if np.all(self._lengths(rows) <= -self.c * a) else math.inf
 
     def dual_project(self, v: Array) -> Array:
-        """What the projection on the cones leaves of v."""
+        """The part of v that the projection on the cones leaves over."""
         if math.isfinite(self.conjugate(v)):
             return v.copy()
         found = v - self.prox(v, 1.0)
@@ -188,7 +188,7 @@ class _PolyhedralCone(EpigraphSet):
         return 0.0 if self.dual_norm(v[1:]) <= -self.c * float(v[0]) else math.inf
 
     def dual_project(self, v: Array) -> Array:
-        """What the projection on the cone leaves of v."""
+        """The part of v that the projection on the cone leaves over."""
         if math.isfinite(self.conjugate(v)):
             return v.copy()
         found = v - self.prox(v, 1.0)

@@ -56,5 +56,5 @@ def multipliers(excess: Callable[[Array], Array], start: Array, size: Array) -> 
 
 
 def _told(values: Array) -> Array:
-    """What is no number is as good as infinite: the argument is too small for the prox to come into the domain."""
+    """A value that is no number is as good as infinite: the argument is too small for the prox to come into the domain."""
     return np.where(np.isnan(values), np.inf, values)

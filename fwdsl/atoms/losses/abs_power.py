@@ -73,10 +73,10 @@ class AbsPower(Loss):
         step = np.where(t > 0.0, t, 1.0)
         for _ in range(200):
             s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 high = np.exp(s) - size + step * e * np.exp((e - 1.0) * s) > 0.0
             lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        z = np.where((e == 1.0) & (size <= t), 0.0, np.exp(0.5 * (lo + hi)))
+        z = np.where((e == 1.0) & (size <= t), 0.0, np.exp(np.minimum(0.5 * (lo + hi), 709.0)))
         return np.where((t > 0.0) & (size > 0.0), np.copysign(z, v), v)
 
     @staticmethod

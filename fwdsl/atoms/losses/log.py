@@ -66,10 +66,10 @@ class Log(Loss):
         step = np.where(t > 0.0, t, 1.0)
         for _ in range(200):
             s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 high = np.exp(s) - v - step * np.exp(-s) > 0.0
             lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        return np.where(t > 0.0, np.exp(0.5 * (lo + hi)), np.maximum(v, 0.0))
+        return np.where(t > 0.0, np.exp(np.minimum(0.5 * (lo + hi), 709.0)), np.maximum(v, 0.0))
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:

@@ -101,10 +101,10 @@ class Power(Loss):
         step = np.where(t > 0.0, t, 1.0)
         for _ in range(200):
             s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 high = np.exp(s) - v + step * sign * e * np.exp((e - 1.0) * s) > 0.0
             lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        z = np.exp(0.5 * (lo + hi))
+        z = np.exp(np.minimum(0.5 * (lo + hi), 709.0))
         ends = v - t <= 0.0 if e == 1.0 else v <= 0.0 if e > 1.0 else np.zeros(v.shape, dtype=bool)
         return np.where(t > 0.0, np.where(ends, 0.0, z), np.maximum(v, 0.0))
 

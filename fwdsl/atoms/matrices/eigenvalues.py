@@ -362,8 +362,8 @@ class OfEigenvalues(Eigen):
         return self.inner.infimum()
 
     def rounding(self, v: Array) -> float:
-        """That of the decomposition; 0 where h is of positive numbers, whose conjugate has no end that rounding could hide: a price of 0 beside one
-        of 1e-16 is a program without an answer beside one with an answer."""
+        """The rounding of the decomposition; 0 where h is of positive numbers, whose conjugate has no end that rounding hides: a price of 0
+        beside one of 1e-16 is a program without an answer beside one with an answer."""
         return 0.0 if self.inner.positive else super().rounding(v)
 
     def in_units(self, s: float) -> tuple[VectorFunction, float] | None:

@@ -1,7 +1,7 @@
 """c (sum_i |x_i|^p)^(1/p), p >= 1; its dual norm is that of q = p / (p - 1). Prox by Moreau: v less its projection on the ball of radius t c of q.
 
 The projection of v on the ball of q and radius r, outside of it, has the sizes u with u + s u^(q - 1) = |v| entry by entry, at the s > 0 at which the
-norm of u is r: it falls in s, and s is found by halving its logarithm. Of 1, 2 and inf projections are closed forms. Powers are of numbers
+norm of u is r: it falls in s, whose logarithm secants find. Of 1, 2 and inf projections are closed forms. Powers are of numbers
 relative to the largest entry.
 """
 
@@ -18,6 +18,9 @@ from .common import Norm, checked_coefficient, largest, norm1, norm2, scale_into
 from .threshold import project_l1
 
 MOST_STEPS = 200
+
+LARGEST_LOG = 600.0
+"""The largest size of the logarithm of a multiplier that is looked for; its exponential is a number."""
 
 
 def norm_p(x: Array, p: float) -> float:
@@ -79,20 +82,38 @@ def project_p(v: Array, r: float, q: float) -> Array:
     peak = largest(v)
     a, target = np.abs(v) / peak, r / peak
 
-    def beyond(log_s: float) -> bool:
-        return norm_p(split(a, math.exp(log_s), q), q) > target
+    def beyond(log_s: float) -> float:
+        size = norm_p(split(a, math.exp(log_s), q), q)
+        return math.log(size / target) if size > 0.0 else -math.inf
 
     low, high, step = -1.0, 1.0, 1.0
-    while beyond(high) and high < 600.0:
-        low, high, step = high, high + step, 2.0 * step
+    over, under = beyond(low), beyond(high)
+    while under > 0.0 and high < LARGEST_LOG:
+        low, over = high, under
+        high, step = high + step, 2.0 * step
+        under = beyond(high)
     step = 1.0
-    while not beyond(low) and low > -600.0:
-        low, high, step = low - step, low, 2.0 * step
+    while over <= 0.0 and low > -LARGEST_LOG:
+        high, under = low, over
+        low, step = low - step, 2.0 * step
+        over = beyond(low)
+    # regula falsi, an end that stays twice counting half (Illinois): a few steps, as the logarithm of the norm falls nearly linearly
+    side = 0.0
     for _ in range(MOST_STEPS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
+        fall = over - under
+        share = over / fall if 0.0 < fall < math.inf else 0.5
+        middle = low + min(max(share, 0.0), 1.0) * (high - low)
+        if not low < middle < high or high - low <= 4e-16 * (1.0 + abs(high)):
             break
-        low, high = (middle, high) if beyond(middle) else (low, middle)
+        found = beyond(middle)
+        if abs(found) <= 2e-15:
+            high = middle
+            break
+        if found > 0.0:
+            low, over, under = middle, found, 0.5 * under if side > 0.0 else under
+        else:
+            high, under, over = middle, found, 0.5 * over if side < 0.0 else over
+        side = found
     return np.copysign(peak * split(a, math.exp(high), q), v)
 
 

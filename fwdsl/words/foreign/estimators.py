@@ -75,7 +75,7 @@ ESTIMATORS: tuple[Foreign, ...] = (
     *alike(
         _S,
         "GraphicalLasso GraphicalLassoCV",
-        "`minimize trace(S @ X) - log_det(X) + alpha * norm1(X)` with `data S: psd[d]`, `var X: psd[d]`",
+        "`minimize trace(S @ X) - log_det(X) + alpha * norm1(X - diag(diag(X)))` with `data S: psd[d]`, `var X: psd[d]`",
     ),
     *alike(
         _S,

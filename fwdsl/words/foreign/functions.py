@@ -16,7 +16,7 @@ _HINGE = "the loss `hinge(z, y)` is `max(0, 1 - y z)` for each sample"
 _MAX = f"`max(x)` is the largest entry, `max(a, b)` the larger of two, and {_HINGE}"
 _MIN = "`min(x)` is the smallest entry, concave; a bound is a constraint, as `x >= 0`"
 _POWER = "`sum_squares(x)` is the sum of squares, and the loss `squared(z, b)` is `(z - b)^2` for each sample"
-_CONE = "the bound of a norm is the cone: write `norm2(A @ x) <= r`"
+_CONE = "the bound of a norm is the cone: write `norm2(A @ x + b) <= c @ x + d`"
 _VARIABLE = "a variable is declared: `var x: vector[n]`, `var X: matrix[n, d]`, `var t: real`; in Python `fw.vector(n)`"
 
 FUNCTIONS: tuple[Foreign, ...] = (
@@ -118,21 +118,6 @@ FUNCTIONS: tuple[Foreign, ...] = (
         "lambda_sum_smallest",
         {"X, k": "-sum_largest_eigs(-X, k)"},
         "it is concave, as the sum of the largest ones of -X is convex",
-    ),
-    instead(
-        (C,),
-        "matrix_frac",
-        told="x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
-    ),
-    *alike(
-        CONVEX,
-        "matrixfrac",
-        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
-    ),
-    *alike(
-        (C,),
-        "MatrixFrac",
-        "x' P^-1 x is convex in x and P; with constant P write `quad_form(x, P)` of the inverse, as data",
     ),
     *alike(
         (C, V),
