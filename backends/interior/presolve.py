@@ -299,7 +299,7 @@ class _Search:
     def _tightest(
         self, rows: Index, lead: Array, first: Index, single: NDArray[np.bool_], heads: Index
     ) -> _Fixed | None:
-        """Keep the tightest rows of each group of multiples. `lead` are their first entries, `first` the unknowns of these, `heads` where groups begin."""
+        """Keep the tightest rows of each group of multiples, whose first entries are `lead`, of the unknowns `first`. Groups begin at `heads`."""
         equal, value = rows < self.equations, self.b[rows] / lead
         up, low = equal | (lead > 0.0), equal | (lead < 0.0)
         hi = np.minimum.reduceat(np.where(up, value, np.inf), heads)
