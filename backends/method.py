@@ -198,6 +198,11 @@ class Method(ABC):
         return ""
 
     @classmethod
+    def tells(cls, form: Any) -> tuple[str, ...]:
+        """Changes of the form before the first step, a line each, for a plan in print."""
+        return ()
+
+    @classmethod
     def is_unrivalled(cls, form: Any) -> bool:
         """True if no other method is tried beside it and one follows only where it gives up.
 

@@ -80,3 +80,18 @@ class Interior(Method):
             why,
             TRUSTED,
         )
+
+    @classmethod
+    def tells(cls, form: Canonical) -> tuple[str, ...]:
+        """The rows and unknowns that it takes out of the conic program, and the parts that it factors apart."""
+        if not any(t.is_constraint for t in form.terms):
+            return ()
+        from fwdsl.backends.interior.apart import parts_of
+        from fwdsl.backends.interior.presolve import Presolved, presolved
+        from fwdsl.backends.interior.program import ConicProgram
+
+        program = presolved(ConicProgram.of(form, lambda: None), lambda: None)
+        told = [program.taken.counts.describe()] if isinstance(program, Presolved) else []
+        parts = parts_of(program.A, program.P, program.batches) if size_of(form).kind == "condensed" else ()
+        told += [f"{len(parts)} parts that share no row, each factored by itself"] if parts else []
+        return (f"presolve: {'; '.join(told)}",) if told else ()

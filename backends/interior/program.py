@@ -96,7 +96,8 @@ class ConicProgram:
         look()
         return cls(canonical, T, tuple(parts), P, c, A, b, rows, batches)
 
-    def point(self, v: Array) -> Array:
+    def point(self, v: Array, tau: float = 1.0) -> Array:
+        """x of v, for tau times the numbers of the program."""
         return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
 
     def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
@@ -123,6 +124,15 @@ class ConicProgram:
                 o = p.offset
                 total += float(((0.5 * np.asarray(p.form.curvature) * o + np.asarray(p.form.slope)) * o).sum())
         return total
+
+    @property
+    def unknowns(self) -> Index:
+        """The places of the unknowns among those of all parts."""
+        return np.arange(self.c.size)
+
+    def without_objective(self) -> ConicProgram:
+        """The program whose multipliers belong to v and z of the rows alone, as those of a proof that no point meets them."""
+        return self
 
     @property
     def equations(self) -> int:

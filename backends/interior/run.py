@@ -42,6 +42,7 @@ from fwdsl.backends.interior.directions import (
     scalings_of,
 )
 from fwdsl.backends.interior.method import Interior
+from fwdsl.backends.interior.presolve import presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
@@ -100,7 +101,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
-        program = self.program = ConicProgram.of(problem.canonical, problem.look)
+        program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         c, b = self.d * program.c, self.e * program.b
         self.A = _scaled(program.A, self.e, self.d)
@@ -407,6 +408,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The solution with no objective, or the ray that proves that there is none."""
         other = copy(self)
         other.known = None
+        other.program = self.program.without_objective()
         other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
         other.levels = 1.0, self.levels[1]
         other._level(*other.levels)
@@ -421,7 +423,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def ray(self) -> tuple[Array, list[Array]]:
         """v and z themselves, which prove that there is no solution where tau vanishes."""
         v, z = self._unscaled(self.state.v, self.state.z, 1.0)
-        return self.program.point(v), self.program.multipliers(v, z, self.state.tau)
+        tau = self.state.tau
+        return self.program.point(v, tau), self.program.multipliers(v, z, tau)
 
 
 def _scaled(A: Any, left: Array, right: Array) -> csr_array:

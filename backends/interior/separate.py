@@ -103,21 +103,25 @@ class Separate:
     @staticmethod
     def of(program: ConicProgram, A: csr_array, d: Array, e: Array) -> Separate:
         """Separate the groups of A = diag(e) program.A diag(d)."""
-        place = np.empty_like(program.rows)
+        place = np.zeros(sum(p.form.offset.size for p in program.parts), dtype=np.intp)
         place[program.rows] = np.arange(program.rows.size)
-        columns = program.reduced.shape[1]
+        unknowns = program.unknowns
+        of_x = unknowns[unknowns < program.reduced.shape[1]]
+        columns = of_x.size
+        column = np.full(max(p.extra + p.form.extra for p in program.parts), -1)
+        column[unknowns] = np.arange(unknowns.size)
         kept, others = np.ones(d.size, dtype=bool), np.ones(e.size, dtype=bool)
         maps, groups, first = [], [], 0
         for part in program.parts:
             found = _groups(part.form)
             for g in found:
-                rows, own = place[part.row + g.rows], part.extra + g.own
+                rows, own = place[part.row + g.rows], column[part.extra + g.own]
                 of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
                 of_z = -g.of_z * e[rows]
                 groups.append(Group(_short(rows), _short(own), _short(first + g.z), of_z, of_own, g.partners))
                 kept[own], others[rows] = False, False
             if found:
-                maps.append(part.K)
+                maps.append(part.K if columns == part.K.shape[1] else part.K[:, of_x])
                 first += part.form.size
         K: Any = vstack([csr_array((0, columns)), *maps], format="csr") @ diags_array(d[:columns])
         if K.nnz > DENSE_SHARE * K.shape[0] * K.shape[1]:

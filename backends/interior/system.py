@@ -5,8 +5,8 @@
 of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
 cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations and a few rows is diagonal, as in linear
-programs over x >= 0, the Schur complement of these is factored. Diagonals are moved away from zero, and each answer is refined against the
-equations as they are.
+programs over x >= 0, the Schur complement of these is factored. Parts of a dense system that share no row are factored apart (`apart`). Diagonals are
+moved away from zero, and each answer is refined against the equations as they are.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy.sparse.linalg import splu
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.backends.factors import by_cholesky
 from fwdsl.backends.factors import cholesky as by_factor
+from fwdsl.backends.interior.apart import Part, parts_of
 from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
@@ -98,8 +99,10 @@ class Systems:
         few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
         self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind == "condensed" else None
+        self.parts = self._parts(A, P, batches) if kind == "condensed" else ()
+        self.thin = self.thin or bool(self.parts)
         self.A: Any = A if self.sparse or self.thin else A.toarray()
-        self.long = self._long_rows(P) if self.thin else None
+        self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.of_P = _product(P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
@@ -132,13 +135,46 @@ class Systems:
             if separate is not None and separate.turned_rows.size:
                 root = None
             scaled, across = self._rows(batches, scalings, root)
-            factor = self._sparse if self.sparse else self._thin
+            factor = self._sparse if self.sparse else self._apart if self.parts else self._thin
             return System(
                 self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root)
             )
         scaled = _scaled(self.A, batches, scalings)
         inner = self._whole if self.kind == "whole" else self._condensed
         return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, inner(scaled))
+
+    def _parts(self, A: csr_array, P: Any, batches: Sequence[Batch]) -> tuple[tuple[Part, Systems], ...]:
+        """The parts that share nothing, with their systems."""
+        found = []
+        for part in parts_of(A, P, batches):
+            k = int(np.searchsorted(part.rows, self.equations))
+            kinds = [Batch(ORDER[0], 0, 1, k)] if k else []
+            kinds += [Batch(ORDER[1], k, 1, part.rows.size - k)] if part.rows.size > k else []
+            own, curved = A[part.rows][:, part.columns], P[part.columns][:, part.columns]
+            found.append((part, Systems(csr_array(curved), csr_array(own), kinds, self.kind, None, self.look)))
+        return tuple(found)
+
+    def _apart(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
+        """The solver by parts."""
+        assert root is not None  # of a product of intervals
+        n = A.shape[1]
+        solves = [(part, systems._at_roots(root[part.rows])) for part, systems in self.parts]
+
+        def solve(right: Array) -> Array:
+            out = np.empty(right.size)
+            for part, own in solves:
+                found = own(np.concatenate([right[part.columns], right[n + part.rows]]))
+                out[part.columns], out[n + part.rows] = np.split(found, [part.columns.size])
+            return out
+
+        return solve
+
+    def _at_roots(self, root: Array) -> Solve:
+        """The solver at a scaling whose W^-T has this diagonal."""
+        if self.thin:
+            scaled, across = self._rows((), (), root)
+            return (self._apart if self.parts else self._thin)(scaled, across, root)
+        return self._condensed(root[:, None] * self.A)
 
     def products(self, v: Array, z: Array) -> tuple[Array, Array]:
         """A v and A'z."""

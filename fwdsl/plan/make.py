@@ -61,7 +61,10 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
-        return expected, _structure_lines(arrangement, form)
+        method = METHODS[chosen]
+        at_hand = form.at_hand(method.works_on) if form is not None else None
+        more = method.tells(at_hand) if at_hand is not None else ()
+        return expected, (*_structure_lines(arrangement, form), *(f"  {line}" for line in more))
 
     pointless = {
         *(FACTORED if unfactored(arrangement) else ()),
