@@ -247,6 +247,36 @@ def test_the_bounds_of_a_variable_count_where_another_of_its_equalities_is_misse
     assert fw.parse(text).bind(A=A, r=right, m=most).solve(threads=1, time=3).status not in ("infeasible", "unbounded")
 
 
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("var x: real, y: real\nminimize kl_div(x, y) + 2 * x\nsubject to y <= 1\n", [-1.0, 0.0]),
+        ("var x: vector[2]\nminimize 2 * x[0] - geo_mean(x + 1)\n", [-1.0, 0.0]),
+        ("var x: vector[2]\nminimize 2 * sum(x) + quad_over_lin(x[0], x[1] + 1)\n", [0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) + tr_inv(M + eye(2))\n", [-1.0, 0.0, 0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) - log_det(M + eye(2))\n", [-1.0, 0.0, 0.0, -1.0]),
+    ],
+)
+def test_a_ray_out_of_the_domain_of_a_function_is_no_proof(text: str, direction: list[float]) -> None:
+    canonical = fw.parse(text).canonical
+    inside = np.abs(np.array(direction)) + (1.0 if canonical.blocks[0].name == "x" else 0.0)
+    assert unbounded(canonical, np.array(direction), lambda: [inside]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("var x: real, y: real\nminimize kl_div(x, y) - x - y\nsubject to y >= 1\n", [1.0, 1.0]),
+        ("var x: vector[2]\nminimize sum(x) / 4 - geo_mean(x + 1)\n", [1.0, 1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) + tr_inv(eye(2) - M)\n", [-1.0, 0.0, 0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) - log_det(eye(2) - M)\n", [-1.0, 0.0, 0.0, -1.0]),
+    ],
+)
+def test_a_ray_along_which_a_curved_function_grows_slower_is_one(text: str, direction: list[float]) -> None:
+    canonical = fw.parse(text).canonical
+    assert unbounded(canonical, np.array(direction), lambda: [np.array(direction)]) is not None
+
+
 # --- rays that rounding explains --------------------------------------------------------------------------------------
 
 
