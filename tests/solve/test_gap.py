@@ -167,7 +167,7 @@ def test_a_fair_game_and_a_homogeneous_program_are_certified_at_zero(unit: float
 
 def test_a_point_is_moved_into_constraints_that_it_misses_by_little() -> None:
     text = "var x: real, y: vector[5] in box(0, 1)\nminimize x\nsubject to 0.01 * x + sum(y) >= 2.01\n"
-    solution = fw.parse(text).solve(threads=1, time=20)
+    solution = fw.parse(text).solve(method="pdhg", threads=1, time=20)
     assert solution.status == "optimal", solution.reason
     assert solution.objective == pytest.approx(-299.0, rel=1e-9)
     assert solution.infeasibility <= 1e-12
