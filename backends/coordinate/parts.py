@@ -66,10 +66,11 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     if best is None:
         return (f"its predictions are not columns of one data matrix, with at most {MOST_EXTRA} others",)
     (term,) = canonical.terms
+    seen = {block.name for block, _ in term.map.parts}
+    found = [f"its predictions do not see {b.name}" for b in canonical.blocks if b.name not in seen]
     tasks = tasks_of(term.map.parts[best][1])
     if tasks == 1:
-        return ()
-    found = []
+        return tuple(found)
     if len(term.map.parts) > 1:
         found.append("its predictions are those of a matrix variable and of another one")
     if not isinstance(term.f, LossFunction):

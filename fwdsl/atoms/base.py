@@ -257,6 +257,10 @@ class VectorFunction(ABC):
         found = self.entries()
         return np.zeros_like(d) if found is None else found.into_recession(d)
 
+    def growth(self, d: Array) -> float:
+        """g^inf(d), for a direction d other than 0 in which the domain has no end, where g is no norm; inf where it is not known."""
+        return math.inf
+
     def for_symmetric(self) -> VectorFunction:
         """The same function where it is asked of symmetric matrices alone."""
         return self

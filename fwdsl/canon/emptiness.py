@@ -278,8 +278,11 @@ def _measure(b: Region) -> tuple[str, Callable[[Array], float]] | None:
         if word.of == "symmetric":
             return "the trace", lambda x: float(np.trace(x))
         return "the sum", lambda x: float(np.maximum(x, 0.0).sum())
-    return (CONVEX[word.norm].called, lambda x: _norm_of(word.norm, x)) if word.norm else None
+    if not word.norm:
+        return None
+    options = {name: value for name, value in b.args.items() if name != "r"}
+    return CONVEX[word.norm].called, lambda x: _norm_of(word.norm, x, options)
 
 
-def _norm_of(name: str, x: Array) -> float:
-    return build((name, 1.0), None, x.shape).value(x.reshape(-1))
+def _norm_of(name: str, x: Array, options: Mapping[str, Any]) -> float:
+    return build((name, 1.0, options), None, x.shape).value(x.reshape(-1))

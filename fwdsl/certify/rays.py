@@ -101,7 +101,11 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             assert isinstance(term.f, VectorFunction)
             missed = max(missed, largest_share(np.abs(z - term.f.into_recession(z)), terms))
             continue
-        growth = _growth(term.f, z) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
+        if isinstance(term.f, VectorFunction):
+            outside, growth = _term_growth(term.f, z, terms)
+            missed = max(missed, outside)
+        else:
+            growth = _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + abs(growth)
         sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
     if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
@@ -138,15 +142,18 @@ def _sinks(f: LossFunction, z: Array) -> bool:
 
 
 def _is_exact(canonical: Canonical, d: Array) -> bool:
-    """True if K d lies in the recession cones of all constraints, and is 0 for a loss where it seems so, without any rounding."""
+    """True if K d lies in the recession cones of all constraints and domains, and is 0 where it seems so, without any rounding."""
     products = exact_products(canonical, d)
     if products is None:
         return False
     for term, z in zip(canonical.terms, products, strict=True):
         if isinstance(term.f, VectorFunction):
-            if term.is_indicator and not np.array_equal(term.f.into_recession(z), z):
+            on = term.f if term.is_indicator else term.f.set_beneath()
+            if on is None:
+                continue
+            if not np.array_equal(on.into_recession(z), z):
                 return False
-        elif np.any(z[_seems_zero(z, sizes_of_terms(term, np.abs(d)))]):
+        if not term.is_indicator and np.any(z[_seems_zero(z, sizes_of_terms(term, np.abs(d)))]):
             return False
     return True
 
@@ -170,7 +177,21 @@ def _growth(g: VectorFunction, d: Array) -> float:
     norm = inner.pair[0]
     if not d.any() or norm is None:
         return 0.0
-    return inner.value(d) if CONVEX[norm].grows_evenly else math.inf
+    return inner.value(d) if CONVEX[norm].grows_evenly else inner.growth(d)
+
+
+def _term_growth(f: VectorFunction, z: Array, sizes: Array) -> tuple[float, float]:
+    """(share, growth): the share of z, relative to its terms, that leads out of the domain, and f^inf of what stays in it.
+
+    The value of a function is no proof that its argument is in the domain: a geometric mean of negative numbers counts as 0. Rounding of 0 is 0,
+    as the mean of 1e-16 and 1 is 1e-8.
+    """
+    on = f.set_beneath()
+    if on is None:
+        return 0.0, _growth(f, z)
+    z = np.where(_seems_zero(z, sizes), 0.0, z)
+    inside = on.into_recession(z)
+    return largest_share(np.abs(z - inside), sizes), _growth(f, inside)
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:

@@ -38,3 +38,14 @@ def test_a_point_outside_the_domain_of_the_entropy_is_not_feasible() -> None:
     inside, outside = (verify(canonical, np.array([0.5, e]), None).infeasibility for e in (0.0, -1e-3))
     assert inside == 0.0
     assert outside > 1e-4
+
+
+def test_p_norms_beside_a_simplex_and_a_box() -> None:
+    text = "var x: vector[3]\nminimize sum_squares(x)\nsubject to x in {}, norm_p(x, 3) <= {}\n"
+    for other, r, status in (
+        ("simplex(1)", 0.9, "optimal"),
+        ("simplex(1)", 0.1, "infeasible"),
+        ("box(1, 2)", 3, "optimal"),
+        ("box(1, 2)", 1.4, "infeasible"),
+    ):
+        assert fw.parse(text.format(other, r)).solve().status == status

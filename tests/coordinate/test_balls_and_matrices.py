@@ -274,3 +274,11 @@ def test_a_step_that_is_broken_off_anywhere_leaves_its_state(inner: str) -> None
             run.problem.must_stop = lambda: False
             run.step()
         assert np.array_equal(run.state.x, whole.state.x)
+
+
+def test_variables_that_the_loss_does_not_see_are_for_others() -> None:
+    program = "data A: matrix[4, 1], b: vector[4]\nvar x: vector[1], t: real\nminimize sum(huber(b - A @ x)) + t\n"
+    problem = fw.parse(program).bind(A=np.ones((4, 1)), b=np.arange(4.0))
+    with pytest.raises(fw.PlanError, match="do not see t"):
+        problem.solve(method=METHOD)
+    assert problem.solve().status == "unbounded"

@@ -167,7 +167,7 @@ def test_a_fair_game_and_a_homogeneous_program_are_certified_at_zero(unit: float
 
 def test_a_point_is_moved_into_constraints_that_it_misses_by_little() -> None:
     text = "var x: real, y: vector[5] in box(0, 1)\nminimize x\nsubject to 0.01 * x + sum(y) >= 2.01\n"
-    solution = fw.parse(text).solve(threads=1, time=20)
+    solution = fw.parse(text).solve(method="pdhg", threads=1, time=20)
     assert solution.status == "optimal", solution.reason
     assert solution.objective == pytest.approx(-299.0, rel=1e-9)
     assert solution.infeasibility <= 1e-12
@@ -245,6 +245,36 @@ def test_the_bounds_of_a_variable_count_where_another_of_its_equalities_is_misse
         for scale in (1.0, -1.0):
             assert infeasible(canonical, [scale * np.array(y) for _ in canonical.terms]) is None
     assert fw.parse(text).bind(A=A, r=right, m=most).solve(threads=1, time=3).status not in ("infeasible", "unbounded")
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("var x: real, y: real\nminimize kl_div(x, y) + 2 * x\nsubject to y <= 1\n", [-1.0, 0.0]),
+        ("var x: vector[2]\nminimize 2 * x[0] - geo_mean(x + 1)\n", [-1.0, 0.0]),
+        ("var x: vector[2]\nminimize 2 * sum(x) + quad_over_lin(x[0], x[1] + 1)\n", [0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) + tr_inv(M + eye(2))\n", [-1.0, 0.0, 0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) - log_det(M + eye(2))\n", [-1.0, 0.0, 0.0, -1.0]),
+    ],
+)
+def test_a_ray_out_of_the_domain_of_a_function_is_no_proof(text: str, direction: list[float]) -> None:
+    canonical = fw.parse(text).canonical
+    inside = np.abs(np.array(direction)) + (1.0 if canonical.blocks[0].name == "x" else 0.0)
+    assert unbounded(canonical, np.array(direction), lambda: [inside]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("var x: real, y: real\nminimize kl_div(x, y) - x - y\nsubject to y >= 1\n", [1.0, 1.0]),
+        ("var x: vector[2]\nminimize sum(x) / 4 - geo_mean(x + 1)\n", [1.0, 1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) + tr_inv(eye(2) - M)\n", [-1.0, 0.0, 0.0, -1.0]),
+        ("var M: symmetric[2]\nminimize trace(M) - log_det(eye(2) - M)\n", [-1.0, 0.0, 0.0, -1.0]),
+    ],
+)
+def test_a_ray_along_which_a_curved_function_grows_slower_is_one(text: str, direction: list[float]) -> None:
+    canonical = fw.parse(text).canonical
+    assert unbounded(canonical, np.array(direction), lambda: [np.array(direction)]) is not None
 
 
 # --- rays that rounding explains --------------------------------------------------------------------------------------
@@ -408,3 +438,15 @@ def test_a_heavy_term_of_nothing_hides_no_gap() -> None:
     assert evaluate_point(form, far).rounding <= 1e-6
     point = evaluate_point(form, far)
     assert point.size <= 10.0
+
+
+@pytest.mark.parametrize("method", ["interior", "pdhg"])
+def test_an_optimum_of_zero_beside_variables_that_are_not_zero_is_certified(method: str) -> None:
+    text = (
+        "data b: vector[n]\nvar x: vector[n], X: matrix[3, 3], t: real in nonnegative\n"
+        "minimize sum(abs(sum(X, axis=1))) + sum_squares(X) + square(t)\nsubject to\n"
+        "    hstack(x - b, t) <= 1.9\n    norm2(x) <= 2.5\n"
+    )
+    solution = fw.parse(text).bind(b=np.array([-3.0, 0.0, 1.0])).solve(method=method, threads=1, time=20)
+    assert solution.status == "optimal", solution.reason
+    assert solution.objective == 0.0

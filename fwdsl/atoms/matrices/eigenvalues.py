@@ -370,6 +370,10 @@ class OfEigenvalues(Eigen):
         found = self.inner.of_scaled(s)
         return None if found is None else (replace(self, inner=found[0]), found[1])
 
+    def growth(self, d: Array) -> float:
+        """0 where h is of positive numbers: its slope ends at 0 as all of them grow."""
+        return 0.0 if self.inner.positive else super().growth(d)
+
     def normal_part(self, x: Array, rest: Array) -> Array:
         """0: a positive definite matrix is inside the cone."""
         return np.zeros_like(rest)

@@ -65,6 +65,10 @@ class LogSumExp(Support):
                 break
         return v - omega(below - nu + math.log(r))
 
+    def growth(self, d: Array) -> float:
+        """c times the largest entry."""
+        return self.c * float(d.max())
+
     @property
     def has_faces(self) -> bool:
         """False: it is curved."""
