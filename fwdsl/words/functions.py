@@ -112,6 +112,11 @@ class ConvexWord(Word):
         return bool(self.negative_of or self.of_differences or self.concave)
 
     @property
+    def is_concave(self) -> bool:
+        """True if a program has it with a minus in `minimize`."""
+        return self.concave or bool(self.negative_of)
+
+    @property
     def grows_evenly(self) -> bool:
         """True if f(s x) = s f(x) for s >= 0: far out it grows as it does near 0."""
         return self.is_norm or self.sublinear or bool(self.total)
