@@ -83,7 +83,10 @@ def of_convex(name: str) -> tuple[Standard, ...]:
     if word.of_eigenvalues:
         shapes = (("a symmetric matrix", "matrix", "symmetric[p]", "matrix[n, p]"),)
     else:
-        shapes = (("a vector", "vector", "vector[p]", "vector[n]"), ("a matrix", "matrix", "matrix[p, k]", "matrix[n, k]"))
+        shapes = (
+            ("a vector", "vector", "vector[p]", "vector[n]"),
+            ("a matrix", "matrix", "matrix[p, k]", "matrix[n, k]"),
+        )
     found = []
     for says, shape, kind, target in shapes:
         if shape in word.of:
