@@ -196,7 +196,9 @@ def bind_parameters(
         value: Any
         if decl.name in arrays:
             value, origin = arrays[decl.name]
-        elif not decl.type.is_scalar and (decl.default is None or decl.default.op == "literal"):
+        elif not decl.type.is_scalar and (
+            decl.default is None or decl.default.op == "literal" or decl.name in (*bindings.params, *bindings.data)
+        ):
             if decl.default is None:
                 _missing(decl, bindings, findings)
             continue  # a value that does not fit is noted already
@@ -229,9 +231,11 @@ def supplied_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) 
 
 def _fits(decl: ParamDecl, value: Any, origin: str, findings: Findings) -> bool:
     """True if a parameter's value, a number or an array, is finite and where its declaration says; a finding if not."""
-    if decl.type.is_scalar and not check_domain(decl.name, value, decl.type.domain, decl, origin, findings):
-        return False
-    return check_bounds(decl, value, origin, findings)
+    if decl.type.is_scalar and decl.bounds is None:
+        return check_domain(decl.name, value, decl.type.domain, decl, origin, findings)
+    if not check_bounds(decl, value, origin, findings):
+        return False  # `in box(0, 1)` says more than the sign that the type has from it
+    return not decl.type.is_scalar or check_domain(decl.name, value, decl.type.domain, decl, origin, findings)
 
 
 def check_bounds(decl: ParamDecl, value: Any, origin: str, findings: Findings) -> bool:

@@ -9,7 +9,7 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
-from ..model import Expr, Type
+from ..model import Dim, Expr, Type
 from . import algebra, shapes
 from .budget import DEPTH_AT_MOST, OPERATIONS_AT_MOST
 from .context import Context
@@ -60,6 +60,22 @@ def report_sum_mismatch(ctx: Context, left: tree.Node, a: Type, right: tree.Node
     )
 
 
+def _report_number(ctx: Context, first: tree.Expr, shape: tuple[Dim, ...], part: tree.Expr, value: Expr) -> None:
+    """Report an array beside a convex function whose values have another shape; one number is bounded by a variable instead."""
+    if shape:
+        report_sum_mismatch(ctx, first, shapes.of_shape(shape), part, value.type)
+        return
+    ctx.error(
+        "FW2033",
+        f"`{ctx.text(first)}` is one number, and `{ctx.text(part)}` is {shapes.describe_type(value.type)}: they cannot be added",
+        part.span,
+        label=shapes.describe_type(value.type),
+        labels=ctx.declared(part),
+        rule="A convex function that is one number is added to numbers; only affine numbers are added to every entry of an array.",
+        hint="declare `var t: real`, bound the function under `subject to`, as in `norm2(x) <= t`, and write `t` in its place",
+    )
+
+
 def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combination | None:
     """A sum with losses or convex functions in it: one number, or one for each sample."""
     whole = next((v for v in values if isinstance(v, Combination) and v.shape), None)
@@ -75,7 +91,7 @@ def _combined(ctx: Context, values: Sequence[Value], node: tree.Sum) -> Combinat
             continue
         shape = value.type.array_shape
         if shape and shape != wanted:
-            report_sum_mismatch(ctx, first, shapes.of_shape(wanted), part, value.type)
+            _report_number(ctx, first, wanted, part, value)
             return None
         summands.append(Summand(algebra.ONE, value, span=part.span))
     if len(summands) > OPERATIONS_AT_MOST:
@@ -210,7 +226,17 @@ def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
 
 
 def report_product(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Expr, span: Span) -> None:
-    """Report a product of two expressions that both depend on variables."""
+    """Report a product of two expressions that both depend on variables, or one of which is a function without a value of its own."""
+    for value, node in ((a, left), (b, right)):
+        if isinstance(value, Combination) and value.is_constant:
+            ctx.error(
+                "FW3003",
+                f"`{ctx.text(node)}` has no variables, but stands as a term and not as a factor of one",
+                node.span,
+                rule="Sums, Euclidean norms, `norm1` and functions of entries are worked out where they are of constants, others are not.",
+                hint="give its value as data or as a parameter",
+            )
+            return
     hint, text = "fix one of the two as data or as a parameter", ""
     if isinstance(a, Expr) and isinstance(b, Expr):
         ahead, a = _unscaled(ctx, a, left)

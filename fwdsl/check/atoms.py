@@ -11,13 +11,14 @@ from ..model import Dim, Expr, Type, multiply_dims
 from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, EntryWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, literal, option
+from .constants import length_of
 from .context import Context, Entry
 from .literal_arithmetic import values_of
 from .literals import groups as literal_groups
 from .literals import is_psd, is_symmetric, smallest_eigenvalue
 from .operands import affine, constant, count, is_finite, wrong_kind
 from .symmetry import assumed, factors_at_fault
-from .values import AppliedAtom, Combination, Summand
+from .values import AppliedAtom, Combination, Summand, Value
 
 
 def loss(ctx: Context, node: tree.Call) -> Combination | None:
@@ -367,8 +368,8 @@ def _class_hint(prediction: Type, target: Type, signature: LossWord) -> str:
 # --- norms and other convex functions ------------------------------------------------------------------------------
 
 
-def convex(ctx: Context, node: tree.Call) -> Combination | None:
-    """A norm or another convex function. Its value is one number."""
+def convex(ctx: Context, node: tree.Call) -> Value | None:
+    """A norm or another convex function, of one number or of each row; a constant where it is a sum over entries that are constant."""
     name = node.func.name
     signature = CONVEX[name]
     bound = bind_arguments(ctx, node, signature.parameters)
@@ -391,6 +392,8 @@ def convex(ctx: Context, node: tree.Call) -> Combination | None:
             wrong_kind(ctx, node, bound[signature.joint], t.type, "a number that is affine in the variables")
             return None
         x = algebra.stack((t, x), node.span)
+    if x.is_constant and (known := length_of(x, signature, along, node.span)) is not None:
+        return known
     body = AppliedAtom("function", name, x, options=options, text=ctx.text(node), span=node.span)
     if along:
         body = of_each_row(body)

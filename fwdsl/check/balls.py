@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..grammar import tree
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Dim, Expr, SetRef
-from ..words import BOX, CONVEX, SETS
+from ..words import BOX, CONSTANTS, CONVEX, SETS
 from ..words.base import Domain
 from . import algebra, shapes, signs
 from .arguments import report_unknown_sign
@@ -122,15 +122,17 @@ def _summands(value: Value, sign: float, node: tree.Expr) -> tuple[Summand, ...]
 
 
 def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> None:
-    """Report a norm that is bounded from below or set equal."""
+    """Report a norm that is bounded from below or set equal, or a concave function that is bounded from above."""
+    kind, way = ("concave", "above") if body.is_concave else ("convex", "below")
+    beyond, within, sign = ("most", "least", ">=") if body.is_concave else ("least", "most", "<=")
     if op == "==":
         word = CONVEX[body.atom] if body.kind == "function" else None
         ctx.error(
             "FW3009",
             f"`{body.text}` is set equal",
             span,
-            rule="The points at which a convex function has a given value are not a convex set; those at which it is at most that are.",
-            hint=f"write `{body.text} <= ...`"
+            rule=f"The points at which a {kind} function has a given value are not a convex set; those at which it is at {within} that are.",
+            hint=f"write `{body.text} {sign} ...`{_argument_bounded(ctx, body, op)}"
             + (
                 "; for `x >= 0` with a given sum write `x in simplex(r)`"
                 if word is not None and word.is_norm and word.additive
@@ -138,13 +140,22 @@ def _report_direction(ctx: Context, body: AppliedAtom, op: str, span: Span) -> N
             ),
         )
         return
+    op = "<=" if body.is_concave else ">="
     ctx.error(
         "FW3008",
-        f"`{body.text}` is bounded from below",
+        f"`{body.text}` is bounded from {way}",
         span,
-        rule="The points at which a convex function is at least a number are not a convex set; those at which it is at most that are.",
-        hint=f"write `{body.text} <= ...`, or leave the bound out",
+        rule=f"The points at which a {kind} function is at {beyond} a number are not a convex set; those at which it is at {within} that are.",
+        hint=f"write `{body.text} {sign} ...`, or leave the bound out{_argument_bounded(ctx, body, op)}",
     )
+
+
+def _argument_bounded(ctx: Context, body: AppliedAtom, op: str) -> str:
+    """The same constraint on the argument of a function of entries that rises."""
+    word = CONSTANTS.get(body.word)
+    if word is None or not word.rises or body.argument.span == tree.NOWHERE:
+        return ""
+    return f"; `{body.word}` rises, so its argument may be bounded instead: `{ctx.text(body.argument.span)} {op} ...`"
 
 
 def _as_ball(ctx: Context, norm: Summand, body: AppliedAtom, rest: list[Summand], span: Span) -> ConstraintDecl | None:

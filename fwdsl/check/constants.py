@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ..grammar import tree
+from ..grammar.source import Span
 from ..model import Expr
-from ..words import CONSTANTS
+from ..words import CONSTANTS, CONVEX, ConvexWord
 from . import algebra, ranges, shapes, signs
 from .arguments import bind_arguments
 from .context import Context
@@ -68,3 +69,26 @@ def constant(ctx: Context, node: tree.Call, value: Expr) -> Expr | None:
     if sign == "nonnegative" and word.rises and value.sign == "positive":
         sign = "positive"  # `sqrt(n)`: the end of an open range is not reached
     return algebra.make("function", type_, (value, *options), name=word.name, sign=sign, span=node.span)
+
+
+def length_of(x: Expr, word: ConvexWord, along: bool, span: Span) -> Expr | None:
+    """The value of a Euclidean norm, its square or a sum of sizes of constants, or of each of their rows; None for another function.
+
+    So `r * norm2(a)` and `r * rownorm2(A)` are affine in r, as the centre of a polyhedron asks for.
+    """
+    if word.by_rows:
+        word, along = CONVEX[CONVEX[word.total].rows], True
+    if x.type.is_family or not (word.adds_sizes or (word.euclidean and word.degree)):
+        return None
+    entries = _function("abs" if word.adds_sizes else "square", x, span)
+    if along:
+        type_ = shapes.of_shape(x.type.array_shape[:1])
+        total = algebra.make("sum_axis", type_, (entries,), name="sum", value=1, sign=entries.sign, span=span)
+    else:
+        total = algebra.make("sum", shapes.REAL, (entries,), sign=entries.sign, span=span)
+    return _function("sqrt", total, span) if word.is_norm and not word.adds_sizes else total
+
+
+def _function(name: str, x: Expr, span: Span) -> Expr:
+    """A function of entries that is never negative."""
+    return algebra.make("function", shapes.of_shape(x.type.array_shape), (x,), name=name, sign="nonnegative", span=span)

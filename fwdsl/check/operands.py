@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import isfinite
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from ..words import SETS
+from ..words import CONVEX, SETS
 from . import algebra, shapes
 from .context import Context
 from .values import Combination, Value
@@ -23,12 +24,16 @@ def affine(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
 def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | None) -> Expr | None:
     """The meaning of an argument that is an affine expression of numbers; None after an error. Only boxes take `inf`."""
     if isinstance(value, Combination):
+        text = _of_values(ctx, node, value)
         ctx.error(
             "FW3005",
             f"`{ctx.text(part)}` is {value.told} and not affine, and stands in `{node.func.name}`",
             part.span,
             rule="The argument of a loss, a norm or a function is affine in the variables.",
-            hint="only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
+            hint=f"write `{text}`"
+            if text
+            else "only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
+            fix=Fix(f"write `{text}`", node.span, text) if text else None,
         )
         return None
     if value is not None and value.type.is_features:
@@ -40,6 +45,18 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
     if value is not None and node.func.name not in SETS and not is_finite(ctx, value, part):
         return None
     return value
+
+
+def _of_values(ctx: Context, node: tree.Call, value: Combination) -> str:
+    """The call with the function that this one is of the values of another: `norm_inf(x)` for `max(abs(x))`; empty where there is none."""
+    body = value.summands[0].body
+    if isinstance(body, Expr) or len(value.summands) > 1 or len(node.args) > 1 or body.argument.span == tree.NOWHERE:
+        return ""
+    known = dict(CONVEX[node.func.name].of_values) if node.func.name in CONVEX else {}
+    if body.word not in known or algebra.number(value.summands[0].coefficient) != 1.0:
+        return ""
+    rest = ctx.source.text[node.args[0].span.end : node.span.end]
+    return f"{known[body.word]}({ctx.source.slice(body.argument.span)}{rest}"
 
 
 def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:

@@ -86,6 +86,12 @@ class Combination:
         return () if self.samples is None else (self.samples,) if self.columns is None else (self.samples, self.columns)
 
     @property
+    def is_constant(self) -> bool:
+        """True if no loss or function in it, and nothing beside them, depends on a variable."""
+        bodies = [s.body.argument if isinstance(s.body, AppliedAtom) else s.body for s in self.summands]
+        return all(e.is_constant for e in bodies)
+
+    @property
     def told(self) -> str:
         """ "convex" or "concave" for a sentence, by the signs of its coefficients as far as they are known."""
         signs = {

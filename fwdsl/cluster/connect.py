@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from contextlib import suppress
@@ -55,7 +56,7 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
             elif "://" in str(workers):
                 client = distributed.Client(str(workers), **keywords)
             else:
-                client = distributed.Client(scheduler_file=os.fspath(workers), **keywords)
+                client = distributed.Client(_address_in(os.fspath(workers)), **keywords)
         except (OSError, ValueError, TimeoutError) as error:
             what = f"no scheduler answers at {getattr(workers, 'scheduler', workers)}: {error or type(error).__name__}"
             hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
@@ -70,6 +71,22 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
     except BaseException:
         close(*own)
         raise
+
+
+def _address_in(path: str) -> str:
+    """The address in the file that a scheduler writes; Dask itself waits for ever for a file that is not there."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return str(json.load(file)["address"])
+    except OSError as error:
+        raise _not_read(path, f"`{path}`, the file of a scheduler, cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise _not_read(path, f"`{path}` has no address of a scheduler") from None
+
+
+def _not_read(path: str, what: str) -> RunError:
+    hint = f"write it with `dask scheduler --scheduler-file {path}`, or give the scheduler's address, `tcp://HOST:PORT`"
+    return RunError([Diagnostic("FW0241", what, hint=hint)])
 
 
 def close(*things: Any) -> None:

@@ -82,7 +82,7 @@ def _term(name: str) -> str:
     word = CONVEX[name]
     arguments = ["{}", *(_argument(p) for p in word.parameters[1:] if p.required)]
     call = f"{name}({', '.join(arguments)})"
-    share = "-0.1" if word.concave or word.negative_of else "0.1"
+    share = "-0.1" if word.is_concave else "0.1"
     return f"{share} * {f'sum({call})' if word.by_rows else call}"
 
 

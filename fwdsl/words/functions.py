@@ -37,6 +37,8 @@ class ConvexWord(Word):
     concave: bool = False
     #: The function f of which it is the negative at the negative: -f(-x).
     negative_of: str = ""
+    #: The functions that it is of the values of functions of entries: of `abs(x)` the largest entry is `norm_inf(x)`.
+    of_values: tuple[tuple[str, str], ...] = ()
     #: The functions that it is the sum of: of differences of neighbours, and of pairs of such differences.
     of_differences: str = ""
     of_pairs: str = ""
@@ -108,6 +110,11 @@ class ConvexWord(Word):
     def is_composed(self) -> bool:
         """True if it is taken apart into other functions, and has no mathematics of its own."""
         return bool(self.negative_of or self.of_differences or self.concave)
+
+    @property
+    def is_concave(self) -> bool:
+        """True if a program has it with a minus in `minimize`."""
+        return self.concave or bool(self.negative_of)
 
     @property
     def grows_evenly(self) -> bool:
@@ -363,6 +370,7 @@ CONVEX: dict[str, ConvexWord] = {
             transposable=True,
             sublinear=True,
             bounds_entries=True,
+            of_values=(("abs", "norm_inf"),),
             called="the largest entry",
         ),
         ConvexWord(

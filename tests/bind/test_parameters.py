@@ -75,6 +75,22 @@ def test_values_that_do_not_fit(given: dict[str, Any], code: str) -> None:
         assert code in {d.code for d in error.value.diagnostics}
 
 
+def test_a_number_outside_of_its_box_is_told_the_box() -> None:
+    for given in (-0.1, 2.0):
+        with pytest.raises(fw.FwError, match=r"between 0 and 1"):
+            _ = problem(w=W, rho=given).instance
+    with pytest.raises(fw.FwError, match="greater than 0"):
+        _ = fw.parse("param r: positive in box(0, 1)\nvar x: real\nminimize square(x - r)\n").bind(r=0.0).instance
+
+
+def test_a_file_that_is_not_there_is_all_that_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "param w: vector[3] in nonnegative = ones(3)\nvar x: vector[3]\nminimize sum_squares(x - w)\n"
+    (tmp_path / "p.fw").write_text(text)
+    assert main(["run", str(tmp_path / "p.fw"), f"--set=w={tmp_path / 'no.npy'}"]) == 1
+    said = capsys.readouterr().err
+    assert "FW4001" in said and "FW4512" not in said
+
+
 def test_a_parameter_gives_a_dimension_its_size() -> None:
     text = "param w: vector[n + 1] in nonnegative = [1, 2, 3]\nvar x: vector[n]\nminimize sum_squares(x - w[1:]) + w[0] * norm1(x)\n"
     found = fw.parse(text).solve(tol=1e-9)

@@ -31,11 +31,22 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
         ("minimize norm1(x)\nsubject to x in norm1(3)", "FW2008", "did you mean `l1_ball`?"),
         ('minimize norm1(x)\nsolve method = "apg"', "FW2014", "write `apg`"),
         ("minimize norm1(x)\nsolve gap = abs", "FW2014", "write `absolute`"),
+        ("minimize max(abs(A @ x - b))", "FW3005", "write `norm_inf(A @ x - b)`"),
+        ("minimize sum(max(abs(A), axis=1)) * x[0] + max(x)", "FW3003", "give its value as data or as a parameter"),
+        ("minimize sum(x)\nsubject to A @ x + mu * norm2(x) <= b", "FW2033", "declare `var t: real`"),
+        ("minimize sum(x)\nsubject to log(x[0]) <= 2", "FW3008", "`x[0] <= ...`"),
+        ("minimize sum(x)\nsubject to exp(x[0]) >= 2", "FW3008", "`x[0] >= ...`"),
+        ("minimize sum(x)\nsubject to sqrt(x[0]) == 2", "FW3009", "`x[0] == ...`"),
     ],
 )
 def test_what_to_write_instead(text: str, code: str, said: str):
     found = only(DECLARED + text + "\n")
     assert found.code == code and said in found.hint
+
+
+def test_a_concave_function_is_told_from_a_convex_one():
+    found = only(DECLARED + "minimize sum(x)\nsubject to log(x[0]) <= 2\n")
+    assert "bounded from above" in found.message and "concave" in found.rule
 
 
 def test_a_function_that_means_something_else_is_no_fix():
@@ -46,6 +57,7 @@ def test_a_function_that_means_something_else_is_no_fix():
     ("text", "code", "mended"),
     [
         ("minimize norm1(A @ b)", "FW2032", ["A.T @ b"]),
+        ("minimize max(abs(A @ x - b))", "FW3005", ["norm_inf(A @ x - b)"]),
         ("minimize norm1((A) @ b)", "FW2032", ["(A).T @ b"]),
         ("minimize norm1(x @ A)", "FW2032", ["x @ A.T"]),
         ("data C: matrix[k, n]\nminimize norm1(A @ C) + norm1(x)", "FW2032", ["C @ A"]),

@@ -204,3 +204,13 @@ def test_ctrl_c_ends_with_the_best_point(mapped):
     out, err = run.communicate(timeout=60)
     assert run.returncode in (130, 0), err
     assert "objective" in out
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", "[1]"])
+def test_a_file_of_a_scheduler_that_is_not_there_or_none(tmp_path, text):
+    path = tmp_path / "scheduler.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(RunError, match=r"scheduler.json") as error:
+        problem("lasso", X, TARGETS).solve(client=str(path))
+    assert error.value.code == "FW0241"

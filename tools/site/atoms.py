@@ -198,7 +198,8 @@ def atom_of(name: str) -> Any:
     if name in SET_ATOMS:
         return SET_ATOMS[name]
     if name in CONVEX and "matrix" in CONVEX[name].of:
-        made = build_matrix((name, 1.0), None, (2, 2))
+        options = {p.name: 1 for p in CONVEX[name].options if p.required}
+        made = build_matrix((name, 1.0, options) if options else (name, 1.0), None, (2, 2))
         return None if made is None else type(made)
     if name in SETS and SETS[name].of != "vector":
         arguments: dict[str, Any] = {"r": 1.0, "set": ("simplex", {"r": 1.0})}

@@ -11,7 +11,8 @@ from fwdsl.atoms.vectors import SETS as SET_ATOMS
 from fwdsl.html.chart import Curve, chart, legend
 from fwdsl.html.markup import Html, el
 from fwdsl.html.scale import Axis
-from fwdsl.words import CONVEX, LOSSES, SETS
+from fwdsl.words import CONVEX, LOSSES, NUMBERS, SETS
+from fwdsl.words.base import Parameter
 
 _STEPS = 241
 _WIDTH = 220
@@ -75,7 +76,12 @@ _ARGUMENTS: dict[str, Any] = {
 
 
 def _arguments(name: str) -> dict[str, Any]:
-    return {p.name: _ARGUMENTS.get(p.shape, _ARGUMENTS.get(p.name)) for p in SETS[name].parameters if p.required}
+    return {p.name: _argument(p) for p in SETS[name].parameters if p.required}
+
+
+def _argument(p: Parameter) -> Any:
+    known = _ARGUMENTS.get(p.shape, _ARGUMENTS.get(p.name))
+    return NUMBERS[p.domain].example if known is None and p.domain in NUMBERS else known
 
 
 def _said(name: str) -> str:

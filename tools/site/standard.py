@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import fwdsl as fw
 from fwdsl.backends.registry import METHODS
-from fwdsl.words import CONVEX, LOSSES, NUMBERS, SETS
+from fwdsl.words import CONVEX, LOSSES, NUMBERS, SETS, TYPES
 from fwdsl.words.base import Parameter
 
 if TYPE_CHECKING:
@@ -80,16 +80,28 @@ def of_loss(name: str) -> tuple[Standard, ...]:
 def of_convex(name: str) -> tuple[Standard, ...]:
     """Programs with a convex function as a penalty of least squares, of each shape that it takes."""
     word = CONVEX[name]
+    if word.of_eigenvalues:
+        shapes = (("a symmetric matrix", "matrix", "symmetric[p]", "matrix[n, p]"),)
+    else:
+        shapes = (
+            ("a vector", "vector", "vector[p]", "vector[n]"),
+            ("a matrix", "matrix", "matrix[p, k]", "matrix[n, k]"),
+        )
     found = []
-    for shape, kind, target in (("vector", "vector[p]", "vector[n]"), ("matrix", "matrix[p, k]", "matrix[n, k]")):
+    for says, shape, kind, target in shapes:
         if shape in word.of:
             declared, call = _call(word.options)
+            head = f"data X: matrix[n, p], y: {target}{declared}\nparam mu: positive\nvar w: {kind}"
+            second = "S" if word.of_joint_matrix else "t"
+            if word.joint:
+                head += f", {second}: {'symmetric[p]' if word.of_joint_matrix else 'real'}"
+                call.insert(0, second)
             inside = f"{name}({', '.join(('w', *call))})"
-            text = f"data X: matrix[n, p], y: {target}{declared}\nparam mu: positive\nvar w: {kind}\n"
-            found.append(Standard(f"a {shape}", f"{text}minimize mean(squared(X @ w, y)) + mu * {inside}\n"))
+            inside = f"sum({inside})" if word.by_rows else inside
+            goal = f"minimize mean(squared(X @ w, y)) {'-' if word.is_concave else '+'} mu * "
+            found.append(Standard(says, f"{head}\n{goal}{inside}\n"))
             if shape == "vector" and word.is_norm and not word.options:
-                lines = f"{text}minimize mean(squared(X @ w, y)) + mu * {name}(w[1:] - w[:-1])\n"
-                found.append(Standard("the differences of neighbours", lines))
+                found.append(Standard("the differences of neighbours", f"{head}\n{goal}{name}(w[1:] - w[:-1])\n"))
     return tuple(found)
 
 
@@ -124,6 +136,9 @@ def _call(parameters: tuple[Parameter, ...]) -> tuple[str, list[str]]:
             continue
         if p.domain == "set":
             call.append("simplex(1)")
+            continue
+        if p.domain in NUMBERS and p.domain not in TYPES:  # such as at least 1: no type of a parameter says that
+            call.append(f"{NUMBERS[p.domain].example:g}")
             continue
         form = _DECLARED.get(p.shape) or _DECLARED.get(p.kind) or f"param {{name}}: {p.domain}"
         form += " in nonnegative" if p.falls else ""
