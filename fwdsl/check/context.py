@@ -48,7 +48,8 @@ class Context:
     """One run of the checker.
 
     `partial` says that statements are missing because they could not be parsed. Errors that may follow from that are not reported.
-    `lost` holds the names that the missing statements may declare.
+    `lost` holds the names that the missing statements may declare. `known` has the meanings of nodes by their identity, with the nodes, which
+    keeps them: a rule that looks at an argument before it decides what the argument is to be asks for it twice.
     """
 
     source: Source
@@ -62,6 +63,7 @@ class Context:
     found: list[Diagnostic] = field(default_factory=list)
     let_names: dict[int, str] = field(default_factory=dict)
     naming: str = ""
+    known: dict[int, tuple[tree.Expr, Value | None]] = field(default_factory=dict)
     depth: int = 0
     too_deep: bool = False
     budget: ExpressionLimits = field(default_factory=ExpressionLimits)

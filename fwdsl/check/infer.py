@@ -34,12 +34,16 @@ def infer(ctx: Context, node: tree.Expr) -> Value | None:
             report_size(ctx, node)
         ctx.too_deep = True
         return None
+    if id(node) in ctx.known:
+        return ctx.known[id(node)][1]
     ctx.depth += 1
     try:
         rule = _RULES[type(node)]
-        return rule(ctx, node) if ctx.depth % _LEVELS else _on_own_stack(lambda: rule(ctx, node))
+        value = rule(ctx, node) if ctx.depth % _LEVELS else _on_own_stack(lambda: rule(ctx, node))
     finally:
         ctx.depth -= 1
+    ctx.known[id(node)] = node, value
+    return value
 
 
 def _on_own_stack(run: Callable[[], Value | None]) -> Value | None:
