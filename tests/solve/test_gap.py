@@ -438,3 +438,15 @@ def test_a_heavy_term_of_nothing_hides_no_gap() -> None:
     assert evaluate_point(form, far).rounding <= 1e-6
     point = evaluate_point(form, far)
     assert point.size <= 10.0
+
+
+@pytest.mark.parametrize("method", ["interior", "pdhg"])
+def test_an_optimum_of_zero_beside_variables_that_are_not_zero_is_certified(method: str) -> None:
+    text = (
+        "data b: vector[n]\nvar x: vector[n], X: matrix[3, 3], t: real in nonnegative\n"
+        "minimize sum(abs(sum(X, axis=1))) + sum_squares(X) + square(t)\nsubject to\n"
+        "    hstack(x - b, t) <= 1.9\n    norm2(x) <= 2.5\n"
+    )
+    solution = fw.parse(text).bind(b=np.array([-3.0, 0.0, 1.0])).solve(method=method, threads=1, time=20)
+    assert solution.status == "optimal", solution.reason
+    assert solution.objective == 0.0
