@@ -79,8 +79,7 @@ def attempts(
             # the square of a residual is nothing only where the residual is rounding
             fit = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop), fitted=True)
             yield fit, verify(canonical, fit, [np.zeros_like(y) for y in ys])
-        still = _stilled(problem, x)
-        if still is not None:
+        for still in _stilled(problem, x):
             yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
 
 
@@ -136,21 +135,42 @@ def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[A
     return at(low)
 
 
-def _stilled(problem: PreparedProblem, x: Array) -> Array | None:
-    """x with variables at 0: all of them where all terms shrink with x, else those that are nothing but rounding beside the other terms of the
-    sums they enter, and all entries that are nothing beside their variable's. None where that changes nothing, or 0 is not in their domain."""
+def _stilled(problem: PreparedProblem, x: Array) -> list[Array]:
+    """Points with variables of x at 0, in the domains of all variables.
+
+    Where all terms shrink with x these are all variables, or those that the objective sees: the constraints may ask for others that are not 0. Else
+    they are the variables that are nothing but rounding beside the other terms of the sums they enter, and all entries that are nothing beside
+    their variable's.
+    """
     canonical = problem.canonical
-    candidates = [np.zeros_like(x)] if canonical.scale == 0.0 else []
+    candidates = []
+    if canonical.scale == 0.0:
+        seen = x.copy()
+        for block in canonical.blocks:
+            if _is_seen(canonical, block):
+                seen[block.slice] = 0.0
+        candidates = [np.zeros_like(x), *([seen] if seen.any() else [])]
     small = x.copy()
     for block in canonical.blocks:
         own = small[block.slice]
         own[np.abs(own) < NOISE * np.abs(own).max(initial=0.0)] = 0.0
         if _is_rounding(problem, block, x):
             own[:] = 0.0
+    found: list[Array] = []
     for still in (*candidates, small):
         if not np.array_equal(still, x) and np.array_equal(problem.prox_g(still, 0.0), still):
-            return still
-    return None
+            found.append(still)
+    return found
+
+
+def _is_seen(canonical: Canonical, block: Block) -> bool:
+    """True if the objective is of this variable."""
+    return (
+        bool(canonical.q[block.slice].any())
+        or block.g.curvature > 0.0
+        or block.g.pair[0] is not None
+        or any(b is block for t in canonical.terms if not t.is_indicator for b, _ in t.map.parts)
+    )
 
 
 def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
