@@ -16,7 +16,15 @@ from tools.site import api, benchmarks, charts, generated, links, sheet, standar
 from tools.site.links import MADE, ROOT, Link
 from tools.site.pictures import of_word
 
-NAMES = (*words.LOSSES, *words.CONVEX, *words.SETS, *words.FEATURE_MAPS, *words.FUNCTIONS)
+NAMES = (
+    *words.LOSSES,
+    *words.CONVEX,
+    *words.ENTRYWISE,
+    *words.CONSTANTS,
+    *words.SETS,
+    *words.FEATURE_MAPS,
+    *words.FUNCTIONS,
+)
 STANDARD = (*words.LOSSES, *words.CONVEX, *words.SETS)
 
 

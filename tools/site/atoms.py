@@ -19,7 +19,7 @@ from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vector_loss import VectorLoss
 from fwdsl.atoms.vectors import NORMS
 from fwdsl.atoms.vectors import SETS as SET_ATOMS
-from fwdsl.words import CONVEX, FEATURE_MAPS, FUNCTIONS, LOSSES, NUMBERS, SETS
+from fwdsl.words import CONSTANTS, CONVEX, ENTRYWISE, FEATURE_MAPS, FUNCTIONS, LOSSES, NUMBERS, SETS
 from fwdsl.words.base import Parameter, Word
 from fwdsl.words.tables import target_of
 
@@ -36,6 +36,12 @@ KINDS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         "regulariser",
         "Convex functions of a variable or an expression, in the objective.",
         dict(CONVEX),
+    ),
+    (
+        "Functions of entries",
+        "function of entries",
+        "Functions of one number, summed or averaged over the entries of an expression, and values of numbers without variables.",
+        {name: word for name, word in {**CONSTANTS, **ENTRYWISE}.items() if name not in LOSSES and name not in CONVEX},
     ),
     ("Sets", "set", "What a variable or an expression is to be in: `w in simplex(1)`.", dict(SETS)),
     ("Feature maps", "feature map", "New columns from those of a data matrix.", dict(FEATURE_MAPS)),

@@ -88,6 +88,7 @@ def sheet() -> Html:
         _section("Statements", _rows((word.form, word.meaning) for word in KEYWORDS.values() if word.starts)),
         _section("Types", _rows(_columns("types", 0, -1))),
         _section("Losses: sum(...) or mean(...)", _rows(_columns("losses", 0, 1))),
+        _section("Functions of entries: sum(...)", _rows(_columns("entrywise", 0, -1))),
         _section("Regularisers", _rows(_columns("convex", 0, -1))),
         _section("Sets: x in SET", _rows(_columns("sets", 0, -1))),
         _section("Functions", _rows(_columns("functions", 0, -1))),

@@ -100,6 +100,9 @@ def of_convex(name: str) -> tuple[Standard, ...]:
             inside = f"sum({inside})" if word.by_rows else inside
             goal = f"minimize mean(squared(X @ w, y)) {'-' if word.is_concave else '+'} mu * "
             found.append(Standard(says, f"{head}\n{goal}{inside}\n"))
+            if word.of_determinant:
+                text = f"data S: psd[p]\nparam mu: positive\nvar w: {kind}\nminimize trace(S @ w) - {name}(w) + mu * norm1(w)\n"
+                found.append(Standard("an inverse covariance, with its likelihood in place of least squares", text))
             if shape == "vector" and word.is_norm and not word.options:
                 found.append(Standard("the differences of neighbours", f"{head}\n{goal}{name}(w[1:] - w[:-1])\n"))
     return tuple(found)
