@@ -90,7 +90,7 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
     missed, sinks = 0.0, False
     for block in canonical.blocks:
         growth = _growth(block.g, d[block.slice])
-        slope, sizes = slope + growth, sizes + abs(growth)
+        slope, sizes = slope + growth, sizes + max(abs(growth), block.g.slope * largest(d[block.slice]))
     pulls = np.abs(canonical.q * d)
     carrying = np.where(pulls >= CARRIES * largest(pulls), np.abs(d), 0.0) if pulls.any() else None
     for term in canonical.terms:
@@ -102,11 +102,12 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             missed = max(missed, largest_share(np.abs(z - term.f.into_recession(z)), terms))
             continue
         if isinstance(term.f, VectorFunction):
-            outside, growth = _term_growth(term.f, z, terms)
+            outside, growth, size = _term_growth(term.f, z, terms)
             missed = max(missed, outside)
         else:
             growth = _loss_growth(term, z, terms)
-        slope, sizes = slope + growth, sizes + abs(growth)
+            size = abs(growth)
+        slope, sizes = slope + growth, sizes + size
         sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
     if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
         # a logarithm falls without bound, slower than any line: nothing else may rise or fall at all
@@ -180,18 +181,17 @@ def _growth(g: VectorFunction, d: Array) -> float:
     return inner.value(d) if CONVEX[norm].grows_evenly else inner.growth(d)
 
 
-def _term_growth(f: VectorFunction, z: Array, sizes: Array) -> tuple[float, float]:
-    """(share, growth): the share of z, relative to its terms, that leads out of the domain, and f^inf of what stays in it.
+def _term_growth(f: VectorFunction, z: Array, sizes: Array) -> tuple[float, float, float]:
+    """(share, growth, size): the share of z, relative to its terms, that leads out of the domain, f^inf of what stays in it, and its terms' size.
 
     The value of a function is no proof that its argument is in the domain: a geometric mean of negative numbers counts as 0. Rounding of 0 is 0,
-    as the mean of 1e-16 and 1 is 1e-8.
+    as the mean of 1e-16 and 1 is 1e-8. Nor is a value the size of its terms: a largest eigenvalue of 0 is -1e-16 by rounding.
     """
-    on = f.set_beneath()
-    if on is None:
-        return 0.0, _growth(f, z)
     z = np.where(_seems_zero(z, sizes), 0.0, z)
-    inside = on.into_recession(z)
-    return largest_share(np.abs(z - inside), sizes), _growth(f, inside)
+    on = f.set_beneath()
+    inside = z if on is None else on.into_recession(z)
+    growth = _growth(f, inside)
+    return largest_share(np.abs(z - inside), sizes), growth, max(abs(growth), f.slope * largest(inside))
 
 
 def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:

@@ -263,6 +263,17 @@ def test_a_ray_out_of_the_domain_of_a_function_is_no_proof(text: str, direction:
     assert unbounded(canonical, np.array(direction), lambda: [inside]) is None
 
 
+def test_a_largest_eigenvalue_of_0_is_no_fall_by_its_rounding() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        A, b = rng.standard_normal((2, 4)), rng.standard_normal(3)
+        text = "data A: matrix[k, n]\nvar x: vector[k]\nminimize lambda_max(A.T @ diag(x) @ A)\nsubject to x <= 1\n"
+        canonical = fw.parse(text).bind(A=A).canonical
+        assert unbounded(canonical, -rng.random(2), lambda: [np.zeros(2)]) is None
+        canonical = fw.parse("var M: symmetric[3]\nminimize lambda_max(M)\n").canonical
+        assert unbounded(canonical, -np.outer(b, b).reshape(-1), lambda: [np.zeros(9)]) is None
+
+
 @pytest.mark.parametrize(
     ("text", "direction"),
     [
