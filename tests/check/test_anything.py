@@ -146,7 +146,16 @@ def test_many_errors_are_found_in_order_and_capped():
 
 @pytest.mark.parametrize(
     ("opening", "closing"),
-    [("-(", ")"), ("2 * (", ")"), ("sum(", ")"), ("dot(y, ", ")"), ("inner(A, ", ")"), ("(", ").T"), ("(", ")[:]")],
+    [
+        ("-(", ")"),
+        ("2 * (", ")"),
+        ("sum(", ")"),
+        ("dot(y, ", ")"),
+        ("abs(", ")"),
+        ("inner(A, ", ")"),
+        ("(", ").T"),
+        ("(", ")[:]"),
+    ],
 )
 def test_what_nests_as_deeply_as_the_parser_takes_it_needs_no_other_limit_of_calls(
     opening: str, closing: str, monkeypatch: pytest.MonkeyPatch
