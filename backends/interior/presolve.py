@@ -145,6 +145,10 @@ class Presolved(ConicProgram):
     def unknowns(self) -> Index:
         return self.taken.columns
 
+    @property
+    def kinds(self) -> Index:
+        return self.taken.whole.kinds[self.unknowns]
+
     def without_objective(self) -> Presolved:
         return replace(self, taken=replace(self.taken, priced=False))
 

@@ -36,7 +36,7 @@ LEVELLING, LEVEL = 60, 1e-4
 
 
 HELD = 0.1
-"""The weight of the logarithm of a scale beside those of the entries of its column."""
+"""The weight of a scale's distance from those of its kind beside the entries of its column, in logarithms."""
 
 
 MOSTLY = 0.8
@@ -138,6 +138,15 @@ class ConicProgram:
     def equations(self) -> int:
         """The number of rows in the zero cone, which come first."""
         return next((batch.rows for batch in self.batches if batch.kind == ORDER[0]), 0)
+
+    @cached_property
+    def kinds(self) -> Index:
+        """The number of the kind of each unknown: those of one variable are of one kind, in one unit, and those that one function has of its own."""
+        first = self.reduced.tocsc()
+        starts = np.array([b.start for b in self.canonical.blocks], dtype=np.intp)
+        of_variables = np.searchsorted(starts, first.indices[first.indptr[:-1]], side="right") - 1
+        own = np.repeat(np.arange(len(self.parts)), [p.form.extra for p in self.parts])
+        return np.concatenate([of_variables, starts.size + own])
 
     @cached_property
     def groups(self) -> Index:
@@ -312,7 +321,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    d = _levelled(row, column, size, in_row, in_column, look)
+    d = _levelled(row, column, size, in_row, in_column, program.kinds, look)
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     shift, opposite = _shifts(program, row, column, d, r)
     d, r = d + shift, r - opposite
@@ -325,11 +334,14 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     return np.exp2(d), np.exp2(r[:count])[groups]
 
 
-def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: Index, look: Look) -> Array:
-    """The d of the least squares of size + r_row + d_column over the entries, and of d with a small weight, by conjugate gradients on what is left
-    without r.
+def _levelled(
+    row: Index, column: Index, size: Array, in_row: Index, in_column: Index, kinds: Index, look: Look
+) -> Array:
+    """The d of the least squares of size + r_row + d_column over the entries, and, with a small weight, of d less the mean of its kind, by conjugate
+    gradients on what is left without r.
 
     The weight holds unknowns of one kind together: along a chain of states, each a small multiple of the one before, scales would grow without end.
+    What they have in common is free, so that no unit matters.
     """
     share, mean = 1.0 / np.maximum(in_row, 1), np.empty(in_row.size)
 
@@ -338,6 +350,12 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
         out = np.empty(in_column.size)
         kernel(less_the_mean)(row, column, sizes, of, share, mean, out)
         return out
+
+    together = np.maximum(np.bincount(kinds, weights=in_column), 1.0)
+
+    def apart(of: Array) -> Array:
+        """The numbers less the mean of their kind, times the entries of their columns."""
+        return np.asarray(in_column * (of - (np.bincount(kinds, weights=in_column * of) / together)[kinds]))
 
     weight = 1.0 / np.maximum(in_column, 1)
     d = np.zeros(in_column.size)
@@ -349,7 +367,7 @@ def _levelled(row: Index, column: Index, size: Array, in_row: Index, in_column: 
         if rho <= least:
             break
         look()
-        h = rest(nothing, p) + HELD * in_column * p
+        h = rest(nothing, p) + HELD * apart(p)
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h
         preconditioned = weight * residual

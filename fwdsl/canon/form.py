@@ -22,6 +22,7 @@ from ..bind.instance import Instance
 from ..features.gram import GramOperator
 from ..grammar.diagnostic import Diagnostic
 from ..light_dataclass import light_dataclass
+from ..words import CONVEX
 from .chains import Chain, chains_of
 from .combined_maps import unscaled
 from .data_maps import Matrix
@@ -161,7 +162,7 @@ class Canonical:
             if isinstance(t.f, LossFunction)
             else isinstance(t.f, VectorFunction) and t.domain is not None and not t.is_indicator
             for t in self.terms
-        )
+        ) or any(b.g.pair[0] in CONVEX and CONVEX[b.g.pair[0]].domain for b in self.blocks)
 
     @cached_property
     def conics(self) -> tuple[Conic | None, ...]:

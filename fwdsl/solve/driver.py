@@ -300,9 +300,8 @@ def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Sta
         return over.give_up(report.failure)
     if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return over.give_up("no further progress: the numbers have reached the limits of rounding")
-    # outside of a domain, as of a logarithm, the objective is infinite: until a point in it is found, and where iterates leave it again
-    before = journal.best.primal is None or math.isinf(journal.best.primal.primal)
-    outside = report.objective == math.inf and (before or run.problem.canonical.has_losses_on_sets)
+    # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
+    outside = report.objective == math.inf and run.problem.canonical.has_losses_on_sets
     if not (math.isfinite(report.objective) or outside) and over.iteration > 0:
         return over.give_up("the objective is no longer finite")
     return None

@@ -50,10 +50,14 @@ RESIDUAL = {
 IN_THE_UNIT = frozenset({"eps", "delta"})
 """Options of losses that are in the unit of the residual."""
 UNITLESS = frozenset(
-    "logistic hinge squared_hinge smooth_hinge poisson softmax multiclass_hinge weston_watkins entropy".split()
+    "logistic hinge squared_hinge smooth_hinge poisson softmax multiclass_hinge weston_watkins entropy"
+    " log exp log1p log_sum_exp log_det tr_inv geo_mean".split()
 )
-NORMS = frozenset("norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf group_norm".split())
-LINEAR = frozenset("sum mean trace diag".split())
+NORMS = frozenset(
+    "norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf group_norm rownorm2 norm_p max min sum_largest sum_smallest tv"
+    " sorted_l1 lambda_max lambda_min sum_largest_eigs abs pos".split()
+)
+LINEAR = frozenset("sum mean trace diag diff cumsum vec".split())
 FEATURES = frozenset("rbf polynomial linear fourier random_binning standardize normalize intercept".split())
 CONSTANTS = frozenset({"eye", "ones", "zeros", "dim"})
 RADIUS_SECOND = frozenset({"ksupport_ball"})
@@ -289,7 +293,11 @@ class _Rewriter:
 
     def _call(self, node: Call, want: float | None) -> tuple[Any, float]:
         name, args = node.func.name, node.args
-        if name in FEATURES or name in CONSTANTS:
+        if (
+            name in FEATURES
+            or name in CONSTANTS
+            or not any(n.id in self.variables or n.id in self.data for n in _all(node, Name))
+        ):
             return node, 1.0
         if name in LINEAR:
             value, factor = self.expr(args[0], want)
