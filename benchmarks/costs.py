@@ -163,6 +163,7 @@ def arguments(name: str, size: int) -> dict[str, Any]:
         "ksupport_ball": lambda: {"k": max(1, size // 1000), "r": 100.0},
         "group_ball": lambda: {"r": 100.0, "groups": np.arange(size) // 8},
         "sorted_l1_ball": lambda: {"r": 100.0, "lambdas": np.linspace(2.0, 1.0, size)},
+        "lp_ball": lambda: {"p": 3.0, "r": 100.0},
         "halfspace": lambda: {"a": rng.standard_normal(size), "b": -100.0},
         "affine": lambda: {"A": rng.standard_normal((4, size)), "b": np.ones(4)},
         "permutahedron": lambda: {"c": np.linspace(-1.0, 1.0, size)},

@@ -141,9 +141,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def step(self) -> None:
         """One step, or the end where rounding leaves no direction."""
         self.problem.look()
+        self._take_factors()
         now = self.state
-        if (now.of_c, now.of_b) != (self.of_c, self.of_b):
-            self._level(now.of_c, now.of_b)
         try:
             self._step()
         except (np.linalg.LinAlgError, ZeroDivisionError):
@@ -151,6 +150,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             now.iteration += 1
         if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
             self._begin_anew()
+
+    def _take_factors(self) -> None:
+        """Scale the program by the factors of the state, which a resumed one brings with it."""
+        now = self.state
+        if (now.of_c, now.of_b) != (self.of_c, self.of_b):
+            self._level(now.of_c, now.of_b)
+            self.linear = None
 
     def _begin_anew(self) -> None:
         """Begin anew with factors that bring the solution, as far as it is known, to about one.
@@ -205,6 +211,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
+        self._take_factors()
         now = self.state
         if self.linear is None or self.linear[0] is not now or self.linear[1] != now.iteration:
             scalings = scalings_of(self.batches, now.s, now.z)

@@ -148,7 +148,8 @@ def test_termination_before_there_is_a_state(
     from fwdsl.cli.commands import run
     from fwdsl.solve.interrupt import Control
 
-    def compiling(*_: object, control: Control, **__: object) -> None:
+    def compiling(*given: object) -> None:
+        control = next(g for g in given if isinstance(g, Control))
         signal.raise_signal(signal.SIGTERM)
         assert control.stop
         raise KeyboardInterrupt

@@ -256,6 +256,7 @@ MEMBERS = {
     "fro_ball": ((3.0,), np.ones((3, 3)), 1.1 * np.ones((3, 3))),
     "nuclear_ball": ((3.0,), np.ones((3, 3)), np.ones((3, 3)) + 0.1 * np.eye(3)),
     "spectral_ball": ((3.0,), np.ones((3, 3)), 1.1 * np.ones((3, 3))),
+    "lp_ball": ((3.0, 1.5), POINT, 3 * POINT),
     "l21_ball": ((5.2,), np.ones((3, 3)), 1.1 * np.ones((3, 3))),
     "l1_inf_ball": ((3.0,), np.ones((3, 3)), 1.1 * np.ones((3, 3))),
     "simplex_product": ((), SQUARE, 1.1 * SQUARE),

@@ -21,12 +21,17 @@ from fwdsl.results.prediction import Predictor, prediction_of
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 #: Programs whose objective has no loss, or whose data have no rows of their own: nothing is predicted there.
 NO_ROWS = {
-    "basis_pursuit", "chebyshev_fit", "covering_ellipse", "cur", "deconvolution", "enclosing_ball", "entropic_transport", "expected_shortfall",
-    "fair_division", "fastest_mixing", "fused_lasso", "largest_box", "least_regret", "lyapunov", "markowitz", "max_cut", "maximum_entropy",
-    "nearest_correlation", "optimal_design", "optimal_transport", "production", "robust_design", "robust_pca", "shifts", "sparse_covariance",
-    "svm_dual", "tracking", "trend",
+    "antenna", "basis_pursuit", "chance_constraint", "chebyshev_fit", "covering_ellipse", "cur", "deconvolution", "depot",
+    "enclosing_ball", "entropic_transport", "expected_shortfall", "fair_division", "fastest_mixing", "fused_lasso", "largest_box",
+    "least_regret", "lyapunov", "markowitz", "max_cut", "maximum_entropy", "nearest_correlation", "optimal_design", "optimal_transport",
+    "production", "robust_blend", "robust_design", "robust_pca", "shifts", "sparse_covariance", "sparse_within", "svm_dual", "tracking",
+    "trend",
 }  # fmt: skip
-FILES = [f for f in sorted(EXAMPLES.glob("*.fw")) if f.stem not in {*NO_ROWS, "completion", "sparse_logistic"}]
+FILES = [
+    f
+    for f in sorted(EXAMPLES.glob("*.fw"))
+    if f.stem not in {*NO_ROWS, "completion", "sparse_logistic", "advertising", "water_filling"}
+]
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
 Y = np.where(X @ [1.0, -2.0, 0.0, 0.5] > 0, "yes", "no")

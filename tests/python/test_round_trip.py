@@ -77,17 +77,27 @@ def test_options_of_losses(options: str):
 def test_functions_of_vectors(name: str):
     x = fw.vector(4, name="x")
     function = getattr(fw, name)
+    if CONVEX[name].is_concave:
+        same(f"var x: vector[4]\nmaximize 2 * {name}(x) - x[0]", fw.maximize(2 * function(x) - x[0]))
+        same(f"var x: vector[4]\nminimize x[0]\nsubject to {name}(x) >= 3", fw.minimize(x[0], function(x) >= 3))
+        return
     same(f"var x: vector[4]\nminimize 2 * {name}(x) - x[0]", fw.minimize(2 * function(x) - x[0]))
     same(f"var x: vector[4]\nminimize x[0]\nsubject to {name}(x) <= 3", fw.minimize(x[0], function(x) <= 3))
 
 
 @pytest.mark.parametrize("name", [n for n, f in CONVEX.items() if "vector" not in f.of])
 def test_functions_of_matrices(name: str):
-    W = fw.matrix(4, 3, name="W")
-    applied, built = f"{name}(W - 1)", getattr(fw, name)(W - 1)
-    if CONVEX[name].by_rows:
+    word = CONVEX[name]
+    W = fw.symmetric_var(4, name="W") if word.of_eigenvalues else fw.matrix(4, 3, name="W")
+    declared = "symmetric[4]" if word.of_eigenvalues else "matrix[4, 3]"
+    options = {p.name: 2 for p in word.options if p.required}
+    written = "".join(f", {key}={value}" for key, value in options.items())
+    argument, given = ("W", W) if word.of_eigenvalues else ("W - 1", W - 1)
+    applied, built = f"{name}({argument}{written})", getattr(fw, name)(given, **options)
+    if word.by_rows:
         applied, built = f"sum({applied})", fw.sum(built)
-    same(f"var W: matrix[4, 3]\nminimize {applied}", fw.minimize(built))
+    sense, make = ("maximize", fw.maximize) if word.is_concave else ("minimize", fw.minimize)
+    same(f"var W: {declared}\n{sense} {applied}", make(built))
 
 
 def test_convex_functions_below_affine_bounds():

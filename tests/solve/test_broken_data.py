@@ -33,11 +33,14 @@ PROGRAMS = {
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
+    "covariance": "data A: matrix[n, d]\nvar X: symmetric[d]\n"
+    "minimize trace(A.T @ A @ X) / n - log_det(X) + 0.1 * norm1(X)",
     "steps": "data A: matrix[n, d], B: matrix[n, k]\nvar W: matrix[d, k]\n"
     "minimize mean(huber(A @ W, B)) + 0.1 * norm1(W[:, 1:] - W[:, :-1])",
 }
 
 COVERED = {
+    "proximal_newton": "covariance",
     "bcfw": "machine",
     "matrix_fw": "machine",
     "l2svm_dual": "intercept",

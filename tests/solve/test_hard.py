@@ -288,8 +288,8 @@ def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
     text = "data A: matrix[n, d], b: vector[n]\nparam r: positive\nvar x: vector[d] in l1_ball(r)\nminimize mean(squared(A @ x, b))\n"
     A = sp.csr_array(RNG.standard_normal((30, 5)))
     first = fw.parse(text).bind(A=A, b=RNG.standard_normal(30), r=1.0)
-    first.solve(threads=1)
-    first.bind(r=2.0).solve(threads=1)
+    first.solve(threads=1, method="apg")
+    first.bind(r=2.0).solve(threads=1, method="apg")
     assert len(module._KEPT) == before + 1
     del first, A
     gc.collect()

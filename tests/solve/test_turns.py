@@ -188,7 +188,8 @@ def test_predictions_up_to_thirty_times_wrong_cost_a_few_times_the_work(monkeypa
 def test_the_clock_ends_the_steps_of_a_slow_method_and_nothing_else() -> None:
     """The search for a ray and the verifier are no steps that another method could take over: broken off, they once ended the run as interrupted."""
     problem = SimpleNamespace(passes=0.0)
-    over = Supervisor(SimpleNamespace(), problem, METHODS["pdhg"], Options(), Journal(0), Control())
+    task = SimpleNamespace(form=SimpleNamespace(instance=SimpleNamespace(values={})))
+    over = Supervisor(task, problem, METHODS["pdhg"], Options(), Journal(0), Control())
     over.until, over.too_slow = 10.0, lambda passes, seconds: True
     assert over.is_slow() and over.must_leave() and over.turn_is_over()
     assert not over.must_stop()
