@@ -160,9 +160,9 @@ def constraint_fact(c: ConstraintDecl) -> Fact:
 
 def _below_fact(c: ConstraintDecl) -> Fact:
     bound, terms = c.below
-    whats = [_what_term(t) for t in terms]
+    kinds = [_what_term(t) for t in terms]
     limit = f"affine in {_variables(bound)}" if bound.variables else "constant"
-    return Fact(c.name, "convex set", f"{'; '.join(whats)}; the bound `{format_typed(bound)}` is {limit}", c.span)
+    return Fact(c.name, "convex set", f"{'; '.join(kinds)}; the bound `{format_typed(bound)}` is {limit}", c.span)
 
 
 def _what_term(term: Term) -> str:

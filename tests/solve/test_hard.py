@@ -284,6 +284,7 @@ def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
 
     from fwdsl.backends import problem as module
 
+    gc.collect()  # of what other tests left
     before = len(module._KEPT)
     text = "data A: matrix[n, d], b: vector[n]\nparam r: positive\nvar x: vector[d] in l1_ball(r)\nminimize mean(squared(A @ x, b))\n"
     A = sp.csr_array(RNG.standard_normal((30, 5)))

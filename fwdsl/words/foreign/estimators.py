@@ -89,7 +89,7 @@ ESTIMATORS: tuple[Foreign, ...] = (
     instead(_S, "LabelEncoder", told="`y: labels[n, k]` or `y: signs[n]` maps classes itself"),
     *alike(
         _S,
-        "GridSearchCV RandomizedSearchCV",
+        "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV",
         "`fwdsl grid` with `--folds 5`, or `problem.grid(values, folds=5)`; estimators of `fwdsl.sklearn` stand in these too",
     ),
     *alike(
