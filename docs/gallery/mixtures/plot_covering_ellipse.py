@@ -16,7 +16,7 @@ solution = problem.solve()
 print(solution)
 
 # %%
-# The boundary has |A x + b| = 1.
+# The boundary is where ``A x + b`` has length 1.
 
 A, b = solution["A"], solution["b"]
 angles = np.linspace(0.0, 2.0 * np.pi, 200)
