@@ -41,8 +41,6 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
         value = first_argument(ctx, node)
         if isinstance(value, Expr) and is_constant(value):
             return constant(ctx, node, value)
-        if value is None and node.args:
-            return None  # an error, which is reported already: to look again would double the work with each call inside another
     if name in LOSSES:
         return loss(ctx, node)
     if name in ENTRYWISE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..grammar import tree
 from ..model import Expr, Sign, Type
@@ -53,14 +53,7 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
 
 def _pair(ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
     """Two arguments. At most one of them depends on variables."""
-    return _factors(ctx, node, left, right, (ctx.infer(ctx, left), ctx.infer(ctx, right)))
-
-
-def _factors(
-    ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr, values: Sequence[Value | None]
-) -> tuple[Expr, Expr] | None:
-    """Two arguments whose meanings are known: to find them again would double the work with each call inside another."""
-    a, b = as_affine(ctx, node, left, values[0]), as_affine(ctx, node, right, values[1])
+    a, b = affine(ctx, node, left), affine(ctx, node, right)
     if a is None or b is None:
         return None
     if a.is_constant or b.is_constant:
@@ -92,7 +85,7 @@ def _dot(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
         a, b = values
         weighted = None if a is None or b is None else times(ctx, a, b, bound["a"], bound["b"], node.span)
         return None if weighted is None else summed(ctx, weighted, node.span)
-    pair = _factors(ctx, node, bound["a"], bound["b"], values)
+    pair = _pair(ctx, node, bound["a"], bound["b"])
     if pair is None:
         return None
     a, b = pair
