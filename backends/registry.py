@@ -27,6 +27,7 @@ AUTOMATIC = {
     "newton": ("smooth.method", "Newton", "NewtonState"),
     "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
     "lines": ("lines.method", "LinesMethod", "LinesState"),
+    "dual_gradient": ("dual_gradient.method", "DualGradient", "DualGradientState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
     "proximal_newton": ("logdet.method", "ProximalNewton", "LogDetState"),
     "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),

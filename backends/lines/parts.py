@@ -74,7 +74,7 @@ class Multiples:
         return np.asarray(self.c * own) if np.ndim(self.c) or self.c != 1.0 else own
 
 
-def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
+def of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     """The entries that each term is a loss of, row by row; None where one is of something else."""
     found = []
     for term in terms:
@@ -87,14 +87,14 @@ def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     return found
 
 
-def is_of_entries(form: Canonical) -> bool:
+def isof_entries(form: Canonical) -> bool:
     """True if the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
     return _alone(form) is not None
 
 
 def is_one_prox(form: Canonical) -> bool:
     """True if all losses are squares of entries, so that one prox is the answer."""
-    return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
+    return isof_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
 _KNOWN: WeakKeyDictionary[Canonical, list[Multiples] | None] = WeakKeyDictionary()
@@ -112,7 +112,7 @@ def _looked_at(form: Canonical) -> list[Multiples] | None:
     if len(form.blocks) != 1 or len(chains) != 1:
         return None
     terms = others(form)
-    found = _of_entries(terms)
+    found = of_entries(terms)
     if found is None:
         return None
     weights = np.zeros(form.size)

@@ -1,0 +1,239 @@
+r"""The parts of a program as the dual's gradient takes them:
+
+    minimise  sum_i a_i x_i^2 / 2 + s_i x_i + c_i |x_i|  over lo <= x <= hi   +   sum_g r_g |(K x + b)_g|,   a > 0
+
+The losses and the functions of blocks are sums over the entries of x, and all other terms are sums of lengths of groups of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.groups import Partition, even
+from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.matrices.lines import Lines
+from fwdsl.backends.lines.parts import Multiples, of_entries
+from fwdsl.canon.form import Canonical, once_per_form
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import Block, SumTerm
+from fwdsl.light_dataclass import light_dataclass
+from fwdsl.words import CONVEX
+
+Index = NDArray[Any]
+
+LONGEST = 16
+"""Entries of a row, and of a column, that are few: a product with K then costs little beside the vectors."""
+
+PROBES = 3
+"""Rows and columns of a map that has no stored numbers that are looked at."""
+
+SAME = 1e-9
+"""The relative difference of a function's value from that of its lengths that rounding explains."""
+
+
+@light_dataclass
+class Entries:
+    """The sum over entries: curvature a, slope s, weight c, and ends of each; of the losses `shares`, what of a their weights are."""
+
+    curvature: Array
+    slope: Array
+    weight: Array
+    lo: Array
+    hi: Array
+    losses: tuple[tuple[int, Multiples, slice], ...]  # (term, entries of its block, the block)
+    shares: Array
+
+
+@light_dataclass
+class Stored:
+    """A sparse matrix by rows, with indices of 32 bits."""
+
+    first: Index
+    column: Index
+    entry: Array
+
+    @property
+    def arrays(self) -> tuple[Index, Index, Array]:
+        return self.first, self.column, self.entry
+
+    @staticmethod
+    def of(A: csr_array) -> Stored:
+        # without signs, kernels have no places before the first to think of
+        return Stored(*(a.astype(np.uint32) for a in (A.indptr, A.indices)), A.data.astype(np.float64))
+
+
+@light_dataclass
+class Rows:
+    """The lengths: K by rows, b, the first row of each group, its radius and its step; of each term its rows in their order."""
+
+    K: Stored
+    adjoint: Stored
+    offset: Array
+    group: Index
+    radius: Array
+    step: Array
+    terms: tuple[tuple[int, slice, Index], ...]
+
+    @property
+    def far(self) -> float:
+        """The largest squared distance of multipliers from 0, in the metric of the steps."""
+        return float((np.square(self.radius) / self.step).sum())
+
+
+@once_per_form
+def parts_of(form: Canonical) -> tuple[Entries, Rows] | str:
+    """The parts of a form; why it has none."""
+    smooth = [k for k, t in enumerate(form.terms) if isinstance(t.f, LossFunction)]
+    found = _entries(form, smooth)
+    if isinstance(found, str):
+        return found
+    rest = [(k, t) for k, t in enumerate(form.terms) if k not in smooth]
+    groups = []
+    for _, term in rest:
+        partition = _lengths(term)
+        if partition is None:
+            return f"`{term.text}` is no sum of lengths of rows"
+        if not _is_sparse(term):
+            return f"`{term.text}` is of rows of more than {LONGEST} entries"
+        groups.append(partition)
+    return found, _rows(form, rest, groups, found.curvature)
+
+
+def _entries(form: Canonical, smooth: list[int]) -> Entries | str:
+    """The sum over entries, in which every entry has a curvature."""
+    curvature, shares, weight, lo, hi = (np.zeros(form.size) for _ in range(5))
+    slope = form.q.copy()
+    losses = []
+    for k in smooth:
+        term = form.terms[k]
+        f = term.f
+        found = of_entries([term])
+        if found is None or not isinstance(f, LossFunction) or not f.loss.quadratic:
+            return f"`{term.text}` is no sum of squares of entries"
+        at = term.map.parts[0][0].slice
+        found[0].add_to(curvature[at], f.w * (f.loss.smoothness or 0.0))
+        found[0].add_to(shares[at], f.w)
+        term.map.adjoint(f.gradient(term.map.offset), slope)
+        losses.append((k, found[0], at))
+    for block in form.blocks:
+        g = block.g.entries()
+        if g is None:
+            return f"{block.text} of {block.name} is no sum over entries"
+        curvature[block.slice] += 2.0 * g.ridge
+        weight[block.slice] = g.c
+        lo[block.slice], hi[block.slice] = g.lo, g.hi
+    flat = next((b for b in form.blocks if not np.all(curvature[b.slice] > 0.0)), None)
+    if flat is not None:
+        return f"entries of {flat.name} are in no square"
+    return Entries(curvature, slope, weight, lo, hi, tuple(losses), shares)
+
+
+def _lengths(term: SumTerm) -> Partition | None:
+    """The groups of a sum of lengths, weighted by their radii; None where the term is anything else."""
+    f = term.f
+    if not isinstance(f, VectorFunction) or f.pair[1] is not None or f.pair[0] not in CONVEX or not f.size:
+        return None
+    word = CONVEX[f.pair[0]]
+    inner = f.inner if isinstance(f, Lines) else f
+    if word.adds_sizes:
+        found: Partition | None = even(f.size, 1)
+    elif word.adds_lengths:
+        found = _lines(f) if isinstance(f, Lines) else f.groups_of() or even(1, f.size)
+    else:
+        return None
+    assert found is not None
+    radii = inner.slope * found.weights
+    # a sum of sizes beside the lengths has the name of these
+    at = np.random.default_rng(0).standard_normal(f.size)
+    if not math.isclose(f.value(at), float(radii @ found.norms(at)), rel_tol=SAME):
+        return None
+    return Partition(found.order, found.start, radii, found.listed)
+
+
+def _lines(f: Lines) -> Partition:
+    """The rows or columns as groups."""
+    k = f.shape[f.axis]
+    found = even(k, f.size // k)
+    if f.axis == 0:
+        return found
+    order = np.arange(f.size).reshape(f.shape).T.reshape(-1)
+    return Partition(order, found.start, found.weights, found.listed)
+
+
+def _is_sparse(term: SumTerm) -> bool:
+    """True if rows and columns have few entries: by stored numbers, or by some that are looked at."""
+    for block, m in term.map.parts:
+        if m.nnz > LONGEST * max(m.rows, 1) or not _looks_sparse(block, m):
+            return False
+    return True
+
+
+def _looks_sparse(block: Block, m: LinearMap) -> bool:
+    for size, of in ((m.rows, m.adjoint), (block.size, m.apply)):
+        for at in np.linspace(0, size - 1, PROBES).astype(np.intp):
+            unit = np.zeros(size)
+            unit[at] = 1.0
+            if np.count_nonzero(of(unit)) > LONGEST:
+                return False
+    return True
+
+
+def _rows(form: Canonical, rest: list[tuple[int, SumTerm]], groups: list[Partition], curvature: Array) -> Rows:
+    """K, b and the groups of all terms below each other, and the steps."""
+    matrices, offsets, starts, radii, places = [], [], [np.zeros(1, dtype=np.intp)], [], []
+    at = 0
+    for (k, term), found in zip(rest, groups, strict=True):
+        K = _whole(term, form.size)
+        order = found.order if found.order.size else np.arange(term.map.rows)
+        matrices.append(K[order] if found.order.size else K)
+        offsets.append(term.map.offset[order])
+        starts.append(at + found.start[1:])
+        radii.append(found.weights)
+        places.append((k, slice(at, at + order.size), order))
+        at += order.size
+    A = csr_array(vstack(matrices, format="csr"))
+    group = np.concatenate(starts).astype(np.intp)
+    return Rows(
+        Stored.of(A),
+        Stored.of(csr_array(A.T.tocsr())),
+        np.concatenate(offsets),
+        group,
+        np.concatenate(radii),
+        _steps(A, group, curvature),
+        tuple(places),
+    )
+
+
+def _whole(term: SumTerm, size: int) -> csr_array:
+    """K with the columns of all blocks."""
+    found = csr_array((term.map.rows, size))
+    for block, m in term.map.parts:
+        K = m.sparse()
+        found = found + csr_array((K.data, K.indices + block.start, K.indptr), found.shape)
+    return csr_array(found)
+
+
+def _steps(A: csr_array, group: Index, curvature: Array) -> Array:
+    r"""A step for each group, with |S^(1/2) K diag(a)^(-1/2)| <= 1.
+
+    For any t > 0 and c = |K|'t, by Cauchy and Schwarz,
+
+        sum_j (sum_r K_rj u_r)^2 / a_j <= sum_r u_r^2 / t_r * sum_j |K_rj| c_j / a_j
+
+    t is one over the sums of the rows, so that a row in other units has its step in those.
+    """
+    B = abs(A)
+    sums = B.sum(axis=1)
+    t = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0.0)
+    most = B @ ((B.T @ t) / curvature)
+    own = np.divide(t, most, out=np.full_like(t, math.inf), where=most > 0.0)
+    found = np.minimum.reduceat(own, group[:-1])
+    # rows without entries move nothing
+    finite = np.isfinite(found)
+    return np.where(finite, found, found[finite].min(initial=1.0) if finite.any() else 1.0)
