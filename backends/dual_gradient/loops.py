@@ -1,7 +1,7 @@
 """Kernels of `dual_gradient`, each of the rows, groups or unknowns start..stop-1.
 
-A sparse matrix is stored by `first`, `column` and `entry`. Group g has the rows `group[g]` to `group[g + 1] - 1`, the radius `radius[g]` of the ball that its
-multipliers lie in, and the step `step[g]`.
+A sparse matrix is stored by `first`, `column` and `entry`. Group g has the rows `group[g]` to `group[g + 1] - 1`, the radius `radius[g]` of the ball
+that its multipliers lie in, and the step `step[g]`.
 """
 
 from __future__ import annotations

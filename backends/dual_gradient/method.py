@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.losses import class_of
+from fwdsl.atoms.losses import class_of, smoothness
 from fwdsl.backends import costs
 from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.canon.arrange import Arrangement
@@ -57,11 +57,12 @@ class DualGradient(Method):
         reasons = []
         for term in arrangement.sums:
             if term.kind == "loss":
-                if not class_of(term.atom).quadratic:
-                    reasons.append(f"`{term.text}` is not quadratic")
+                loss = class_of(term.atom)
+                if not (getattr(loss, "quadratic", False) or getattr(loss, "piecewise_linear", False)):
+                    reasons.append(f"`{term.text}` is neither quadratic nor a sum of sizes")
             elif term.is_constraint or term.atom not in CONVEX or not _adds(term.atom):
                 reasons.append(f"`{term.text}` is no sum of lengths of rows")
-        if not reasons and all(term.kind == "loss" for term in arrangement.sums):
+        if not reasons and all(term.kind == "loss" and smoothness(term.atom) for term in arrangement.sums):
             reasons.append("no term is a sum of lengths of rows")
         return tuple(reasons)
 

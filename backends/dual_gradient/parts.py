@@ -65,7 +65,7 @@ class Stored:
     @staticmethod
     def of(A: csr_array) -> Stored:
         # without signs, kernels have no places before the first to think of
-        return Stored(*(a.astype(np.uint32) for a in (A.indptr, A.indices)), A.data.astype(np.float64))
+        return Stored(A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data.astype(np.float64))
 
 
 @light_dataclass
@@ -89,7 +89,7 @@ class Rows:
 @once_per_form
 def parts_of(form: Canonical) -> tuple[Entries, Rows] | str:
     """The parts of a form; why it has none."""
-    smooth = [k for k, t in enumerate(form.terms) if isinstance(t.f, LossFunction)]
+    smooth = [k for k, t in enumerate(form.terms) if t.is_smooth]
     found = _entries(form, smooth)
     if isinstance(found, str):
         return found
@@ -137,6 +137,8 @@ def _entries(form: Canonical, smooth: list[int]) -> Entries | str:
 def _lengths(term: SumTerm) -> Partition | None:
     """The groups of a sum of lengths, weighted by their radii; None where the term is anything else."""
     f = term.f
+    if isinstance(f, LossFunction):
+        return _sizes(f)
     if not isinstance(f, VectorFunction) or f.pair[1] is not None or f.pair[0] not in CONVEX or not f.size:
         return None
     word = CONVEX[f.pair[0]]
@@ -156,6 +158,17 @@ def _lengths(term: SumTerm) -> Partition | None:
     return Partition(found.order, found.start, radii, found.listed)
 
 
+def _sizes(f: LossFunction) -> Partition | None:
+    """The entries of a loss that is sum_j w_j |z_j - b_j|; None where it is any other."""
+    if not getattr(f.loss, "piecewise_linear", False):
+        return None
+    at = np.random.default_rng(0).standard_normal(f.size)
+    if not math.isclose(f.value(at), float(f.w @ np.abs(at - f.b)), rel_tol=SAME):
+        return None
+    found = even(f.size, 1)
+    return Partition(found.order, found.start, f.w, found.listed)
+
+
 def _lines(f: Lines) -> Partition:
     """The rows or columns as groups."""
     k = f.shape[f.axis]
@@ -168,10 +181,7 @@ def _lines(f: Lines) -> Partition:
 
 def _is_sparse(term: SumTerm) -> bool:
     """True if rows and columns have few entries: by stored numbers, or by some that are looked at."""
-    for block, m in term.map.parts:
-        if m.nnz > LONGEST * max(m.rows, 1) or not _looks_sparse(block, m):
-            return False
-    return True
+    return all(m.nnz <= LONGEST * max(m.rows, 1) and _looks_sparse(block, m) for block, m in term.map.parts)
 
 
 def _looks_sparse(block: Block, m: LinearMap) -> bool:
@@ -192,7 +202,8 @@ def _rows(form: Canonical, rest: list[tuple[int, SumTerm]], groups: list[Partiti
         K = _whole(term, form.size)
         order = found.order if found.order.size else np.arange(term.map.rows)
         matrices.append(K[order] if found.order.size else K)
-        offsets.append(term.map.offset[order])
+        offset = term.map.offset - term.f.b if isinstance(term.f, LossFunction) else term.map.offset
+        offsets.append(offset[order])
         starts.append(at + found.start[1:])
         radii.append(found.weights)
         places.append((k, slice(at, at + order.size), order))

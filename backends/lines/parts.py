@@ -87,14 +87,14 @@ def of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     return found
 
 
-def isof_entries(form: Canonical) -> bool:
+def is_of_entries(form: Canonical) -> bool:
     """True if the losses are sums over the entries of the one variable, and quadratic models of them have a prox along its lines."""
     return _alone(form) is not None
 
 
 def is_one_prox(form: Canonical) -> bool:
     """True if all losses are squares of entries, so that one prox is the answer."""
-    return isof_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
+    return is_of_entries(form) and all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in others(form))
 
 
 _KNOWN: WeakKeyDictionary[Canonical, list[Multiples] | None] = WeakKeyDictionary()
