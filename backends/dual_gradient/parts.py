@@ -8,10 +8,8 @@ The losses and the functions of blocks are sums over the entries of x, and all o
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from fwdsl.atoms.base import Array, VectorFunction
@@ -19,19 +17,14 @@ from fwdsl.atoms.groups import Partition, even
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.matrices.lines import Lines
 from fwdsl.backends.lines.parts import Multiples, of_entries
+from fwdsl.backends.sparse_rows import Index, SparseRows, has_short_rows, sparse_map
 from fwdsl.canon.form import Canonical, once_per_form
-from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.parts import Block, SumTerm
+from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.words import CONVEX
 
-Index = NDArray[Any]
-
 LONGEST = 16
 """Entries of a row, and of a column, that are few: a product with K then costs little beside the vectors."""
-
-PROBES = 3
-"""Rows and columns of a map that has no stored numbers that are looked at."""
 
 SAME = 1e-9
 """The relative difference of a function's value from that of its lengths that rounding explains."""
@@ -51,29 +44,11 @@ class Entries:
 
 
 @light_dataclass
-class Stored:
-    """A sparse matrix by rows, with indices of 32 bits."""
-
-    first: Index
-    column: Index
-    entry: Array
-
-    @property
-    def arrays(self) -> tuple[Index, Index, Array]:
-        return self.first, self.column, self.entry
-
-    @staticmethod
-    def of(A: csr_array) -> Stored:
-        # without signs, kernels have no places before the first to think of
-        return Stored(A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data.astype(np.float64))
-
-
-@light_dataclass
 class Rows:
     """The lengths: K by rows, b, the first row of each group, its radius and its step; of each term its rows in their order."""
 
-    K: Stored
-    adjoint: Stored
+    K: SparseRows
+    adjoint: SparseRows
     offset: Array
     group: Index
     radius: Array
@@ -99,7 +74,7 @@ def parts_of(form: Canonical) -> tuple[Entries, Rows] | str:
         partition = _lengths(term)
         if partition is None:
             return f"`{term.text}` is no sum of lengths of rows"
-        if not _is_sparse(term):
+        if not has_short_rows(term, LONGEST):
             return f"`{term.text}` is of rows of more than {LONGEST} entries"
         groups.append(partition)
     return found, _rows(form, rest, groups, found.curvature)
@@ -179,27 +154,12 @@ def _lines(f: Lines) -> Partition:
     return Partition(order, found.start, found.weights, found.listed)
 
 
-def _is_sparse(term: SumTerm) -> bool:
-    """True if rows and columns have few entries: by stored numbers, or by some that are looked at."""
-    return all(m.nnz <= LONGEST * max(m.rows, 1) and _looks_sparse(block, m) for block, m in term.map.parts)
-
-
-def _looks_sparse(block: Block, m: LinearMap) -> bool:
-    for size, of in ((m.rows, m.adjoint), (block.size, m.apply)):
-        for at in np.linspace(0, size - 1, PROBES).astype(np.intp):
-            unit = np.zeros(size)
-            unit[at] = 1.0
-            if np.count_nonzero(of(unit)) > LONGEST:
-                return False
-    return True
-
-
 def _rows(form: Canonical, rest: list[tuple[int, SumTerm]], groups: list[Partition], curvature: Array) -> Rows:
     """K, b and the groups of all terms below each other, and the steps."""
     matrices, offsets, starts, radii, places = [], [], [np.zeros(1, dtype=np.intp)], [], []
     at = 0
     for (k, term), found in zip(rest, groups, strict=True):
-        K = _whole(term, form.size)
+        K = sparse_map(term, form.size)
         order = found.order if found.order.size else np.arange(term.map.rows)
         matrices.append(K[order] if found.order.size else K)
         offset = term.map.offset - term.f.b if isinstance(term.f, LossFunction) else term.map.offset
@@ -211,23 +171,14 @@ def _rows(form: Canonical, rest: list[tuple[int, SumTerm]], groups: list[Partiti
     A = csr_array(vstack(matrices, format="csr"))
     group = np.concatenate(starts).astype(np.intp)
     return Rows(
-        Stored.of(A),
-        Stored.of(csr_array(A.T.tocsr())),
+        SparseRows.of(A),
+        SparseRows.of(csr_array(A.T.tocsr())),
         np.concatenate(offsets),
         group,
         np.concatenate(radii),
         _steps(A, group, curvature),
         tuple(places),
     )
-
-
-def _whole(term: SumTerm, size: int) -> csr_array:
-    """K with the columns of all blocks."""
-    found = csr_array((term.map.rows, size))
-    for block, m in term.map.parts:
-        K = m.sparse()
-        found = found + csr_array((K.data, K.indices + block.start, K.indptr), found.shape)
-    return csr_array(found)
 
 
 def _steps(A: csr_array, group: Index, curvature: Array) -> Array:
