@@ -29,6 +29,7 @@ AUTOMATIC = {
     "lines": ("lines.method", "LinesMethod", "LinesState"),
     "dual_gradient": ("dual_gradient.method", "DualGradient", "DualGradientState"),
     "interior": ("interior.method", "Interior", "InteriorState"),
+    "highs": ("highs.method", "Highs", "HighsState"),
     "proximal_newton": ("logdet.method", "ProximalNewton", "LogDetState"),
     "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),
     "pdbfw": ("pdbfw.method", "PDBFW", "PDBFWState"),

@@ -410,3 +410,9 @@ def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
     if size > 0.0 and bend > 0.0:
         of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
     return of_c, of_b
+
+
+def scaled(A: Any, left: Array, right: Array) -> csr_array:
+    """diag(left) A diag(right)."""
+    A = A.tocsr()
+    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)
