@@ -4,24 +4,23 @@
 
 in the scales of `equilibrated`. Its multipliers are minus SciPy's marginals, c + A'z = 0, z >= 0 in the inequalities.
 
-HiGHS runs in a thread that the run waits for, and asks meanwhile whether it is to end: it cannot be broken off from outside. Each try has a limit of
-time, four times that of the one before, so that one that is left alone ends by itself; a run that goes on waits for the try that runs.
+HiGHS cannot be broken off from outside, so the run waits for a try (`tries`) and asks meanwhile whether it is to end. Each try has a limit of time,
+four times that of the one before; a run that goes on waits for the try that has begun.
 
 Where HiGHS says that there is no solution an interior-point run proves it.
 """
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.highs.method import Highs, HighsState
+from fwdsl.backends.highs.tries import Asked, Try, begun
+from fwdsl.backends.highs.worker import Answer
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import presolved
 from fwdsl.backends.interior.program import ConicProgram, equilibrated, levels, scaled
@@ -36,9 +35,6 @@ GROW = 4.0
 
 WAIT = 0.02
 """Seconds between two questions whether the run is to end."""
-
-TIGHT = 1e-9
-"""HiGHS's tolerances in the scaled program."""
 
 METHODS = {"ipm": "highs-ipm", "simplex": "highs-ds"}
 
@@ -55,7 +51,7 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
         self.of_c, self.of_b = levels(np.zeros(c.size), c, b)
         self.c, self.b, self.A = self.of_c * c, self.of_b * b, scaled(program.A, self.e, self.d)
         self.start: tuple[Array, list[Array] | None] | None = None
-        self.tried: tuple[threading.Thread, list[Any]] | None = None
+        self.tried: Try | None = None
         self.proof: Run[PreparedProblem, Any] | None = None
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> HighsState:
@@ -74,51 +70,20 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
             found = self._tried(s.seconds)
             s.found = found.status
             if s.found == SOLVED:
-                s.v, s.z = np.asarray(found.x), -np.concatenate([found.eqlin.marginals, found.ineqlin.marginals])
+                s.v, s.z = found.v, found.z
             elif s.found == LIMIT:
                 s.seconds *= GROW
         s.iteration += 1
 
-    def _tried(self, seconds: float) -> Any:
+    def _tried(self, seconds: float) -> Answer:
         """What HiGHS finds within so much time. Raises `Stopped` where the run is to end before."""
         if self.tried is None:
-            found: list[Any] = []
-            thread = threading.Thread(target=self._call, args=(seconds, found), name="fwdsl-highs", daemon=True)
-            self.tried = thread, found
-            thread.start()
-        thread, found = self.tried
-        while thread.is_alive():
-            thread.join(WAIT)
+            asked = Asked(self.c, self.A, self.b, self.program.equations, self.method_of_scipy, seconds)
+            self.tried = begun(asked)
+        while not self.tried.wait(WAIT):
             self.problem.look()
-        self.tried = None
-        if isinstance(found[0], BaseException):
-            raise np.linalg.LinAlgError("HiGHS ended with an error") from found[0]
-        return found[0]
-
-    def _call(self, seconds: float, found: list[Any]) -> None:
-        k, A, b = self.program.equations, self.A, self.b
-        try:
-            with warnings.catch_warnings():
-                # of entries that HiGHS drops, and of tolerances: the verifier looks at the answer
-                warnings.simplefilter("ignore")
-                found.append(
-                    linprog(
-                        self.c,
-                        A_ub=A[k:],
-                        b_ub=b[k:],
-                        A_eq=A[:k],
-                        b_eq=b[:k],
-                        bounds=(None, None),
-                        method=self.method_of_scipy,
-                        options={
-                            "time_limit": seconds,
-                            "primal_feasibility_tolerance": TIGHT,
-                            "dual_feasibility_tolerance": TIGHT,
-                        },
-                    )
-                )
-        except Exception as error:
-            found.append(error)
+        ended, self.tried = self.tried, None
+        return ended.answer()
 
     def _point(self) -> tuple[Array, list[Array] | None]:
         s = self.state

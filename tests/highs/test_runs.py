@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.highs import run as runs
+from fwdsl.backends.highs import tries, worker
 from fwdsl.backends.kernels.pool import Stopped
-from fwdsl.backends.registry import METHODS
 from tests.runs import resumed, started, stepped
 
 METHOD = "highs"
@@ -127,7 +126,7 @@ class _Slow:
 
     def __init__(self, ends: int | None = None) -> None:
         self.go, self.ends, self.limits = threading.Event(), ends, []
-        self.true = runs.linprog
+        self.true = worker.linprog
 
     def __call__(self, *args: Any, options: dict[str, float], **more: Any) -> Any:
         self.limits.append(options["time_limit"])
@@ -142,7 +141,7 @@ class _Slow:
 
 def test_a_limit_of_time_ends_it_while_highs_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = _Slow()
-    monkeypatch.setattr(runs, "linprog", slow)
+    monkeypatch.setattr(worker, "linprog", slow)
     try:
         s = fw.parse(EQUATIONS).bind(**DATA["random"]).solve(method=METHOD, time=0.6)
     finally:
@@ -152,7 +151,7 @@ def test_a_limit_of_time_ends_it_while_highs_runs(monkeypatch: pytest.MonkeyPatc
 
 def test_a_step_that_was_left_goes_on_with_the_same_try(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = _Slow()
-    monkeypatch.setattr(runs, "linprog", slow)
+    monkeypatch.setattr(worker, "linprog", slow)
     run = started(fw.parse(EQUATIONS).bind(**DATA["random"]), METHOD)
     run.problem.must_stop = lambda: True
     with pytest.raises(Stopped):
@@ -164,19 +163,34 @@ def test_a_step_that_was_left_goes_on_with_the_same_try(monkeypatch: pytest.Monk
     assert len(slow.limits) == 1 and run.state.found == runs.SOLVED
 
 
-def test_tries_that_run_out_of_time_get_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = _Slow(ends=2)
-    monkeypatch.setattr(runs, "linprog", slow)
-    s = fw.parse(EQUATIONS).bind(**DATA["random"]).solve(method=METHOD)
-    assert s.status == "optimal"
-    assert slow.limits == [2.0, 8.0, 32.0]
+def test_a_try_that_runs_out_of_time_gets_more_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = _Slow(ends=1)
+    monkeypatch.setattr(worker, "linprog", slow)
+    run = started(fw.parse(EQUATIONS).bind(**DATA["random"]), METHOD)
+    run.step()
+    assert (run.state.found, run.state.seconds) == (runs.LIMIT, 8.0)
+    run.step()
+    # the process has HiGHS as it is
+    assert run.state.found == runs.SOLVED and slow.limits == [2.0]
+    report = run.report()
+    assert report.infeasibility <= 1e-9 and report.hidden <= 1e-9 * max(1.0, abs(report.objective))
+
+
+def test_a_process_that_nobody_waits_for_is_killed() -> None:
+    data = DATA["random"]
+    asked = tries.Asked(data["c"], sp.csr_array(data["A"]), data["b"], data["b"].size, "highs-ds", 60.0)
+    begun: Any = tries.begun(asked)
+    process, folder = begun.process, begun.folder
+    assert folder.exists()
+    del begun
+    assert process.poll() is not None and not folder.exists()
 
 
 def test_an_error_of_highs_leaves_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any, **more: Any) -> Any:
         raise ValueError("no")
 
-    monkeypatch.setattr(runs, "linprog", broken)
+    monkeypatch.setattr(worker, "linprog", broken)
     s = fw.parse(EQUATIONS).bind(**DATA["random"]).solve(method=METHOD)
     assert s.status == "tolerance_not_reached" and np.isfinite(s.objective)
 
@@ -210,15 +224,3 @@ def test_a_large_transport_is_given_to_it_and_a_small_one_is_not() -> None:
         data = {"A": A, "b": np.ones(2 * k), "c": np.random.default_rng(1).uniform(0.0, 1.0, k * k)}
         plans.append(fw.parse(EQUATIONS).bind(**data).plan().method)
     assert plans == ["interior", METHOD]
-
-
-def test_a_thread_that_was_left_does_not_hold_the_process() -> None:
-    run = started(fw.parse(EQUATIONS).bind(**DATA["random"]), METHOD)
-    run.problem.must_stop = lambda: True
-    begin = time.monotonic()
-    try:
-        run.step()
-    except Stopped:
-        assert run.tried is not None and run.tried[0].daemon
-    assert time.monotonic() - begin < 60.0
-    assert METHODS[METHOD].run is type(run)
