@@ -42,7 +42,16 @@ class Interior(Method):
 
     @classmethod
     def requires_values(cls, form: Canonical) -> tuple[str, ...]:
-        """Functions with a conic form."""
+        """Functions with a conic form, and systems that fit."""
+        reasons = cls.readable(form)
+        if reasons:
+            return reasons
+        order = size_of(form).order
+        return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
+
+    @classmethod
+    def readable(cls, form: Canonical) -> tuple[str, ...]:
+        """Reasons why the conic program cannot be written down; empty where it can."""
         rows = form.size + sum(t.map.rows for t in form.terms)
         if rows > MOST:
             return (f"its systems would have {rows:,} unknowns and rows or more, over {MOST:,}",)
@@ -50,12 +59,7 @@ class Interior(Method):
         if text:
             return (f"`{text}` has no conic form",)
         products = [name for name, value in form.instance.values.items() if isinstance(value, DataOperator)]
-        if products:
-            return tuple(
-                f"`{name}` is known by its products alone, and its systems need the entries" for name in products
-            )
-        order = size_of(form).order
-        return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
+        return tuple(f"`{name}` is known by its products alone, and its systems need the entries" for name in products)
 
     @classmethod
     def least(cls, form: Canonical) -> float:

@@ -21,8 +21,9 @@ from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.parts import Block, SumTerm
+from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
@@ -191,7 +192,7 @@ def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_
     conics = iter(canonical.conics)
     plain = not any(b.symmetric for b in canonical.blocks)
     for term in canonical.terms:
-        K = _map(term, canonical.size)
+        K = sparse_map(term, canonical.size)
         yield _known(next(conics)), K if plain else K @ T, term.map.offset
     for block in canonical.blocks:
         start, stop = block.start, block.start + block.size
@@ -203,21 +204,6 @@ def _known(form: Conic | None) -> Conic:
     if form is None:
         raise ValueError("there is no conic form")
     return form
-
-
-def _map(term: SumTerm, size: int) -> csr_array:
-    """The columns of all blocks."""
-    parts = [(block.start, m.sparse()) for block, m in term.map.parts]
-    shape = (term.map.rows, size)
-    if len(parts) == 1:
-        start, only = parts[0]
-        return csr_array((only.data, only.indices + start, only.indptr), shape)
-    found = [entries()]
-    for start, part in parts:
-        row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))
-        found.append(MatrixEntries(row, part.indices.astype(np.intp) + start, part.data))
-    row, column, value = joined(found)
-    return csr_array((value, (row, column)), shape)
 
 
 def _product(of: MatrixEntries, K: csr_array) -> MatrixEntries:
@@ -424,3 +410,9 @@ def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
     if size > 0.0 and bend > 0.0:
         of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
     return of_c, of_b
+
+
+def scaled(A: Any, left: Array, right: Array) -> csr_array:
+    """diag(left) A diag(right)."""
+    A = A.tocsr()
+    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)

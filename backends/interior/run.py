@@ -26,7 +26,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cones import KINDS, Symmetric
@@ -43,7 +42,7 @@ from fwdsl.backends.interior.directions import (
 )
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import presolved
-from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels
+from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
@@ -104,10 +103,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         c, b = self.d * program.c, self.e * program.b
-        self.A = _scaled(program.A, self.e, self.d)
+        self.A = scaled(program.A, self.e, self.d)
         problem.look()
         P = program.P
-        P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else _scaled(P, self.d, self.d)
+        P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else scaled(P, self.d, self.d)
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
@@ -432,9 +431,3 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         tau = self.state.tau
         return self.program.point(v, tau), self.program.multipliers(v, z, tau)
-
-
-def _scaled(A: Any, left: Array, right: Array) -> csr_array:
-    """diag(left) A diag(right)."""
-    A = A.tocsr()
-    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)

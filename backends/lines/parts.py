@@ -74,7 +74,7 @@ class Multiples:
         return np.asarray(self.c * own) if np.ndim(self.c) or self.c != 1.0 else own
 
 
-def _of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
+def of_entries(terms: list[SumTerm]) -> list[Multiples] | None:
     """The entries that each term is a loss of, row by row; None where one is of something else."""
     found = []
     for term in terms:
@@ -112,7 +112,7 @@ def _looked_at(form: Canonical) -> list[Multiples] | None:
     if len(form.blocks) != 1 or len(chains) != 1:
         return None
     terms = others(form)
-    found = _of_entries(terms)
+    found = of_entries(terms)
     if found is None:
         return None
     weights = np.zeros(form.size)

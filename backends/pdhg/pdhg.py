@@ -32,6 +32,8 @@ from fwdsl.backends.functions import prox_conjugate
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.pdhg.balance import balance, first_weight
 from fwdsl.backends.pdhg.method import LEAST_DELTA, MOST_DELTA, PDHG, PDHGState
+from fwdsl.backends.pdhg.passes import Passes
+from fwdsl.backends.pdhg.passes import applies as applies_passes
 from fwdsl.backends.problem import PreparedProblem
 
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
@@ -62,6 +64,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
     def __init__(self, problem: PreparedProblem, restart: bool) -> None:
         super().__init__(problem)
         self.restart = restart
+        self.passes = Passes(problem) if applies_passes(problem.canonical) else None
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDHGState:
         """x in the domain of g, y = 0 or the given dual point, scales and the step from power iterations."""
@@ -109,10 +112,11 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
             self._restart()
         else:
             a = (s.inner) / (s.inner + 1.0)
-            s.x = a * (2.0 * s.x_hat - s.x) + (1.0 - a) * s.x_anchor
-            s.kty = a * (2.0 * s.kty_hat - s.kty) + (1.0 - a) * s.kty_anchor
-            s.ys = [a * (2.0 * h - y) + (1.0 - a) * o for h, y, o in zip(s.ys_hat, s.ys, s.ys_anchor, strict=True)]
-            s.kx = [a * (2.0 * h - k) + (1.0 - a) * o for h, k, o in zip(s.kx_hat, s.kx, s.kx_anchor, strict=True)]
+            reflect = _reflected if self.passes is None else self.passes.reflect
+            s.x = reflect(a, s.x_hat, s.x, s.x_anchor)
+            s.kty = reflect(a, s.kty_hat, s.kty, s.kty_anchor)
+            s.ys = [reflect(a, *of) for of in zip(s.ys_hat, s.ys, s.ys_anchor, strict=True)]
+            s.kx = [reflect(a, *of) for of in zip(s.kx_hat, s.kx, s.kx_anchor, strict=True)]
             s.residual_last = residual
         leapt = self.restart and s.iteration >= s.next_leap and self._leap()
         if leapt or s.iteration % REPORT_EVERY == 0:
@@ -121,38 +125,58 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
     def _apply(self, s: PDHGState) -> float:
         """(x^, y^) = T(x, y) and the fixed-point residual in the metric of the step. The state stays as it was where a number is not finite."""
         problem = self.problem
+        move = self._moved if self.passes is None else self._passed
         for _ in range(200):
-            x_hat = np.empty_like(s.x)
-            v = s.kty + problem.q
-            primal = 0.0
-            for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
-                at = block.slice
-                tau = _steps(s.eta / s.omega, s.column_scale[at], g.is_entrywise)
-                g.prox(s.x[at] - tau * v[at], tau, x_hat[at])
-                dx = x_hat[at] - s.x[at]
-                primal += float(dx @ (dx / tau))
-            kx_hat = problem.linear(x_hat)
-            ys_hat, dual, cross = [], 0.0, 0.0
-            for k, (f, term) in enumerate(zip(problem.functions, problem.terms, strict=True)):
-                sigma = _steps(s.eta * s.omega, s.row_scale[k], f.is_entrywise)
-                out = np.empty(term.map.rows)
-                w = s.ys[k] + sigma * (2.0 * kx_hat[k] - s.kx[k] + term.map.offset)
-                prox_conjugate(f, w, sigma, out)
-                dy = out - s.ys[k]
-                dual += term.dot(dy, dy / sigma)
-                cross += term.dot(dy, kx_hat[k] - s.kx[k])
-                ys_hat.append(out)
-            square = primal + dual - 2.0 * cross
-            if not math.isfinite(square) or primal + dual > HUGE:
+            x_hat, kx_hat, ys_hat, steps, cross = move(s)
+            square = steps - 2.0 * cross
+            if not math.isfinite(square) or steps > HUGE:
                 s.diverged = True
                 return math.inf
-            if square >= 0.0 or 2.0 * abs(cross) <= (1.0 + 1e-9) * (primal + dual):
+            if square >= 0.0 or 2.0 * abs(cross) <= (1.0 + 1e-9) * steps:
                 break
             problem.look()
             s.eta *= 0.8
         s.x_hat, s.ys_hat, s.kx_hat = x_hat, ys_hat, kx_hat
-        s.kty_hat = problem.adjoint(ys_hat)
+        s.kty_hat = problem.adjoint(ys_hat) if self.passes is None else self.passes.adjoint(ys_hat)
         return math.sqrt(max(0.0, square))
+
+    def _moved(self, s: PDHGState) -> tuple[Array, list[Array], list[Array], float, float]:
+        """x^, K x^, y^, the squared step in the metric without what couples x and y, and that."""
+        problem = self.problem
+        x_hat = np.empty_like(s.x)
+        v = s.kty + problem.q
+        total = cross = 0.0
+        for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+            at = block.slice
+            tau = _steps(s.eta / s.omega, s.column_scale[at], g.is_entrywise)
+            g.prox(s.x[at] - tau * v[at], tau, x_hat[at])
+            dx = x_hat[at] - s.x[at]
+            total += float(dx @ (dx / tau))
+        kx_hat = problem.linear(x_hat)
+        ys_hat = []
+        for k, (f, term) in enumerate(zip(problem.functions, problem.terms, strict=True)):
+            sigma = _steps(s.eta * s.omega, s.row_scale[k], f.is_entrywise)
+            out = np.empty(term.map.rows)
+            w = s.ys[k] + sigma * (2.0 * kx_hat[k] - s.kx[k] + term.map.offset)
+            prox_conjugate(f, w, sigma, out)
+            dy = out - s.ys[k]
+            total += term.dot(dy, dy / sigma)
+            cross += term.dot(dy, kx_hat[k] - s.kx[k])
+            ys_hat.append(out)
+        return x_hat, kx_hat, ys_hat, total, cross
+
+    def _passed(self, s: PDHGState) -> tuple[Array, list[Array], list[Array], float, float]:
+        """The same by compiled passes."""
+        passes = self.passes
+        assert passes is not None
+        x_hat, total = passes.descend(s.x, s.kty, s.column_scale, s.eta / s.omega)
+        kx_hat, ys_hat, cross = [], [], 0.0
+        for k, (kx, y, scale) in enumerate(zip(s.kx, s.ys, s.row_scale, strict=True)):
+            image, moved, square, product = passes.ascend(k, x_hat, kx, y, scale, s.eta * s.omega)
+            kx_hat.append(image)
+            ys_hat.append(moved)
+            total, cross = total + square, cross + product
+        return x_hat, kx_hat, ys_hat, total, cross
 
     def _should_restart(self, residual: float) -> bool:
         s = self.state
@@ -273,6 +297,11 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
 
     def candidate(self) -> tuple[Array, list[Array] | None]:
         return self.state.x_hat, self.state.ys_hat
+
+
+def _reflected(share: float, hat: Array, now: Array, anchor: Array) -> Array:
+    """share (2 hat - now) + (1 - share) anchor."""
+    return share * (2.0 * hat - now) + (1.0 - share) * anchor
 
 
 def _steps(step: float, scale: Array, entrywise: bool) -> Array | float:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..backends.dual import repair
+from ..backends.dual import repair, step_inside
 from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
@@ -20,6 +20,9 @@ from ..certify.verify import verify
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints, or a second repair, may take."""
+
+LARGE = 5_000
+"""Unknowns from which on a step into cones that are all but met is tried before a repair."""
 
 MET = 1e-12
 """The infeasibility that is rounding."""
@@ -50,6 +53,8 @@ def attempts(
     """
     canonical = problem.canonical
     raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
+    # two products, where a repair solves a system with an equation for each unknown that is not 0
+    inside = step_inside(problem, raw) if raw is not None and mends and canonical.size > LARGE else None
     # a step would bring no point nearer than rounding
     near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)
     if near is not None:
@@ -58,11 +63,15 @@ def attempts(
             # it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
             x, point = near, nearby
         else:
+            if inside is not None:
+                yield near, verify(canonical, near, inside, nearby)
             ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
             yield near, verify(canonical, near, ys, nearby)
     as_given = verified = verify(canonical, x, raw, point)
     if raw is None or not mends or verified.bound.met:
         yield x, verified
+    elif inside is not None:
+        yield x, _with(canonical, x, verified, inside)
     if raw is not None and ys is not None and mends:
         ys = repair(problem, raw, x, stop) if ys is raw else ys
         verified = _with(canonical, x, verified, ys)

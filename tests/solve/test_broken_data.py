@@ -35,6 +35,8 @@ PROGRAMS = {
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
     "covariance": "data A: matrix[n, d]\nvar X: symmetric[d]\n"
     "minimize trace(A.T @ A @ X) / n - log_det(X) + 0.1 * norm1(X)",
+    "sizes": SIGNS + "var x: vector[d] in box(-2, 2)\nminimize mean(absolute(A @ x, s)) + 0.1 * norm1(x)",
+    "rows": "data A: matrix[n, d]\nvar X: matrix[n, d]\nminimize sum_squares(X - A) + 0.1 * norm1(X[1:] - 0.001 * X[:-1])",
     "steps": "data A: matrix[n, d], B: matrix[n, k]\nvar W: matrix[d, k]\n"
     "minimize mean(huber(A @ W, B)) + 0.1 * norm1(W[:, 1:] - W[:, :-1])",
 }
@@ -50,6 +52,8 @@ COVERED = {
     "dspdc": "ridge",
     "dcd": "linear",
     "lines": "steps",
+    "dual_gradient": "rows",
+    "highs": "sizes",
     "smo": "kernel",
     "gsfw": "plain ball",
     **dict.fromkeys(("mirror_descent", "mirror_prox", "sublinear"), "classes"),

@@ -1,0 +1,1 @@
+"""Linear programs by HiGHS, which SciPy has."""

@@ -1,0 +1,68 @@
+"""The map of a term as one sparse matrix by rows, for methods whose compiled passes hold products and vector operations together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fwdsl.atoms.base import Array
+from fwdsl.atoms.conic import MatrixEntries, entries, joined
+from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.parts import SumTerm
+from fwdsl.light_dataclass import light_dataclass
+
+Index = NDArray[Any]
+
+PROBES = 3
+"""Rows and columns of a map without stored numbers that are looked at."""
+
+
+@light_dataclass
+class SparseRows:
+    """A sparse matrix by rows, with indices of 32 bits."""
+
+    first: Index
+    column: Index
+    entry: Array
+
+    @property
+    def arrays(self) -> tuple[Index, Index, Array]:
+        return self.first, self.column, self.entry
+
+    @staticmethod
+    def of(A: csr_array) -> SparseRows:
+        # without signs, kernels have no places before the first to think of
+        return SparseRows(A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data.astype(np.float64))
+
+
+def sparse_map(term: SumTerm, size: int) -> csr_array:
+    """K of a term, with the columns of all blocks."""
+    parts = [(block.start, m.sparse()) for block, m in term.map.parts]
+    shape = (term.map.rows, size)
+    if len(parts) == 1:
+        start, only = parts[0]
+        return csr_array((only.data, only.indices + start, only.indptr), shape)
+    found = [entries()]
+    for start, part in parts:
+        row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))
+        found.append(MatrixEntries(row, part.indices.astype(np.intp) + start, part.data))
+    row, column, value = joined(found)
+    return csr_array((value, (row, column)), shape)
+
+
+def has_short_rows(term: SumTerm, longest: int) -> bool:
+    """True if rows have at most so many entries each, by stored numbers; rows and columns of a map that has none are looked at in some places."""
+    return all(m.nnz <= longest * max(m.rows, 1) and (m.nnz or _looks_sparse(m, longest)) for _, m in term.map.parts)
+
+
+def _looks_sparse(m: LinearMap, longest: int) -> bool:
+    for size, image in ((m.rows, m.adjoint), (m.columns, m.apply)):
+        for at in np.linspace(0, size - 1, PROBES).astype(np.intp):
+            unit = np.zeros(size)
+            unit[at] = 1.0
+            if np.count_nonzero(image(unit)) > longest:
+                return False
+    return True
