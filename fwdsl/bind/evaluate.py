@@ -211,6 +211,14 @@ def _sum_axis(expr: Expr, env: Environment) -> Value:
     return np.asarray(value.sum(axis=expr.axis, dtype=np.float64)).reshape(sizes_of(expr.type, env.dims))
 
 
+def _kronecker(a: Any, b: Any) -> Value:
+    if not (is_sparse(a) or is_sparse(b)):
+        return np.kron(_dense(a), _dense(b))
+    from scipy.sparse import csr_array, kron
+
+    return csr_array(kron(as_csr(a), as_csr(b), format="csr"))
+
+
 def _diagonal(value: Any) -> Value:
     if np.ndim(value) == 2:
         return np.asarray(value.diagonal())
@@ -289,6 +297,7 @@ _OF_VALUES: Mapping[str, Callable[..., Value]] = {
     "combine": combine,
     "quad": quad,
     "outer": lambda a, b: np.outer(_dense(a), _dense(b)),
+    "kron": _kronecker,
     "conv": lambda k, x: np.convolve(_dense(k), _dense(x)),
     "sqrt": _root,
 }

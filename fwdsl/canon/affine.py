@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..bind.instance import Instance
+from ..bind.values import is_sparse
 from ..features.factor import GramFactor
 from ..light_dataclass import light_dataclass
 from ..model import Expr, sizes_of, slice_key
 from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select, as_sparse
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
@@ -290,6 +291,25 @@ class AffineReader:
         row = self.vector(b, shape[1])[None, :]
         return self.read(a).mapped(RightMultiply(row, shape[0], b.name or "b"), shape)
 
+    def _kron(self, expr: Expr) -> AffineExpression:
+        """The outer product of the entries of both, with the axes in the order of the Kronecker product."""
+        a, b = expr.args
+        known, other = (a, b) if a.is_constant else (b, a)
+        inner, value = self.read(other), self.constant(known)
+        column = as_sparse(value).reshape((-1, 1)).tocsr() if is_sparse(value) else np.reshape(value, (-1, 1))
+        name = known.name or "A"
+        both: LinearMap = (
+            LeftMultiply(column, inner.offset.size, False, name)
+            if known is a
+            else RightMultiply(column.T, inner.offset.size, name)
+        )
+        shape = self.shape(expr)
+        if len(shape) == 1:
+            return inner.mapped(both, shape)
+        m, n, p, q = *self.shape(a), *self.shape(b)
+        places = np.arange(math.prod(shape)).reshape(m, n, p, q).transpose(0, 2, 1, 3)
+        return inner.mapped(compose(Take(places.reshape(-1), places.size, "kron"), both), shape)
+
     def _conv(self, expr: Expr) -> AffineExpression:
         k, x = expr.args if expr.args[0].is_constant else expr.args[::-1]
         inner = self.read(x)
@@ -475,6 +495,7 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "vstack": AffineReader._stack,
     "reshape": AffineReader._reshape,
     "outer": AffineReader._outer,
+    "kron": AffineReader._kron,
     "conv": AffineReader._conv,
     "diff": AffineReader._diff,
     "cumsum": AffineReader._cumsum,

@@ -34,6 +34,7 @@ Op = Literal[
     "vstack",  # args: rows and matrices below each other
     "reshape",  # args: (a,), in C order; shape in type
     "outer",  # args: (a, b): a_i b_j
+    "kron",  # args: (A, B): the Kronecker product of two vectors or two matrices
     "diff",  # args: (a,), value: (order, axis): differences of neighbours
     "cumsum",  # args: (a,), value: axis
     "conv",  # args: (k, x): the full convolution of two vectors

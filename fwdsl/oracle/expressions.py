@@ -176,6 +176,16 @@ class ExpressionTranslator:
         m, n = self._shape(e)
         return _column(self.cp, a, m) @ _row(self.cp, b, n)
 
+    def _op_kron(self, e: Expr) -> Translated:
+        a, b = self._args(e)
+        if not e.variables:
+            return np.kron(dense(a), dense(b))
+        parts = [part if arg.variables else dense(part) for arg, part in zip(e.args, (a, b), strict=True)]
+        if len(self._shape(e)) == 2:
+            return self.cp.kron(*parts)
+        columns = [_column(self.cp, part, part.shape[0]) for part in parts]
+        return self.cp.vec(self.cp.kron(*columns), order="C")
+
     def _op_conv(self, e: Expr) -> Translated:
         k, x = self._args(e) if e.args[0].is_constant else self._args(e)[::-1]
         return self.cp.convolve(dense(k), x) if e.variables else np.convolve(dense(k), dense(x))

@@ -618,6 +618,11 @@ FUNCTIONS: dict[str, FunctionWord] = {
         ),
         FunctionWord(name="outer", formula="The matrix of the products a_i b_j.", parameters=values("a", "b")),
         FunctionWord(
+            name="kron",
+            formula="The Kronecker product: a copy of B for each entry of A, times it; of two vectors or two matrices.",
+            parameters=values("A", "B"),
+        ),
+        FunctionWord(
             name="diff",
             formula="The differences of neighbours, x[1:] - x[:-1], along the first axis; order=2 takes them twice.",
             parameters=(*_X, Parameter("order", "count", default=1.0), AXIS),

@@ -538,6 +538,13 @@ def fourth_powers():
 
 
 @problem
+def kronecker_products():
+    x, X = x_of(3), cp.Variable((2, 2), name="X")
+    near = cp.sum_squares(cp.kron(A[:2, :2], X) - A[2:6, :4]) + cp.norm1(cp.kron(cp.reshape(x, (3, 1), "C"), A[:1]))
+    return cp.Problem(cp.Minimize(near), [cp.kron(X, np.eye(3)) <= 0.5, cp.sum(x) == 1])
+
+
+@problem
 def roots():
     x = x_of()
     return cp.Problem(cp.Maximize(cp.sum(cp.sqrt(x))), [np.arange(1.0, P + 1) @ x <= 1])
