@@ -8,7 +8,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type, multiply_dims
-from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, ConvexWord, EntryWord, LossWord
+from ..words import AXIS, CONVEX, ENTRYWISE, LOSSES, SHARES, ConvexWord, EntryWord, LossWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, literal, option
 from .constants import length_of
@@ -507,6 +507,13 @@ def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) 
                 return None
             out.append((parameter.name, k))
             continue
+        if parameter == SHARES:
+            if parameter.name in bound:
+                shares = _shares(ctx, node, bound[parameter.name], x)
+                if shares is None:
+                    return None
+                out.append((parameter.name, shares))
+            continue
         if not parameter.falls:
             given = option(ctx, node.func.name, parameter, bound.get(parameter.name))
             if given is None:
@@ -518,6 +525,21 @@ def arguments_of(ctx: Context, node: tree.Call, bound: BoundArguments, x: Expr) 
             return None
         out.append((parameter.name, value))
     return tuple(out)
+
+
+def _shares(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> Expr | None:
+    """Weights whose shares count, one for each entry and not negative; None after an error."""
+    value = constant(ctx, node, part)
+    if value is None:
+        return None
+    (size,) = x.type.block.array_shape
+    if value.type.array_shape != (size,):
+        wrong_kind(ctx, node, part, value.type, f"a weight for each of the `{size}` entries")
+        return None
+    if not signs.is_nonnegative(value.sign):
+        report_weight(ctx, part, value)
+        return None
+    return value
 
 
 def is_falling(ctx: Context, node: tree.Call, part: tree.Expr, value: Expr, type_: Type) -> bool:
@@ -552,6 +574,18 @@ def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Co
     """True if the function takes such an argument. On a family it adds up over the blocks."""
     axes = len(x.type.block.array_shape)
     shape = ("scalar", "vector", "matrix")[axes] if axes < 3 else "tensor"
+    if shape == "matrix" and signature.adds_squares and _means_a_norm(ctx, node):
+        text = ctx.text(part)
+        ctx.error(
+            "FW2051",
+            f"the norm of the matrix `{text}` whose square is written could be two things",
+            node.span,
+            labels=ctx.declared(part),
+            rule="Norms of matrices have names of their own.",
+            hint=f"write `{signature.name}({text})` for the square of the root of the sum of squares; for the largest singular value, which CVXPY's "
+            f"`norm(X)` is, `{signature.name}(t)` with a variable `t: real` and `norm_spec({text}) <= t`",
+        )
+        return False
     if shape in signature.of:
         return not signature.of_eigenvalues or x.type.block.is_symmetric or _report_asymmetric(ctx, node, part, x)
     name, text = node.func.name, ctx.text(part)
@@ -572,6 +606,11 @@ def is_of(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr, signature: Co
     takes = " or ".join({"scalar": "a number", "vector": "a vector", "matrix": "a matrix"}[s] for s in signature.of)
     wrong_kind(ctx, node, part, x.type, takes, hint)
     return False
+
+
+def _means_a_norm(ctx: Context, node: tree.Call) -> bool:
+    """True of a sum of squares that the program writes as the square of a norm that has other meanings for matrices: `norm(X)^2`."""
+    return ctx.source.text.startswith(("norm(", "norm2(", "||"), node.span.start)
 
 
 def _report_asymmetric(ctx: Context, node: tree.Call, part: tree.Expr, x: Expr) -> bool:

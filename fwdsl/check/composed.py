@@ -50,7 +50,10 @@ def _negative_of(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combin
 def _of_negative(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combination | None:
     """A concave function, as -1 times the convex one that stands for it."""
     found = operand_of(ctx, node, bound, CONVEX[node.func.name])
-    return None if found is None else _sum(ctx, node, [AppliedAtom("function", node.func.name, found[0])], -1.0)
+    options = None if found is None else arguments_of(ctx, node, bound, found[0])
+    if found is None or options is None:
+        return None
+    return _sum(ctx, node, [AppliedAtom("function", node.func.name, found[0], options=options)], -1.0)
 
 
 # --- total variation -----------------------------------------------------------------------------------------------

@@ -82,11 +82,12 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
+    "max_rownorm2": lambda cp, x: cp.max(cp.norm(x, 2, axis=1)),
+    "max_rownorm1": lambda cp, x: cp.max(cp.sum(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "max": lambda cp, x: cp.max(x),
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
     "joint_kl_div": lambda cp, x: cp.sum(cp.kl_div(x[0::2], x[1::2])),
-    "geo_mean": lambda cp, x: -cp.geo_mean(x),
     "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
     "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
     "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
@@ -269,6 +270,9 @@ class Translator(ExpressionTranslator):
             return _FUNCTIONS[name](cp, x)
         if name in _WITH_NUMBERS:
             return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
+        if name == "geo_mean":
+            weights = dense(self.expr(options["weights"])).reshape(-1) if options else np.ones(x.size)
+            return -cp.geo_mean(x, weights, approx=False)
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))

@@ -119,6 +119,8 @@ def norm_of_matrices(name: str, x: Any) -> Any:
         "entropy": lambda: -cp.sum(cp.entr(x)),
         "norm21": lambda: cp.sum(cp.norm(x, 2, axis=1)),
         "norm1_inf": lambda: cp.sum(cp.max(cp.abs(x), axis=1)),
+        "max_rownorm2": lambda: cp.max(cp.norm(x, 2, axis=1)),
+        "max_rownorm1": lambda: cp.max(cp.sum(cp.abs(x), axis=1)),
         "max": lambda: cp.max(x),
         "log_sum_exp": lambda: cp.log_sum_exp(x),
         "sum_largest": lambda: cp.sum_largest(x, OPTIONS["sum_largest"]["k"]),

@@ -157,6 +157,8 @@ class Reader:
             return self.total(e.args[0], given if weights is None else given * weights)
         if name in ("reshape", "transpose", "Sum") and weights is None:
             return self.total(e.args[0])
+        if name in _DIVERGENCES and not any(a.is_constant() for a in e.args):
+            return self._of_pairs(e, weights)
         if name in _ENTRYWISE:
             found = self._samples(e, weights)
             if found is None and (opened := self._opened(e)) is not None:
@@ -192,6 +194,22 @@ class Reader:
         if (w < 0).any() and (w > 0).any():
             refuse(e, "weights of both signs: write the two sums apart")
         return call("sum", w * samples) if (w >= 0).all() else -call("sum", -w * samples)
+
+    def _of_pairs(self, e: Any, weights: Any) -> Any:
+        """The sum of a divergence of two expressions that both depend on variables, each entry of one beside one of the other."""
+        pairs = (self._lined_up(a.args[0] if kind(a) == "Promote" else a) for a in e.args)
+        values = call(kind(e), *pairs)
+        if not e.shape:
+            return values if weights is None else float(np.sum(weights)) * values
+        if weights is None:
+            return call("sum", values)
+        w = np.broadcast_to(np.asarray(weights, dtype=np.float64), e.shape).reshape(-1)
+        return call("sum", w * values) if (w >= 0).all() else refuse(e, "weights that are negative")
+
+    def _lined_up(self, e: Any) -> Any:
+        """The entries row after row, of what is not affine those of a variable that bounds it."""
+        value = self.lowered(e)
+        return call("vec", value) if len(e.shape) == 2 else value
 
     @staticmethod
     def _rows(value: Any, z: Any) -> Any:
@@ -597,6 +615,17 @@ def _of_entries(name: str) -> Callable[[Reader, Any], Any]:
     return read
 
 
+def _mean_of(r: Reader, e: Any) -> Any:
+    """The geometric mean, with its weights where they differ."""
+    if getattr(e, "axis", None) is not None or not e.args[0].is_affine() or not e.args[0].shape:
+        return None
+    given = getattr(e, "p", None)
+    weights = None if given is None else np.asarray(given, dtype=np.float64).reshape(-1)
+    if weights is None or bool((weights == weights[0]).all()):
+        return call("geo_mean", r.affine.flat(e.args[0]))
+    return call("geo_mean", r.affine.shaped(e.args[0]), as_weights(operand(weights))) if len(e.args[0].shape) == 1 else None
+
+
 def _fraction(r: Reader, e: Any) -> Any:
     if not e.args[1].is_constant() or e.args[1].parameters():
         return (
@@ -631,8 +660,8 @@ _NUMBERS: Mapping[str, Callable[[Reader, Any], Any]] = {
     "log_sum_exp": _of_entries("log_sum_exp"),
     "max": _of_entries("max"),
     "min": _of_entries("min"),
-    "GeoMean": _of_entries("geo_mean"),
-    "geo_mean": _of_entries("geo_mean"),
+    "GeoMean": _mean_of,
+    "geo_mean": _mean_of,
     "MatrixFrac": _fraction,
 }
 
@@ -793,6 +822,8 @@ _ENTRYWISE: Mapping[str, Callable[[Reader, Any], Loss | None]] = {
     "kl_div": _divergence("kl_div"),
     "rel_entr": _divergence("rel_entr"),
 }
+_DIVERGENCES = ("kl_div", "rel_entr")
+"""Functions of pairs of entries."""
 _WORDS: Mapping[str, str] = {"exp": "exp", "log": "log", "log1p": "log1p"}
 """Functions of entries that are words of the same name."""
 
