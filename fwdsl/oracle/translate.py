@@ -272,7 +272,9 @@ class Translator(ExpressionTranslator):
             return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
         if name == "geo_mean":
             weights = dense(self.expr(options["weights"])).reshape(-1) if options else np.ones(x.size)
-            return -cp.geo_mean(x, weights, approx=False)
+            mean = -cp.geo_mean(x, weights, approx=False)
+            # cvxpy leaves entries without a weight out of the domain
+            return mean if weights.min(initial=1.0) > 0.0 else mean + cp.transforms.indicator([x >= 0])
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))

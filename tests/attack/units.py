@@ -54,7 +54,8 @@ UNITLESS = frozenset(
     " log exp log1p log_sum_exp log_det tr_inv geo_mean".split()
 )
 NORMS = frozenset(
-    "norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf max_rownorm2 max_rownorm1 group_norm rownorm2 norm_p max min sum_largest sum_smallest tv"
+    "norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf max_rownorm2 max_rownorm1 group_norm rownorm2 norm_p max min"
+    " sum_largest sum_smallest tv"
     " sorted_l1 lambda_max lambda_min sum_largest_eigs abs pos".split()
 )
 LINEAR = frozenset("sum mean trace diag diff cumsum vec".split())

@@ -549,7 +549,7 @@ def weighted_divergence_of_matrices():
     X, Y = cp.Variable((2, 3), name="X"), cp.Variable((2, 3), name="Y")
     weights = np.arange(1.0, 7.0).reshape(2, 3)
     near = cp.sum(cp.multiply(weights, cp.rel_entr(X, Y.T.T))) + cp.sum_squares(Y - weights)
-    return cp.Problem(cp.Minimize(near), [X >= np.ones((2, 3)), cp.sum(cp.kl_div(X, Y)) <= 6])
+    return cp.Problem(cp.Minimize(near), [np.ones((2, 3)) <= X, cp.sum(cp.kl_div(X, Y)) <= 6])
 
 
 @problem

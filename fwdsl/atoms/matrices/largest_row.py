@@ -27,7 +27,7 @@ class LargestRow(Norm):
 
     shape: Shape
 
-    permutable = False  # type: ignore[assignment]
+    permutable = False
     compiled = False
     prox_kernel = None  # type: ignore[assignment]
     #: It is at least c times the largest size, whose dual is the sum of sizes.

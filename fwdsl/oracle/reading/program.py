@@ -246,6 +246,13 @@ class Reader:
             arguments.append(a)
         return e.copy(arguments)
 
+    def largest(self, e: Any) -> Any:
+        """The largest entry of what is nonnegative: of norms of rows by a word, of all else that of a variable above it."""
+        values = row_values(self, e) if kind(e) in _LARGEST_OF else None
+        if values is None or (kind(e) == "Pnorm" and plain_number_of(e.p) != 2.0):
+            return None
+        return call("max", values)
+
     def lowered(self, e: Any) -> Any:
         """An affine expression in the place of a convex or concave one."""
         return self.affine.shaped(e) if e.is_affine() else self._lifted(e)
@@ -410,9 +417,8 @@ class Reader:
         ):
             self._state(self.affine.shaped(e.args[0]), np.log(bound), "<=", e.shape)
             return
-        if name == "Pnorm" and e.axis is not None and plain_number_of(e.p) == 2.0 and has_word("rownorm2"):
-            x = e.args[0]
-            self._state(call("rownorm2", self.affine.shaped(x if e.axis == 1 else x.T)), bound, "<=")
+        if (rows := row_values(self, e)) is not None:
+            self._state(rows, bound, "<=")
             return
         if name in ("Promote", "broadcast_to", "reshape") and e.args[0].size == 1:
             self.below(e.args[0], bound)
@@ -514,6 +520,8 @@ def _norm(name: str, of_matrix: str = "") -> Callable[[Reader, Any], Any]:
             return None
         inner = e.args[0]
         if not inner.is_affine():
+            if name == "norm_inf" and inner.is_nonneg():
+                return r.largest(inner)
             return r.total(inner) if name == "norm1" and inner.is_nonneg() else None
         found = r.affine.flat(inner)
         matrix = of_matrix and len(_flat_shape(inner)) == 2
@@ -619,11 +627,20 @@ def _mean_of(r: Reader, e: Any) -> Any:
     """The geometric mean, with its weights where they differ."""
     if getattr(e, "axis", None) is not None or not e.args[0].is_affine() or not e.args[0].shape:
         return None
-    given = getattr(e, "p", None)
-    weights = None if given is None else np.asarray(given, dtype=np.float64).reshape(-1)
-    if weights is None or bool((weights == weights[0]).all()):
+    weights = np.asarray(e.p, dtype=np.float64).reshape(-1)
+    kept = np.asarray(getattr(e, "_keep", np.ones(e.args[0].size, dtype=bool)))
+    if kept.all() and bool((weights == weights[0]).all()):
         return call("geo_mean", r.affine.flat(e.args[0]))
-    return call("geo_mean", r.affine.shaped(e.args[0]), as_weights(operand(weights))) if len(e.args[0].shape) == 1 else None
+    if len(e.args[0].shape) != 1 or int(kept.sum()) != weights.size:
+        return None
+    x = r.affine.shaped(e.args[0])
+    return call("geo_mean", x if kept.all() else x[np.flatnonzero(kept).tolist()], as_weights(operand(weights)))
+
+
+def _largest_of(r: Reader, e: Any) -> Any:
+    """The largest entry, or the largest norm of a row."""
+    found = r.largest(e.args[0]) if e.axis is None else None
+    return _of_entries("max")(r, e) if found is None else found
 
 
 def _fraction(r: Reader, e: Any) -> Any:
@@ -658,7 +675,7 @@ _NUMBERS: Mapping[str, Callable[[Reader, Any], Any]] = {
     "tr_inv": _of_matrix("tr_inv"),
     "sum_largest": _largest,
     "log_sum_exp": _of_entries("log_sum_exp"),
-    "max": _of_entries("max"),
+    "max": _largest_of,
     "min": _of_entries("min"),
     "GeoMean": _mean_of,
     "geo_mean": _mean_of,
@@ -830,11 +847,34 @@ _WORDS: Mapping[str, str] = {"exp": "exp", "log": "log", "log1p": "log1p"}
 # --- functions of rows ----------------------------------------------------------------------------------------------------
 
 
-def _row_norms(r: Reader, e: Any) -> Any:
-    if e.axis is None or plain_number_of(e.p) != 2.0 or not e.args[0].is_affine() or len(e.args[0].shape) != 2:
+def row_values(r: Reader, e: Any) -> Any:
+    """A norm or another function of each row or column of a matrix, by its word with an axis; None where it is none of these."""
+    name, inner = kind(e), e.args[0]
+    if getattr(e, "axis", None) not in (0, 1) or not inner.is_affine() or len(inner.shape) != 2 or e.keepdims:
         return None
-    x = r.affine.shaped(e.args[0])
-    return call("norm21", x if e.axis == 1 else x.T)
+    options: dict[str, object] = {"axis": e.axis}
+    if name == "Pnorm":
+        p = plain_number_of(e.p)
+        if p is None:
+            return None
+        name = "norm2" if p == 2.0 else "norm_p"
+        options = options if p == 2.0 else {"p": p, **options}
+    if name not in _OF_ROWS or not has_word(name):
+        return None
+    return call(name, r.affine.shaped(inner), **options)
+
+
+_OF_ROWS = ("norm1", "norm2", "norm_inf", "norm_p", "log_sum_exp")
+"""Words that have an axis, by the names that cvxpy has for them too."""
+
+
+def _sum_of_rows(r: Reader, e: Any) -> Any:
+    values = row_values(r, e)
+    return None if values is None else call("sum", values)
+
+
+_LARGEST_OF = ("norm1", "norm_inf", "Pnorm")
+"""Norms of rows whose largest is a word."""
 
 
 def _row_maxima(r: Reader, e: Any) -> Any:
@@ -859,7 +899,7 @@ def _row_log_sums(r: Reader, e: Any) -> Any:
 
 
 _ROWS: Mapping[str, Callable[[Reader, Any], Any]] = {
-    "Pnorm": _row_norms,
+    **dict.fromkeys(("Pnorm", "norm1", "norm_inf"), _sum_of_rows),
     "max": _row_maxima,
     "log_sum_exp": _row_log_sums,
 }
