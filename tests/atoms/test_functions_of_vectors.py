@@ -110,7 +110,10 @@ def test_the_first_and_all_of_the_largest() -> None:
 
 # --- programs ----------------------------------------------------------------------------------------------------------
 
-HEAD = "data A: matrix[m, n], b: vector[m], Y: matrix[m, n], w: vector[m] in nonnegative, v: vector[n-1] in nonnegative, q: vector[n] in nonnegative\n"
+HEAD = (
+    "data A: matrix[m, n], b: vector[m], Y: matrix[m, n], w: vector[m] in nonnegative\n"
+    "data v: vector[n-1] in nonnegative, q: vector[n] in nonnegative\n"
+)
 PROGRAMS = {
     "minimax": "var x: vector[n]\nminimize max(A @ x - b) + 0.1 * norm2(x)",
     "shares": "var x: vector[n] in simplex(1)\nminimize max(A @ x) - min(A @ x)",
