@@ -69,6 +69,13 @@ _OF_TARGETS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "gamma_loss": lambda cp, z, b: z + cp.multiply(b, cp.exp(-z)),
 }
 
+_WITH_TARGETS_AND_NUMBERS: Mapping[str, Callable[[Any, Any, Any, Mapping[str, float]], Any]] = {
+    "tweedie_loss": lambda cp, z, b, p: (
+        cp.multiply(b / (p["power"] - 1.0), cp.exp(-(p["power"] - 1.0) * z))
+        + cp.exp((2.0 - p["power"]) * z) / (2.0 - p["power"])
+    ),
+}
+
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1": lambda cp, x: cp.sum(cp.abs(x)),
     "norm_inf": lambda cp, x: cp.max(cp.abs(x)),
@@ -360,11 +367,13 @@ class Translator(ExpressionTranslator):
 
 def loss_of_atom(name: str, z: Any, b: Any, options: Mapping[str, float]) -> Any:
     """One value for each prediction; `RunError` FW0312 where the class has no translation."""
+    targets = np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape)
+    if name in _WITH_TARGETS_AND_NUMBERS:
+        return _WITH_TARGETS_AND_NUMBERS[name](require_cvxpy(), z, targets, options)
     cls = LOSSES.get(name)
     if cls is None or cls.cvxpy is None:
         raise _untranslated(name, "cvxpy(z, b, p)")
-    p = np.array([options[o.name] for o in cls.word.options])
-    return cls.cvxpy(z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape), p)
+    return cls.cvxpy(z, targets, np.array([options[o.name] for o in cls.word.options]))
 
 
 def set_of_atom(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:
