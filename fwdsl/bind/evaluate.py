@@ -190,7 +190,7 @@ def _dense(value: Any) -> Any:
 def _stacked(expr: Expr, env: Environment) -> Value:
     parts = [_value(arg, env) for arg in expr.args]
     if len(expr.type.array_shape) == 1:
-        return np.concatenate([np.atleast_1d(_dense(part)) for part in parts])
+        return np.concatenate([_dense(part).reshape(-1) for part in parts])
     if any(is_sparse(part) for part in parts):
         from scipy.sparse import csr_array, hstack, vstack
 

@@ -19,7 +19,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Expr, sizes_of, slice_key
 from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select, as_sparse
+from .maps import Column, Diagonal, Identity, LinearMap, Row, Select, as_sparse
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
@@ -255,10 +255,10 @@ class AffineReader:
         return inner.mapped(Take(flat, inner.offset.size, words, once), index.shape)
 
     def _stack(self, expr: Expr) -> AffineExpression:
-        """Expressions beside each other: the entries of each at its places."""
-        shape = self.shape(expr)
+        """Expressions beside each other, or the numbers of all of them one after the other: the entries of each at its places."""
         parts = [self.read(a) for a in expr.args]
-        size = math.prod(shape)
+        size = sum(part.offset.size for part in parts)
+        shape = self.shape(expr) if len(expr.type.array_shape) > 1 else (size,)
         index, start = np.arange(size).reshape(shape), 0
         places: list[Places] = []
         for part in parts:
@@ -408,16 +408,6 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
-    def _one_after_the_other(self, expr: Expr) -> AffineExpression:
-        """The numbers of all arguments, one after the other."""
-        parts = [self.read(a) for a in expr.args]
-        ends = np.cumsum([0, *(p.offset.size for p in parts)])
-        size = int(ends[-1])
-        placed = [
-            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
-        ]
-        return _sum(placed, (size,))
-
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
@@ -510,5 +500,4 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "combine": AffineReader._combine,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
-    "stack": AffineReader._one_after_the_other,
 }

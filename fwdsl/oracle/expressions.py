@@ -114,9 +114,6 @@ class ExpressionTranslator:
             total = total + (dense(part) if not arg.variables else part)
         return total
 
-    def _op_stack(self, e: Expr) -> Translated:
-        return self.cp.hstack([flat(self.cp, part) for part in self._args(e)])
-
     def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
 
@@ -157,6 +154,8 @@ class ExpressionTranslator:
 
     def _op_hstack(self, e: Expr) -> Translated:
         parts = self._args(e)
+        if len(e.type.array_shape) == 1:
+            parts = [flat(self.cp, part) if e.variables else dense(part).reshape(-1) for part in parts]
         return self.cp.hstack(parts) if e.variables else np.hstack([dense(p) for p in parts])
 
     def _op_vstack(self, e: Expr) -> Translated:
