@@ -136,7 +136,9 @@ def test_prox_and_conjugate_of_vectors(case: Case) -> None:
         u = g.dual_project(v)
         if (case.norm == "joint_kl_div" or is_joint(case.norm)) and not ridge:
             # the indicator of a curved set: of a point of its boundary the solver cannot tell, so there its own inequality is looked at
-            assert g.conjugate(u) == 0.0 and np.all(np.abs(beyond(case.norm, u, 0.7)[outside(case.norm, v, 0.7)]) <= 1e-13)
+            assert g.conjugate(u) == 0.0 and np.all(
+                np.abs(beyond(case.norm, u, 0.7)[outside(case.norm, v, 0.7)]) <= 1e-13
+            )
             u = inwards(case.norm, u)
             assert np.all(beyond(case.norm, u, 0.7) <= -0.099)
             assert outside(case.norm, v, 0.7).any() and g.conjugate(inwards(case.norm, u, -0.2)) == math.inf
