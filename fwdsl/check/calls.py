@@ -24,12 +24,13 @@ from ..words import (
     function_names,
 )
 from .arguments import bind_arguments
-from .atoms import convex, entrywise, loss
+from .atoms import convex
 from .composed import composed
 from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
+from .losses import entrywise, loss
 from .reductions import largest
 from .values import Value
 

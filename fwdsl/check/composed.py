@@ -9,10 +9,12 @@ from ..model import Expr
 from ..words import CONVEX, ConvexWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
-from .atoms import arguments_of, is_of, of_each_row, operand_of, report_weight
+from .atoms import is_of, of_each_row, operand_of
 from .context import Context
+from .further import arguments_of
 from .operands import affine, constant, wrong_kind
 from .values import AppliedAtom, Combination, Summand
+from .weights import report_weight
 
 
 def composed(ctx: Context, node: tree.Call) -> Combination | None:
