@@ -150,13 +150,20 @@ class Translator(ExpressionTranslator):
         return total
 
     def domains(self) -> list[Any]:
-        """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
+        """The constraints that the variables' types state, `psd[d]`, `nonnegative`, and those of functions that cvxpy takes beyond their domains.
+
+        It leaves entries of a geometric mean that have no weight free.
+        """
+        terms = (*self.instance.model.terms, *(t for c in self.instance.model.constraints for t in c.terms))
+        means = [t for t in terms if t.atom == "geo_mean" and t.kind == "function" and t.options]
+        blocks = [block for t in means if t.argument.variables for block in blocks_of(self.expr(t.argument))]
         declared = [
             (block, v.type.block) for v in self.instance.model.variables for block in blocks_of(self.variables[v.name])
         ]
         return [
             *(block >> 0 for block, type_ in declared if type_.kind == "psd"),
             *(block >= 0 for block, type_ in declared if type_.domain in ("nonnegative", "positive")),
+            *(block >= 0 for block in blocks),
         ]
 
     def _variable(self, name: str, type_: Type) -> Any:
@@ -279,9 +286,7 @@ class Translator(ExpressionTranslator):
             return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
         if name == "geo_mean":
             weights = dense(self.expr(options["weights"])).reshape(-1) if options else np.ones(x.size)
-            mean = -cp.geo_mean(x, weights, approx=False)
-            # cvxpy leaves entries without a weight out of the domain
-            return mean if weights.min(initial=1.0) > 0.0 else mean + cp.transforms.indicator([x >= 0])
+            return -cp.geo_mean(x, weights, approx=False)
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
