@@ -67,6 +67,8 @@ MATRIX_REGULARISERS = {
     "norm_spec": "norm_spec(W)",
     "norm21": "norm21(W)",
     "norm1_inf": "norm1_inf(W)",
+    "max_rownorm2": "max(norm2(W, axis=1))",
+    "max_rownorm1": "max_rownorm1(W)",
     "entropy": "entropy(W)",
     "affine": "sum(G * W)",
     "trace norm and ridge": "norm_nuc(W) + 0.1 * sum_squares(W)",

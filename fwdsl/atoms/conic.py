@@ -319,24 +319,35 @@ def norm_p_form(size: int, c: float, p: float) -> Conic:
     )
 
 
-def geo_mean_form(size: int, c: float) -> Conic:
-    """-c (z_1 ... z_n)^(1/n): u_k <= u_(k-1)^(1 - 1/k) z_k^(1/k) with u_1 = z_1, at the price -c of the last."""
-    if size <= 1:
-        at = np.arange(size)
-        cones = (Cone("nonnegative", 1),) if size else ()
-        return Conic(size, slope=-c, of_z=entries(at, at, 1.0), offset=np.zeros(size), cones=cones)
-    count = size - 1
+def geo_mean_form(shares: Array, c: float) -> Conic:
+    """-c prod z_k^(a_k): u_k <= u_(k-1)^(1 - p_k) z_k^(p_k) with u_1 = z_1, p_k = a_k / (a_1 + ... + a_k), at the price -c of the last.
+
+    An entry without a share is at least 0, and no more.
+    """
+    size = shares.size
+    live, rest = np.flatnonzero(shares > 0.0), np.flatnonzero(shares == 0.0)
+    count = live.size - 1
+    bounds = (Cone("nonnegative", rest.size),) if rest.size else ()
+    if count <= 0:
+        every = np.concatenate([rest, live])
+        slope = np.zeros(size)
+        slope[live] = -c
+        cones = (Cone("nonnegative", size),) if size else ()
+        return Conic(size, slope=slope, of_z=entries(np.arange(size), every, 1.0), offset=np.zeros(size), cones=cones)
     k = np.arange(count)
-    first = entries(0, 0, 1.0)
-    others = entries(3 * k[1:], k[1:] - 1, 1.0) if count > 1 else entries()
+    row = rest.size + 3 * k
+    powers = shares[live][1:] / np.cumsum(shares[live])[1:]
+    others = entries(row[1:], k[1:] - 1, 1.0) if count > 1 else entries()
     return Conic(
         size,
         count,
         extra_slope=np.where(k == count - 1, -c, 0.0),
-        of_z=joined([first, entries(3 * k + 1, k + 1, 1.0)]),
-        of_u=joined([others, entries(3 * k + 2, k, 1.0)]),
-        offset=np.zeros(3 * count),
-        cones=tuple(Cone("power", 3, 1.0 - 1.0 / (j + 2.0)) for j in range(count)),
+        of_z=joined(
+            [entries(np.arange(rest.size), rest, 1.0), entries(row[0], live[0], 1.0), entries(row + 1, live[1:], 1.0)]
+        ),
+        of_u=joined([others, entries(row + 2, k, 1.0)]),
+        offset=np.zeros(rest.size + 3 * count),
+        cones=(*bounds, *(Cone("power", 3, 1.0 - float(p)) for p in powers)),
     )
 
 

@@ -190,7 +190,7 @@ def _dense(value: Any) -> Any:
 def _stacked(expr: Expr, env: Environment) -> Value:
     parts = [_value(arg, env) for arg in expr.args]
     if len(expr.type.array_shape) == 1:
-        return np.concatenate([np.atleast_1d(_dense(part)) for part in parts])
+        return np.concatenate([_dense(part).reshape(-1) for part in parts])
     if any(is_sparse(part) for part in parts):
         from scipy.sparse import csr_array, hstack, vstack
 
@@ -209,6 +209,14 @@ def _sum_axis(expr: Expr, env: Environment) -> Value:
     if is_formula(value):
         value = value.toarray()
     return np.asarray(value.sum(axis=expr.axis, dtype=np.float64)).reshape(sizes_of(expr.type, env.dims))
+
+
+def _kronecker(a: Any, b: Any) -> Value:
+    if not (is_sparse(a) or is_sparse(b)):
+        return np.kron(_dense(a), _dense(b))
+    from scipy.sparse import csr_array, kron
+
+    return csr_array(kron(as_csr(a), as_csr(b), format="csr"))
 
 
 def _diagonal(value: Any) -> Value:
@@ -289,6 +297,7 @@ _OF_VALUES: Mapping[str, Callable[..., Value]] = {
     "combine": combine,
     "quad": quad,
     "outer": lambda a, b: np.outer(_dense(a), _dense(b)),
+    "kron": _kronecker,
     "conv": lambda k, x: np.convolve(_dense(k), _dense(x)),
     "sqrt": _root,
 }

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..bind.instance import Instance
+from ..bind.values import is_sparse
 from ..features.factor import GramFactor
 from ..light_dataclass import light_dataclass
 from ..model import Expr, sizes_of, slice_key
 from .combined_maps import Adjoint, Joined, Places, added, compose, scaled
 from .data_maps import Matrix
-from .maps import Column, Diagonal, Identity, LinearMap, Place, Row, Select
+from .maps import Column, Diagonal, Identity, LinearMap, Row, Select, as_sparse
 from .matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Take, Tile, transpose
 from .neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 from .parts import Block, Stacked
@@ -254,10 +255,10 @@ class AffineReader:
         return inner.mapped(Take(flat, inner.offset.size, words, once), index.shape)
 
     def _stack(self, expr: Expr) -> AffineExpression:
-        """Expressions beside each other: the entries of each at its places."""
-        shape = self.shape(expr)
+        """Expressions beside each other, or the numbers of all of them one after the other: the entries of each at its places."""
         parts = [self.read(a) for a in expr.args]
-        size = math.prod(shape)
+        size = sum(part.offset.size for part in parts)
+        shape = self.shape(expr) if len(expr.type.array_shape) > 1 else (size,)
         index, start = np.arange(size).reshape(shape), 0
         places: list[Places] = []
         for part in parts:
@@ -289,6 +290,25 @@ class AffineReader:
             return self.read(b).mapped(LeftMultiply(column, shape[1], False, a.name or "a"), shape)
         row = self.vector(b, shape[1])[None, :]
         return self.read(a).mapped(RightMultiply(row, shape[0], b.name or "b"), shape)
+
+    def _kron(self, expr: Expr) -> AffineExpression:
+        """The outer product of the entries of both, with the axes in the order of the Kronecker product."""
+        a, b = expr.args
+        known, other = (a, b) if a.is_constant else (b, a)
+        inner, value = self.read(other), self.constant(known)
+        column = as_sparse(value).reshape((-1, 1)).tocsr() if is_sparse(value) else np.reshape(value, (-1, 1))
+        name = known.name or "A"
+        both: LinearMap = (
+            LeftMultiply(column, inner.offset.size, False, name)
+            if known is a
+            else RightMultiply(column.T, inner.offset.size, name)
+        )
+        shape = self.shape(expr)
+        if len(shape) == 1:
+            return inner.mapped(both, shape)
+        m, n, p, q = *self.shape(a), *self.shape(b)
+        places = np.arange(math.prod(shape)).reshape(m, n, p, q).transpose(0, 2, 1, 3)
+        return inner.mapped(compose(Take(places.reshape(-1), places.size, "kron"), both), shape)
 
     def _conv(self, expr: Expr) -> AffineExpression:
         k, x = expr.args if expr.args[0].is_constant else expr.args[::-1]
@@ -388,16 +408,6 @@ class AffineReader:
         chosen = index[codes]
         return inner.mapped(Take(chosen.reshape(-1), index.size, "task", once=False), chosen.shape)
 
-    def _one_after_the_other(self, expr: Expr) -> AffineExpression:
-        """The numbers of all arguments, one after the other."""
-        parts = [self.read(a) for a in expr.args]
-        ends = np.cumsum([0, *(p.offset.size for p in parts)])
-        size = int(ends[-1])
-        placed = [
-            p.mapped(Place(int(a), int(b - a), size), (size,)) for p, (a, b) in zip(parts, pairwise(ends), strict=True)
-        ]
-        return _sum(placed, (size,))
-
     def _observe(self, expr: Expr) -> AffineExpression:
         inner = self.read(expr.args[0])
         entries = self.instance.values[expr.args[1].name]
@@ -475,6 +485,7 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "vstack": AffineReader._stack,
     "reshape": AffineReader._reshape,
     "outer": AffineReader._outer,
+    "kron": AffineReader._kron,
     "conv": AffineReader._conv,
     "diff": AffineReader._diff,
     "cumsum": AffineReader._cumsum,
@@ -489,5 +500,4 @@ _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "combine": AffineReader._combine,
     "gather": AffineReader._gather,
     "observe": AffineReader._observe,
-    "stack": AffineReader._one_after_the_other,
 }

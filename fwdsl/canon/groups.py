@@ -41,7 +41,8 @@ def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
     applied = [("term", i, term.options) for i, term in enumerate(model.terms)]
     applied += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
     applied += [("constraint", i, t.options) for i, c in enumerate(model.constraints) for t in c.terms]
-    return frozenset((kind, i) for kind, i, args in applied if _has_zero(instance, dict(args).get("weights")))
+    grouped = [(kind, i, dict(args)) for kind, i, args in applied if "groups" in dict(args)]
+    return frozenset((kind, i) for kind, i, args in grouped if _has_zero(instance, args.get("weights")))
 
 
 def _has_zero(instance: Instance, weights: Expr | None) -> bool:

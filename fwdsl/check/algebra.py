@@ -161,7 +161,7 @@ def stack(parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
     size: Dim = "+".join("*".join(map(str, p.type.array_shape)) or "1" for p in parts)
     if len(parts) == 2 and len(longest) == 1 and any(p.type.is_scalar for p in parts):
         size = shift_dim(longest[0], 1)
-    return make("stack", Type("vector", (size,)), parts, span=span)
+    return make("hstack", Type("vector", (size,)), parts, span=span)
 
 
 def differences(x: Expr, axis: int) -> Expr:

@@ -144,14 +144,36 @@ def conv(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     return algebra.make("conv", shapes.of_shape((size,)), pair, sign=signs.product(k.sign, x.sign), span=node.span)
 
 
+def kron(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
+    """The Kronecker product of two vectors or two matrices, of which one is constant. Of symmetric matrices it is symmetric."""
+    pair = _two(ctx, node, bound["A"], bound["B"], (1, 2), "two vectors or two matrices")
+    if pair is None:
+        return None
+    a, b = pair
+    shape = tuple(multiply_dims(m, n) for m, n in zip(a.type.array_shape, b.type.array_shape, strict=True))
+    type_ = shapes.of_shape(shape)
+    if a.type.is_symmetric and b.type.is_symmetric:
+        definite = a.type.is_psd and b.type.is_psd and a.is_constant and b.is_constant
+        type_ = Type("psd" if definite else "symmetric", shape[:1])
+    return algebra.make("kron", type_, pair, sign=signs.product(a.sign, b.sign), span=node.span)
+
+
 def _two_vectors(ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr) -> tuple[Expr, Expr] | None:
+    return _two(ctx, node, left, right, (1,), "two vectors")
+
+
+def _two(
+    ctx: Context, node: tree.Call, left: tree.Expr, right: tree.Expr, axes: tuple[int, ...], takes: str
+) -> tuple[Expr, Expr] | None:
+    """Two arguments of as many axes, of which one is constant; None after an error."""
     a, b = affine(ctx, node, left), affine(ctx, node, right)
     if a is None or b is None:
         return None
     for value, part in ((a, left), (b, right)):
-        if not shapes.has_one_axis(value.type):
+        fits = not value.type.is_family and len(value.type.array_shape) in axes
+        if not fits or len(value.type.array_shape) != len(a.type.array_shape):
             hint = f"write `{ctx.text(left)} * {ctx.text(right)}`" if value.type.is_scalar else ""
-            wrong_kind(ctx, node, part, value.type, "two vectors", hint)
+            wrong_kind(ctx, node, part, value.type, takes, hint)
             return None
     if a.is_constant or b.is_constant:
         return a, b

@@ -24,12 +24,14 @@ from ..words import (
     function_names,
 )
 from .arguments import bind_arguments
-from .atoms import convex, entrywise, loss
+from .atoms import convex
 from .composed import composed
 from .constants import constant, first_argument, is_constant
 from .context import IS, Context
 from .features import feature_map
 from .functions import apply
+from .losses import entrywise, loss
+from .reductions import largest
 from .values import Value
 
 
@@ -46,7 +48,7 @@ def call(ctx: Context, node: tree.Expr) -> Value | None:
     if name in ENTRYWISE:
         return entrywise(ctx, node)
     if name in CONVEX:
-        return composed(ctx, node) if CONVEX[name].is_composed else convex(ctx, node)
+        return largest(ctx, node) or (composed if CONVEX[name].is_composed else convex)(ctx, node)
     if name in FEATURE_MAPS:
         return feature_map(ctx, node)
     if name not in FUNCTIONS:

@@ -9,10 +9,12 @@ from ..model import Expr
 from ..words import CONVEX, ConvexWord
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, bind_arguments, option
-from .atoms import arguments_of, is_of, of_each_row, operand_of, report_weight
+from .atoms import is_of, of_each_row, operand_of
 from .context import Context
+from .further import arguments_of
 from .operands import affine, constant, wrong_kind
 from .values import AppliedAtom, Combination, Summand
+from .weights import report_weight
 
 
 def composed(ctx: Context, node: tree.Call) -> Combination | None:
@@ -50,7 +52,10 @@ def _negative_of(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combin
 def _of_negative(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combination | None:
     """A concave function, as -1 times the convex one that stands for it."""
     found = operand_of(ctx, node, bound, CONVEX[node.func.name])
-    return None if found is None else _sum(ctx, node, [AppliedAtom("function", node.func.name, found[0])], -1.0)
+    options = None if found is None else arguments_of(ctx, node, bound, found[0])
+    if found is None or options is None:
+        return None
+    return _sum(ctx, node, [AppliedAtom("function", node.func.name, found[0], options=options)], -1.0)
 
 
 # --- total variation -----------------------------------------------------------------------------------------------

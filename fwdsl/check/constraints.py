@@ -10,11 +10,12 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix, Label
 from ..grammar.source import Span
 from ..model import ConstraintDecl, Expr, SetRef
-from ..words import BOX, NONNEGATIVE, PSD
+from ..words import BOX, CONVEX, NONNEGATIVE, PSD
 from . import algebra, shapes
 from .balls import ball, every_entry
 from .context import Context
 from .infer import infer_whole
+from .reductions import rows_under
 from .scalars import scalar_sign
 from .sets import needs_symmetry, report_empty_box, set_ref
 from .symmetry import assumed
@@ -85,7 +86,8 @@ class Side:
 
 def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
     """`a <= b`, `a >= b`, `a == b` and chains of them; None after an error."""
-    values = [infer_whole(ctx, operand) for operand in node.operands]
+    operands = _row_by_row(ctx, node)
+    values = [infer_whole(ctx, operand) for operand in operands]
     directions = {op for op in node.ops if op != "=="}
     if len(directions) > 1 or (len(node.ops) > 1 and "==" in node.ops):
         texts = [ctx.source.slice(operand.span) for operand in node.operands]
@@ -99,7 +101,7 @@ def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
             fix=Fix("write them as separate constraints", node.span, apart),
         )
         return None
-    sides = [Side(v, o) for v, o in zip(values, node.operands, strict=True) if v is not None]
+    sides = [Side(v, o) for v, o in zip(values, operands, strict=True) if v is not None]
     if len(sides) < len(values) or not all(_is_comparable(ctx, s) for s in sides):
         return None
     flipped = node.ops[0] == ">="
@@ -115,6 +117,22 @@ def comparison(ctx: Context, node: tree.Comparison) -> Made | None:
             return None
         out.append(replace(single, flipped=flipped, text=text, span=node.span))
     return out
+
+
+def _row_by_row(ctx: Context, node: tree.Comparison) -> tuple[tree.Expr, ...]:
+    """The sides, those of `max(f) <= t` without the `max`: f has a value for each row, and t is one number."""
+    if len(node.operands) != 2 or node.ops[0] == "==":
+        return node.operands
+    small = 0 if node.ops[0] == "<=" else 1
+    inner, bound = node.operands[small], node.operands[1 - small]
+    found = rows_under(ctx, inner)
+    if found is None or not isinstance(inner, tree.Call) or not CONVEX[inner.func.name].bounds_entries:
+        return node.operands
+    limit = infer_whole(ctx, bound)
+    if limit is None or (limit.shape if isinstance(limit, Combination) else limit.type.array_shape):
+        return node.operands
+    sides = [inner.args[0], bound]
+    return (sides[small], sides[1 - small])
 
 
 def _is_comparable(ctx: Context, side: Side) -> bool:

@@ -12,12 +12,12 @@ from ..grammar.diagnostic import Fix, Label
 from ..model import ConstraintDecl, DataDecl, Expr, Fact, ParamDecl, Sign, Term
 from ..words import CONVEX, SETS
 from . import algebra, signs
-from .atoms import report_weight
 from .context import Context
 from .operands import report_infinite
 from .printer import format_set, format_typed
 from .scalars import scalar_sign, tidied
 from .values import AppliedAtom, Summand, as_term
+from .weights import report_weight
 
 Sense = Literal["minimize", "maximize"]
 

@@ -10,10 +10,10 @@ from ..grammar.source import Span
 from ..model import ConstraintDecl, Dim, Expr
 from ..words import CONVEX
 from . import algebra, shapes, signs
-from .atoms import report_weight
 from .context import Context
 from .scalars import tidied
 from .values import AppliedAtom, Summand, as_term
+from .weights import report_weight
 
 
 def below(

@@ -234,6 +234,7 @@ _RULES: dict[str, Callable[[Context, tree.Call, BoundArguments], Value | None]] 
     "vec": arrays.vec,
     "reshape": arrays.reshape,
     "outer": arrays.outer,
+    "kron": arrays.kron,
     "diff": arrays.diff,
     "cumsum": arrays.cumsum,
     "conv": arrays.conv,

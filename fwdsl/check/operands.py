@@ -32,6 +32,8 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
             rule="The argument of a loss, a norm or a function is affine in the variables.",
             hint=f"write `{text}`"
             if text
+            else f"minimise a variable `t: real` in its place, subject to `{ctx.text(node)} <= t`"
+            if _is_largest(node, value)
             else "only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
             fix=Fix(f"write `{text}`", node.span, text) if text else None,
         )
@@ -45,6 +47,12 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
     if value is not None and node.func.name not in SETS and not is_finite(ctx, value, part):
         return None
     return value
+
+
+def _is_largest(node: tree.Call, value: Combination) -> bool:
+    """True of the largest of what has a value for each row."""
+    word = CONVEX.get(node.func.name)
+    return word is not None and word.bounds_entries and len(value.shape) == 1 and len(node.args) == 1
 
 
 def _of_values(ctx: Context, node: tree.Call, value: Combination) -> str:

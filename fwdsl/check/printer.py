@@ -116,8 +116,9 @@ def format_term(term: Term) -> str:
     if term.kind == "affine":
         body = _wrapped(term.argument, _PRODUCT)
     else:
-        # a stack has the further argument first
-        own = term.argument.args[::-1] if term.argument.op == "stack" else (term.argument,)
+        # the further argument stands before the first one
+        joint = term.convex is not None and term.convex.joint
+        own = term.argument.args[::-1] if joint else (term.argument,)
         args = [*own, *((term.target,) if term.target is not None else ())]
         texts = [format_typed(a) for a in args] + [f"{n}={format_typed(v)}" for n, v in term.options]
         body = f"{term.atom}({', '.join(texts)})"

@@ -1,13 +1,14 @@
-"""The sum and the mean of what has one value for each sample: losses, functions of entries, and what is added to them."""
+"""The sum, the mean and the largest of what has one value for each sample: losses, functions of entries, and what is added to them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from ..grammar import tree
 from ..grammar.source import Span
 from ..model import Dim, Expr
 from ..words import CONVEX
-from . import algebra, shapes
+from . import algebra, shapes, signs
 from .context import Context
 from .epigraphs import with_weights_in_rows
 from .values import AppliedAtom, Combination, Summand, Value
@@ -70,3 +71,31 @@ def _of_rows(coefficient: Expr, body: AppliedAtom) -> Expr:
     if not columns or not body.of_entries or body.reduce != "mean":
         return coefficient
     return algebra.ratio(coefficient, algebra.length(columns[0]))
+
+
+def largest(ctx: Context, node: tree.Call) -> Combination | None:
+    """The largest of what a function has for each row, `max(norm2(X, axis=1))`, where that is a function of the whole matrix; else None."""
+    value = rows_under(ctx, node)
+    if value is None or len(value.summands) > 1:
+        return None
+    (s,) = value.summands
+    body = s.body
+    if not isinstance(body, AppliedAtom) or body.kind != "function" or not signs.is_nonnegative(s.coefficient.sign):
+        return None
+    if body.weights is not None and not signs.is_nonnegative(body.weights.sign):
+        return None
+    name = CONVEX[body.atom].largest_over_rows
+    if not name or not (CONVEX[node.func.name].bounds_entries or CONVEX[name].is_norm):
+        return None
+    body = replace(with_weights_in_rows(body), atom=name, options=(), text=ctx.text(node), span=node.span)
+    return Combination((replace(s, body=body, span=node.span),), None, node.span)
+
+
+def rows_under(ctx: Context, node: tree.Expr) -> Combination | None:
+    """What has a value for each row or sample, under a call of the largest of them; None for any other expression."""
+    if not isinstance(node, tree.Call) or node.func.name not in CONVEX or len(node.args) != 1 or node.keywords:
+        return None
+    if CONVEX[node.func.name].most_of_rows != node.func.name:
+        return None
+    value = ctx.infer(ctx, node.args[0])
+    return value if isinstance(value, Combination) and len(value.shape) == 1 else None

@@ -10,8 +10,9 @@ from ..model import Dim, Expr, SetRef, Type
 from ..words import CONVEX, SETS, Parameter, SetWord, elsewhere
 from . import algebra, shapes
 from .arguments import BoundArguments, bind_arguments, option, report_unknown_sign, signature
-from .atoms import group_arguments, is_falling, symmetric_hint
+from .atoms import symmetric_hint
 from .context import Context
+from .further import group_arguments, is_falling
 from .operands import constant, count, is_finite, wrong_kind
 from .scalars import scalar_sign, tidied
 

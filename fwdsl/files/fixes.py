@@ -30,8 +30,10 @@ def applied(text: str, fixes: Iterable[Fix]) -> str:
 
 
 def kept(diagnostics: Iterable[Diagnostic]) -> list[Fix]:
-    """The fixes of errors that keep what the program says: none is a guess."""
-    return apart(d.fix for d in diagnostics if d.fix is not None and not d.fix.guess and d.severity == "error")
+    """The fixes of errors that keep what the program says: none is a guess, and no other error is about the whole of what it replaces."""
+    errors = [d for d in diagnostics if d.severity == "error"]
+    unclear = {d.span for d in errors if d.fix is None}
+    return apart(d.fix for d in errors if d.fix is not None and not d.fix.guess and d.fix.span not in unclear)
 
 
 def mended(text: str, finds: Finds) -> tuple[str, int]:

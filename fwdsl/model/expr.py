@@ -30,10 +30,11 @@ Op = Literal[
     "transpose",  # args: (a,)
     "slice",  # args: (a,), value: a `SliceItem` for each of the first axes
     "take",  # args: (a, J), value: the axis along which the positions J are taken: x[J]
-    "hstack",  # args: numbers, vectors and matrices beside each other
+    "hstack",  # args: matrices beside each other, or (of the type vector) numbers and arrays one after the other, each flat in C order
     "vstack",  # args: rows and matrices below each other
     "reshape",  # args: (a,), in C order; shape in type
     "outer",  # args: (a, b): a_i b_j
+    "kron",  # args: (A, B): the Kronecker product of two vectors or two matrices
     "diff",  # args: (a,), value: (order, axis): differences of neighbours
     "cumsum",  # args: (a,), value: axis
     "conv",  # args: (k, x): the full convolution of two vectors
@@ -43,7 +44,6 @@ Op = Literal[
     "combine",  # args: (x, M): sum_i x_i M_i; value "symmetric" where each M_i has to be symmetric
     "gather",  # args: (F, task): F[task]
     "observe",  # args: (B, M): B[M]
-    "stack",  # args: numbers and arrays, one after the other, each flat in C order; no text of a program makes it
     "eye",
     "ones",
     "zeros",  # shape in type

@@ -47,6 +47,10 @@ def dual_norm(name: str, y: Array) -> float:
         return float(np.linalg.norm(y, axis=1).max(initial=0.0))
     if name == "norm1_inf":
         return float(np.abs(y).sum(axis=1).max(initial=0.0))
+    if name == "max_rownorm2":
+        return float(np.linalg.norm(y, axis=1).sum())
+    if name == "max_rownorm1":
+        return float(np.abs(y).max(axis=1, initial=0.0).sum())
     return float(np.linalg.norm(y))
 
 
@@ -79,10 +83,12 @@ def _of_fraction(y: Array, c: float) -> float:
     return 0.0 if values.max(initial=0.0) <= SLACK * np.abs(V).max(initial=0.0) else math.inf
 
 
-def _of_mean(y: Array, c: float) -> float:
-    """0 where -y has a geometric mean of at least c / n, to rounding; else inf."""
-    inside = np.all(y < 0.0) and float(np.exp(np.log(-y).mean())) >= (1.0 - SLACK) * c / y.size
-    return 0.0 if inside else math.inf
+def of_mean(y: Array, c: float, shares: Array) -> float:
+    """0 where the product of (-y_i / (c a_i))^(a_i) is at least 1 and y is not positive, to rounding; else inf."""
+    live = shares > 0.0
+    a, inner = shares[live], -y[live] / (c * shares[live])
+    inside = np.all(y <= 0.0) and np.all(inner > 0.0)
+    return 0.0 if inside and float(np.exp(a @ np.log(inner))) >= 1.0 - SLACK else math.inf
 
 
 def _dual_norm_p(y: Array, p: float) -> float:
@@ -93,7 +99,6 @@ def _dual_norm_p(y: Array, p: float) -> float:
 FUNCTION_CONJUGATES: dict[str, Callable[[Array, float, Parameters], float]] = {
     "entropy": lambda y, c, p: c * float(np.exp(y / c - 1.0).sum()),
     "norm_p": lambda y, c, p: 0.0 if _dual_norm_p(y, p["p"]) <= c * (1.0 + SLACK) else math.inf,
-    "geo_mean": lambda y, c, p: _of_mean(y, c),
     "joint_kl_div": lambda y, c, p: 0.0 if np.all(y[1::2] <= SLACK * c - c * np.expm1(y[::2] / c)) else math.inf,
     "max": lambda y, c, p: _of_shares(y, c, c),
     "log_sum_exp": lambda y, c, p: _of_shares(y, c, c) + c * float(_entropy(y / c).sum()),

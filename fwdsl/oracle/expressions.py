@@ -114,9 +114,6 @@ class ExpressionTranslator:
             total = total + (dense(part) if not arg.variables else part)
         return total
 
-    def _op_stack(self, e: Expr) -> Translated:
-        return self.cp.hstack([flat(self.cp, part) for part in self._args(e)])
-
     def _op_neg(self, e: Expr) -> Translated:
         return -self.expr(e.args[0])
 
@@ -157,6 +154,8 @@ class ExpressionTranslator:
 
     def _op_hstack(self, e: Expr) -> Translated:
         parts = self._args(e)
+        if len(e.type.array_shape) == 1:
+            parts = [flat(self.cp, part) if e.variables else dense(part).reshape(-1) for part in parts]
         return self.cp.hstack(parts) if e.variables else np.hstack([dense(p) for p in parts])
 
     def _op_vstack(self, e: Expr) -> Translated:
@@ -175,6 +174,16 @@ class ExpressionTranslator:
             return np.outer(dense(a), dense(b))
         m, n = self._shape(e)
         return _column(self.cp, a, m) @ _row(self.cp, b, n)
+
+    def _op_kron(self, e: Expr) -> Translated:
+        a, b = self._args(e)
+        if not e.variables:
+            return np.kron(dense(a), dense(b))
+        parts = [part if arg.variables else dense(part) for arg, part in zip(e.args, (a, b), strict=True)]
+        if len(self._shape(e)) == 2:
+            return self.cp.kron(*parts)
+        columns = [_column(self.cp, part, part.shape[0]) for part in parts]
+        return self.cp.vec(self.cp.kron(*columns), order="C")
 
     def _op_conv(self, e: Expr) -> Translated:
         k, x = self._args(e) if e.args[0].is_constant else self._args(e)[::-1]

@@ -21,7 +21,7 @@ from ..bind.instance import Instance
 from ..model import ConstraintDecl, Term
 from ..results.solution import Solution
 from .blocks import FamilyExpression, blocks_of, flat
-from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, row_loss_conjugate
+from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, of_mean, row_loss_conjugate
 from .factored import recheck_factors
 from .require import quiet
 from .translate import Translator, loss_of_atom
@@ -248,6 +248,10 @@ class _Lagrangian:
             of = FUNCTION_CONJUGATES[term.atom]
             weights = np.ones(len(y)) if term.weights is None else self.translator.expr(term.weights)
             return sum(of(row, c * w, p) for row, w in zip(y, weights, strict=True)) if term.of_rows else of(y, c, p)
+        if term.atom == "geo_mean":
+            given = dict(term.options)
+            weights = np.asarray(self.translator.expr(given["weights"])) if given else np.ones(y.size)
+            return of_mean(y, c, weights.reshape(-1) / weights.sum())
         if term.atom == "group_norm":
             return self._group_conjugate(term, c, y)
         if term.atom == "sorted_l1":

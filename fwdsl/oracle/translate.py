@@ -69,6 +69,13 @@ _OF_TARGETS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "gamma_loss": lambda cp, z, b: z + cp.multiply(b, cp.exp(-z)),
 }
 
+_WITH_TARGETS_AND_NUMBERS: Mapping[str, Callable[[Any, Any, Any, Mapping[str, float]], Any]] = {
+    "tweedie_loss": lambda cp, z, b, p: (
+        cp.multiply(b / (p["power"] - 1.0), cp.exp(-(p["power"] - 1.0) * z))
+        + cp.exp((2.0 - p["power"]) * z) / (2.0 - p["power"])
+    ),
+}
+
 _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "norm1": lambda cp, x: cp.sum(cp.abs(x)),
     "norm_inf": lambda cp, x: cp.max(cp.abs(x)),
@@ -82,11 +89,12 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "rownorm2": lambda cp, x: cp.norm(x, 2, axis=1),
     "norm21": lambda cp, x: cp.sum(cp.norm(x, 2, axis=1)),
     "norm1_inf": lambda cp, x: cp.sum(cp.max(cp.abs(x), axis=1)),
+    "max_rownorm2": lambda cp, x: cp.max(cp.norm(x, 2, axis=1)),
+    "max_rownorm1": lambda cp, x: cp.max(cp.sum(cp.abs(x), axis=1)),
     "entropy": lambda cp, x: -cp.sum(cp.entr(x)),
     "max": lambda cp, x: cp.max(x),
     "log_sum_exp": lambda cp, x: cp.log_sum_exp(x),
     "joint_kl_div": lambda cp, x: cp.sum(cp.kl_div(x[0::2], x[1::2])),
-    "geo_mean": lambda cp, x: -cp.geo_mean(x),
     "lambda_max": lambda cp, x: cp.lambda_max((x + x.T) / 2),
     "log_det": lambda cp, x: -cp.log_det((x + x.T) / 2),
     "tr_inv": lambda cp, x: cp.tr_inv((x + x.T) / 2),
@@ -142,13 +150,20 @@ class Translator(ExpressionTranslator):
         return total
 
     def domains(self) -> list[Any]:
-        """The constraints that the variables' types state: `psd[d]`, `nonnegative`."""
+        """The constraints that the variables' types state, `psd[d]`, `nonnegative`, and those of functions that cvxpy takes beyond their domains.
+
+        It leaves entries of a geometric mean that have no weight free.
+        """
+        terms = (*self.instance.model.terms, *(t for c in self.instance.model.constraints for t in c.terms))
+        means = [t for t in terms if t.atom == "geo_mean" and t.kind == "function" and t.options]
+        blocks = [block for t in means if t.argument.variables for block in blocks_of(self.expr(t.argument))]
         declared = [
             (block, v.type.block) for v in self.instance.model.variables for block in blocks_of(self.variables[v.name])
         ]
         return [
             *(block >> 0 for block, type_ in declared if type_.kind == "psd"),
             *(block >= 0 for block, type_ in declared if type_.domain in ("nonnegative", "positive")),
+            *(block >= 0 for block in blocks),
         ]
 
     def _variable(self, name: str, type_: Type) -> Any:
@@ -269,6 +284,9 @@ class Translator(ExpressionTranslator):
             return _FUNCTIONS[name](cp, x)
         if name in _WITH_NUMBERS:
             return _WITH_NUMBERS[name](cp, x, {n: self.number(e) for n, e in options.items()})
+        if name == "geo_mean":
+            weights = dense(self.expr(options["weights"])).reshape(-1) if options else np.ones(x.size)
+            return -cp.geo_mean(x, weights, approx=False)
         if name == "group_norm":
             groups = self.groups(options["groups"])
             weights = self.expr(options["weights"]) if "weights" in options else np.ones(len(groups))
@@ -354,11 +372,13 @@ class Translator(ExpressionTranslator):
 
 def loss_of_atom(name: str, z: Any, b: Any, options: Mapping[str, float]) -> Any:
     """One value for each prediction; `RunError` FW0312 where the class has no translation."""
+    targets = np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape)
+    if name in _WITH_TARGETS_AND_NUMBERS:
+        return _WITH_TARGETS_AND_NUMBERS[name](require_cvxpy(), z, targets, options)
     cls = LOSSES.get(name)
     if cls is None or cls.cvxpy is None:
         raise _untranslated(name, "cvxpy(z, b, p)")
-    p = np.array([options[o.name] for o in cls.word.options])
-    return cls.cvxpy(z, np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape), p)
+    return cls.cvxpy(z, targets, np.array([options[o.name] for o in cls.word.options]))
 
 
 def set_of_atom(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:

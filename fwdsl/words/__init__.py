@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .base import AXIS, NUMBERS, Domain, Parameter, Word
+from .base import AXIS, NUMBERS, SHARES, Domain, Parameter, Word
 from .columns import COLUMN_WORDS, ONEHOT
 from .constants import CONSTANTS, NUMBERS_BY_NAME, ConstantWord
 from .features import FEATURE_MAPS, MapWord
@@ -52,6 +52,7 @@ __all__ = [
     "QUANTILE",
     "SCALAR_TYPES",
     "SETS",
+    "SHARES",
     "SIMPLEX",
     "SIZES",
     "SOLVE_OPTIONS",

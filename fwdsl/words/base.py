@@ -143,6 +143,9 @@ MORE = Parameter("more", optional=True, repeated=True)
 EXPONENT = (Parameter("p", "at_least_1"),)
 """The exponent of a p-norm or its ball."""
 
+SHARES = Parameter("weights", shape="entries", kind="weights", optional=True)
+"""Nonnegative weights of entries, of which the shares in their sum count."""
+
 LAMBDAS = (Parameter("lambdas", shape="entries", kind="weights", falls=True),)
 """The weights of entries by the rank of their sizes, of a sorted norm or ball: the largest size has the first."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .base import AXIS, EXPONENT, GROUPS, LAMBDAS, MORE, Parameter, Word, values
+from .base import AXIS, EXPONENT, GROUPS, LAMBDAS, MORE, SHARES, Parameter, Word, values
 
 Shape = Literal["scalar", "vector", "matrix"]
 
@@ -53,6 +53,8 @@ class ConvexWord(Word):
     #: The vector norm that it is of the singular values, or else of which it is the sum over rows.
     spectrum: str = ""
     rows: str = ""
+    #: The function of vectors of which it is the largest over the rows.
+    most_of_rows: str = ""
     #: It is the trace norm, under which a matrix has low rank and is kept as factors.
     trace_norm: bool = False
     #: The same for a matrix, where this one is of vectors only.
@@ -152,6 +154,12 @@ class ConvexWord(Word):
         return next((w.name for w in CONVEX.values() if w.total and CONVEX[w.total].rows == self.name), self.name)
 
     @property
+    def largest_over_rows(self) -> str:
+        """The function of a matrix that is the largest of this one over its rows; empty where there is none."""
+        own = CONVEX[self.total].rows if self.total else self.name
+        return next((w.name for w in CONVEX.values() if w.most_of_rows == own), "")
+
+    @property
     def sum_over_rows(self) -> str:
         """The function of a matrix that is the sum of this one over its rows; empty where there is none."""
         if self.adds_pieces:
@@ -174,6 +182,7 @@ def _norm(
     transposable: bool = False,
     spectrum: str = "",
     rows: str = "",
+    most_of_rows: str = "",
     trace_norm: bool = False,
     of_matrices: str = "",
     elsewhere: tuple[str, ...] = (),
@@ -192,6 +201,7 @@ def _norm(
         transposable=transposable,
         spectrum=spectrum,
         rows=rows,
+        most_of_rows=most_of_rows,
         trace_norm=trace_norm,
         of_matrices=of_matrices,
         called=called,
@@ -250,6 +260,7 @@ CONVEX: dict[str, ConvexWord] = {
             "linf_ball",
             "the largest size",
             transposable=True,
+            most_of_rows="norm_inf",
             options=(AXIS,),
             elsewhere=("linf_norm", "norm_max"),
         ),
@@ -335,6 +346,22 @@ CONVEX: dict[str, ConvexWord] = {
             rows="norm_inf",
         ),
         _norm(
+            "max_rownorm2",
+            "Largest Euclidean norm of a row, what `max(norm2(X, axis=1))` is.",
+            ("matrix",),
+            "",
+            "the largest row norm",
+            most_of_rows="norm2",
+        ),
+        _norm(
+            "max_rownorm1",
+            "Largest sum of absolute values of a row, what `max(norm1(X, axis=1))` is.",
+            ("matrix",),
+            "",
+            "the rows' largest sum of sizes",
+            most_of_rows="norm1",
+        ),
+        _norm(
             "group_norm",
             "Sum of the Euclidean norms of groups of entries, times their weights; groups may share entries.",
             ("vector",),
@@ -370,6 +397,7 @@ CONVEX: dict[str, ConvexWord] = {
             transposable=True,
             sublinear=True,
             bounds_entries=True,
+            most_of_rows="max",
             of_values=(("abs", "norm_inf"),),
             called="the largest entry",
         ),
@@ -429,8 +457,8 @@ CONVEX: dict[str, ConvexWord] = {
         ),
         ConvexWord(
             name="geo_mean",
-            formula="(x_1 x_2 ... x_n)^(1/n), the geometric mean, concave, x >= 0.",
-            parameters=_X,
+            formula="(x_1 x_2 ... x_n)^(1/n), the geometric mean, concave, x >= 0; with weights w the product of x_i^(w_i / sum(w)).",
+            parameters=(*_X, SHARES),
             elsewhere=("geomean", "geometric_mean"),
             what="geometric mean",
             of=("vector",),
@@ -617,6 +645,11 @@ FUNCTIONS: dict[str, FunctionWord] = {
             parameters=(*values("x", "n"), _SECOND_SIZE),
         ),
         FunctionWord(name="outer", formula="The matrix of the products a_i b_j.", parameters=values("a", "b")),
+        FunctionWord(
+            name="kron",
+            formula="The Kronecker product: a copy of B for each entry of A, times it; of two vectors or two matrices.",
+            parameters=values("A", "B"),
+        ),
         FunctionWord(
             name="diff",
             formula="The differences of neighbours, x[1:] - x[:-1], along the first axis; order=2 takes them twice.",

@@ -40,6 +40,8 @@ SETS: dict[str, VectorFunction] = {
     "norm_spec": epigraph_of([build(("norm_spec", 1.0), None, (3, 2))]),
     "norm21": epigraph_of([build(("norm21", 1.0), None, (3, 2))]),
     "norm1_inf": epigraph_of([build(("norm1_inf", 1.0), None, (3, 2))]),
+    "max_rownorm2": epigraph_of([build(("max_rownorm2", 1.0), None, (3, 2))]),
+    "max_rownorm1": epigraph_of([build(("max_rownorm1", 1.0), None, (3, 2))]),
     "entropy": epigraph_of([build(("entropy", 1.0), None, 4)]),
     "quad_over_lin": epigraph_of([build(("quad_over_lin", 0.5), None, 4)]),
     "rows": SecondOrderCones(3, 2, 1.5),

@@ -12,12 +12,14 @@ from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import Ridged, build
 from tests.atoms.pairs import OF_EIGENVALUES, Case, each_matrix, each_vector, functions, points
 
-#: Pairs whose vector kernels have no version along lines.
+#: Functions without a kernel of their own, and pairs whose vector kernels have no version along lines.
 UNCOMPILED = [
     f"{c:g} * {norm}"
     for c in (0.7, 4.0)
     for norm in (
         "log_sum_exp",
+        "max_rownorm1",
+        "max_rownorm2",
         "norm21 on rows(nonnegative)",
         *(f"norm1 on {on}(l2_ball(0.5))" for on in ("rows", "columns")),
     )

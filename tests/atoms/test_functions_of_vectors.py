@@ -18,6 +18,7 @@ SUBLINEAR: dict[str, dict[str, Any]] = {
     "sum_largest": {"k": 3},
     "norm_p": {"p": 3.0},
     "geo_mean": {},
+    "weighted geo_mean": {"weights": True},
     "joint_kl_div": {},
 }
 
@@ -35,7 +36,10 @@ def points(size: int) -> list[np.ndarray]:
 def test_proxes_have_no_unit(name: str, size: int, unit: float) -> None:
     """f(s x) = s f(x) makes the prox of s v at s t that of v at t, times s."""
     size += size % 2
-    g: Any = build((name, 0.7, SUBLINEAR[name]), None, size)
+    options = SUBLINEAR[name]
+    if "weights" in options:
+        options = {"weights": np.random.default_rng(size).permutation(np.arange(size) // 2 + 0.0)}
+    g: Any = build((name.split()[-1], 0.7, options), None, size)
     for v in points(size):
         x = g.prox(v, 0.3)
         large = float(np.abs(v).max()) + 1.0
@@ -56,6 +60,42 @@ def test_p_norms_meet_fenchels_equality(p: float, size: int) -> None:
         assert g.value(x) == pytest.approx(float(u @ x), abs=1e-9 * scale * scale)
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        None,
+        np.full(4, 3.0),
+        np.array([1.0, 2.0, 3.0, 0.5]),
+        np.array([1.0, 0.0, 3.0, 0.0]),
+        np.array([0.0, 1e-3, 0, 0]),
+    ],
+)
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_geometric_means_meet_fenchels_equality(weights: Any, unit: float) -> None:
+    rng = np.random.default_rng(3)
+    g: Any = build(("geo_mean", 0.7, {"weights": weights}), None, 4)
+    for t in (0.01, 1.0, 50.0):
+        for v in (*rng.normal(size=(20, 4)), -np.abs(rng.normal(size=4)), np.zeros(4)):
+            x = g.prox(unit * v, unit * t)
+            slope = (unit * v - x) / (unit * t)
+            u = g.dual_project(slope)
+            size = 1.0 + float(np.abs(v).max()) / t
+            np.testing.assert_allclose(u, slope, atol=1e-11 * size)
+            assert g.conjugate(u) == 0.0 and g.violation(x) == 0.0
+            assert g.value(x) == pytest.approx(float(u @ x), abs=1e-11 * unit * size * (1.0 + t))
+
+
+def test_weights_of_a_geometric_mean_are_shares() -> None:
+    x = np.array([2.0, 8.0, 1.0])
+    of = {name: build(("geo_mean", 1.0, {"weights": w}), None, 3) for name, w in (("none", None), ("even", [5, 5, 5]))}
+    assert of["none"].value(x) == pytest.approx(-(16.0 ** (1 / 3))) == of["even"].value(x)
+    some = build(("geo_mean", 1.0, {"weights": np.array([2.0, 1.0, 0.0])}), None, 3)
+    assert some.value(x) == pytest.approx(-((4.0 * 8.0) ** (1 / 3)))
+    for bad in ([1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [1.0, np.inf, 1.0], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="weights"):
+            build(("geo_mean", 1.0, {"weights": np.array(bad)}), None, 3)
+
+
 def test_the_first_and_all_of_the_largest() -> None:
     v = np.array([3.0, -3.0, 1.0, 0.2, 3.0])
     one, largest = build(("sum_largest", 0.7, {"k": 1}), None, 5), build(("max", 0.7), None, 5)
@@ -71,7 +111,8 @@ def test_the_first_and_all_of_the_largest() -> None:
 # --- programs ----------------------------------------------------------------------------------------------------------
 
 HEAD = (
-    "data A: matrix[m, n], b: vector[m], Y: matrix[m, n], w: vector[m] in nonnegative, v: vector[n-1] in nonnegative\n"
+    "data A: matrix[m, n], b: vector[m], Y: matrix[m, n], w: vector[m] in nonnegative\n"
+    "data v: vector[n-1] in nonnegative, q: vector[n] in nonnegative\n"
 )
 PROGRAMS = {
     "minimax": "var x: vector[n]\nminimize max(A @ x - b) + 0.1 * norm2(x)",
@@ -85,6 +126,8 @@ PROGRAMS = {
     "p_norm": "var x: vector[n]\nminimize norm_p(A @ x - b, 3) + 0.5 * norm_p(x, 1.5)",
     "p_ball": "var x: vector[n] in lp_ball(3, 0.4)\nminimize sum(squared(A @ x, b))",
     "mean": "var x: vector[n] in nonnegative\nmaximize geo_mean(x + 0.1) - norm2(A @ x - b)",
+    "weighted_mean": "var x: vector[n] in nonnegative, t: real\nmaximize 2 * geo_mean(x + 0.1, q) - norm2(A @ x - b) + t"
+    "\nsubject to geo_mean(A.T @ A @ x + 2, weights=q[::-1]) >= 3 * t",
     "entropies": "var x: vector[m], y: vector[m]\nminimize sum(kl_div(x, y)) + sum(w * rel_entr(y, x + 1)) + sum_squares(x - w) "
     "+ sum_squares(y - 2 * w)",
     "steps": "var x: vector[m]\nminimize sum(squared(x, b)) + 0.4 * tv(x)",
@@ -103,7 +146,14 @@ def drawn(m: int = 11, n: int = 5, unit: float = 1.0) -> dict[str, np.ndarray]:
         np.round(rng.normal(size=m), 1),
         np.round(rng.normal(size=(m, n)), 1),
     )
-    return {"A": A, "b": unit * b, "Y": unit * Y, "w": rng.random(m), "v": rng.random(n - 1)}
+    return {
+        "A": A,
+        "b": unit * b,
+        "Y": unit * Y,
+        "w": rng.random(m),
+        "v": rng.random(n - 1),
+        "q": np.arange(n) % 3 + 0.5 * (np.arange(n) % 2),
+    }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -23,8 +23,6 @@ from .units import Units, rescale, scaled_values
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LARGE = frozenset({"completion", "sparse_logistic"})
-WITHOUT_RULES = frozenset({"antenna", "claims", "deconvolution", "fastest_mixing", "tomography"})
-"""Examples with words whose units `units` does not know (`vstack`, `conv`, losses of rates), or with data twice in a product."""
 TOL = 1e-6
 FEW = 2
 """So many iterations more or fewer count as none."""
@@ -69,7 +67,7 @@ def samples(large: bool = False) -> list[Sample]:
     """The corpus and the examples."""
     out = [Sample(p.name, p.text, p.data) for p in corpus()]
     for path in sorted(EXAMPLES.glob("*.fw")):
-        if (large or path.stem not in LARGE) and path.stem not in WITHOUT_RULES:
+        if large or path.stem not in LARGE:
             out.append(Sample(f"example: {path.stem}", path.read_text(encoding="utf-8"), _data_of(path)))
     return out
 

@@ -45,19 +45,25 @@ RESIDUAL = {
     "huber": 2,
     "epsilon_insensitive": 1,
     "squared_epsilon_insensitive": 2,
+    "poisson_rate": 1,
+    "kl_div": 1,
+    "rel_entr": 1,
 }
-"""Losses of a residual, and the power of its unit that they are in."""
+"""Losses of a prediction and a target in one unit, and the power of it that they are in."""
 IN_THE_UNIT = frozenset({"eps", "delta"})
 """Options of losses that are in the unit of the residual."""
 UNITLESS = frozenset(
-    "logistic hinge squared_hinge smooth_hinge poisson softmax multiclass_hinge weston_watkins entropy"
-    " log exp log1p log_sum_exp log_det tr_inv geo_mean".split()
+    "logistic hinge squared_hinge smooth_hinge poisson softmax multiclass_hinge weston_watkins entropy gamma_loss"
+    " tweedie_loss log exp log1p log_sum_exp log_det tr_inv geo_mean".split()
 )
 NORMS = frozenset(
-    "norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf group_norm rownorm2 norm_p max min sum_largest sum_smallest tv"
+    "norm1 norm2 norm_inf norm_fro norm_nuc norm_spec norm21 norm1_inf max_rownorm2 max_rownorm1 group_norm rownorm2 norm_p max min"
+    " sum_largest sum_smallest tv"
     " sorted_l1 lambda_max lambda_min sum_largest_eigs abs pos".split()
 )
 LINEAR = frozenset("sum mean trace diag diff cumsum vec".split())
+STACKS = frozenset({"hstack", "vstack"})
+PRODUCTS = frozenset({"conv", "outer", "kron"})
 FEATURES = frozenset("rbf polynomial linear fourier random_binning standardize normalize intercept".split())
 CONSTANTS = frozenset({"eye", "ones", "zeros", "dim"})
 RADIUS_SECOND = frozenset({"ksupport_ball"})
@@ -275,6 +281,10 @@ class _Rewriter:
             value, factor = times(want / factor, value), want
         return replace(node, terms=tuple(value if t is first else self.wanted(t, factor) for t in node.terms)), factor
 
+    def _stacked(self, node: Call, want: float | None) -> tuple[Any, float]:
+        total, factor = self._sum(Sum(node.args, (1,) * len(node.args)), want)
+        return replace(node, args=total.terms), factor
+
     def _product(self, node: Product, want: float | None) -> tuple[Any, float]:
         """Factors with variables first, then data: the last that is free takes what is missing. A divisor has no unit but its own."""
         order = sorted(range(len(node.factors)), key=lambda i: (self._free(node.factors[i]), i))
@@ -296,9 +306,15 @@ class _Rewriter:
         if (
             name in FEATURES
             or name in CONSTANTS
-            or not any(n.id in self.variables or n.id in self.data for n in _all(node, Name))
+            or not any(n.id in known for n in _all(node, Name) for known in (self.variables, self.data, self.lets))
         ):
             return node, 1.0
+        if name in STACKS:
+            # all parts are in the unit of the first with variables, or with data that has one
+            return self._stacked(node, want)
+        if name in PRODUCTS:
+            product, factor = self._product(Product((args[0], args[1]), ("@",)), want)
+            return replace(node, args=product.factors), factor
         if name in LINEAR:
             value, factor = self.expr(args[0], want)
             return replace(node, args=(value, *args[1:])), factor

@@ -39,6 +39,15 @@ FORMS: dict[str, Callable[..., Any]] = {
     "reshape(x, 1, d)": lambda x, Y, s: x.reshape(1, 3),
     "outer(a, x)": lambda x, Y, s: np.outer(V["a"], x),
     "outer(x - b, a)": lambda x, Y, s: np.outer(x - V["b"], V["a"]),
+    "kron(x, a)": lambda x, Y, s: np.kron(x, V["a"]),
+    "kron(a, x - b)": lambda x, Y, s: np.kron(V["a"], x - V["b"]),
+    "kron(A, Y)": lambda x, Y, s: np.kron(V["A"], Y),
+    "kron(Y - K, A[:, 0:2])": lambda x, Y, s: np.kron(Y - V["K"].toarray(), V["A"][:, :2]),
+    "kron(K, Y.T)": lambda x, Y, s: np.kron(V["K"].toarray(), Y.T),
+    "kron(eye(2), diag(x)) @ kron(K[0:3, 0:2], eye(d))[0:2 * d]": lambda x, Y, s: (
+        np.kron(np.eye(2), np.diag(x)) @ np.kron(V["K"].toarray()[:3, :2], np.eye(3))[:6]
+    ),
+    "kron(Y, eye(d))": lambda x, Y, s: np.kron(Y, np.eye(3)),
     "conv(a, x)": lambda x, Y, s: np.convolve(V["a"], x),
     "conv(x, b)": lambda x, Y, s: np.convolve(x, V["b"]),
     "conv([1, -2, 1], Y[:, 0])": lambda x, Y, s: np.convolve([1, -2, 1], Y[:, 0]),

@@ -538,6 +538,41 @@ def fourth_powers():
 
 
 @problem
+def divergence_of_two_variables():
+    x, y = x_of(), cp.Variable(P, name="y")
+    terms = cp.sum(cp.kl_div(x, y + 0.1)) + cp.sum(cp.rel_entr(cp.sum(x), 2 * y[:2])) + 0.5 * cp.kl_div(x[0], y[1])
+    return cp.Problem(cp.Minimize(terms), [cp.sum(x) == 1, y <= 0.4, np.arange(P) @ x >= 2])
+
+
+@problem
+def weighted_divergence_of_matrices():
+    X, Y = cp.Variable((2, 3), name="X"), cp.Variable((2, 3), name="Y")
+    weights = np.arange(1.0, 7.0).reshape(2, 3)
+    near = cp.sum(cp.multiply(weights, cp.rel_entr(X, Y.T.T))) + cp.sum_squares(Y - weights)
+    return cp.Problem(cp.Minimize(near), [np.ones((2, 3)) <= X, cp.sum(cp.kl_div(X, Y)) <= 6])
+
+
+@problem
+def weighted_geometric_mean():
+    x = x_of()
+    return cp.Problem(cp.Maximize(cp.geo_mean(x, [1, 2, 3, 0, 1, 0])), [np.arange(1.0, P + 1) @ x <= 1, x <= 1])
+
+
+@problem
+def largest_lengths_of_rows():
+    X = cp.Variable((4, 3), name="X")
+    far = cp.max(cp.norm(X, 2, axis=1)) + cp.norm(cp.norm(X - A[:4, :3], 1, axis=0), "inf")
+    return cp.Problem(cp.Minimize(far + 0.1 * cp.sum_squares(X - 1)), [cp.max(cp.norm(X, 2, axis=0)) <= 1.2])
+
+
+@problem
+def kronecker_products():
+    x, X = x_of(3), cp.Variable((2, 2), name="X")
+    near = cp.sum_squares(cp.kron(A[:2, :2], X) - A[2:6, :4]) + cp.norm1(cp.kron(cp.reshape(x, (3, 1), "C"), A[:1]))
+    return cp.Problem(cp.Minimize(near), [cp.kron(X, np.eye(3)) <= 0.5, cp.sum(x) == 1])
+
+
+@problem
 def roots():
     x = x_of()
     return cp.Problem(cp.Maximize(cp.sum(cp.sqrt(x))), [np.arange(1.0, P + 1) @ x <= 1])

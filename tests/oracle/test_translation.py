@@ -161,6 +161,8 @@ NORMS = {
     "norm21": np.sqrt((W**2).sum(axis=1)).sum(),
     "rownorm2": np.sqrt((W**2).sum(axis=1)).sum(),
     "norm1_inf": abs(W).max(axis=1).sum(),
+    "max_rownorm2": np.sqrt((W**2).sum(axis=1)).max(),
+    "max_rownorm1": abs(W).sum(axis=1).max(),
     "entropy": (abs(W) * np.log(abs(W))).sum(),
     "max": W.max(),
     "min": W.min(),

@@ -165,9 +165,11 @@ def test_a_fair_game_and_a_homogeneous_program_are_certified_at_zero(unit: float
         assert solution.relative_gap <= 1e-6
 
 
-def test_a_point_is_moved_into_constraints_that_it_misses_by_little() -> None:
+@pytest.mark.parametrize("method", ["pdhg", None])
+def test_a_point_is_moved_into_constraints_that_it_misses_by_little(method: str | None) -> None:
+    """`pdhg` comes to points that miss them, whatever the planner's own choice does."""
     text = "var x: real, y: vector[5] in box(0, 1)\nminimize x\nsubject to 0.01 * x + sum(y) >= 2.01\n"
-    solution = fw.parse(text).solve(method="pdhg", threads=1, time=20)
+    solution = fw.parse(text).solve(method=method, threads=1, time=20)
     assert solution.status == "optimal", solution.reason
     assert solution.objective == pytest.approx(-299.0, rel=1e-9)
     assert solution.infeasibility <= 1e-12

@@ -278,6 +278,7 @@ def test_a_newton_step_may_end_on_a_curved_boundary() -> None:
 
 
 def test_a_transposed_copy_lives_as_long_as_its_data() -> None:
+    """`apg` is a method that goes by products with sparse data, which are taken by columns from such a copy; methods of Gram matrices need none."""
     import gc
 
     import scipy.sparse as sp

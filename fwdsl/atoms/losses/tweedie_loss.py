@@ -8,7 +8,6 @@ u z - l(z) at the z with l'(z) = u, the prox the root of z - v + t l'(z): both b
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -101,14 +100,6 @@ class Tweedie(Loss):
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
         """Every number, [0, inf) for b = 0."""
         return np.where(b > 0.0, -np.inf, 0.0), np.full_like(b, np.inf)
-
-    @staticmethod
-    def cvxpy(z: Any, b: Array, p: Array) -> Any:
-        """The formula in cvxpy's words."""
-        import cvxpy as cp
-
-        a = float(p[0] - 1.0)
-        return cp.multiply(b / a, cp.exp(-a * z)) + cp.exp((1.0 - a) * z) / (1.0 - a)
 
     @staticmethod
     def conic(b: Array, w: Array, p: Array) -> Conic:

@@ -22,6 +22,7 @@ from .eigenvalues import MAKERS
 from .flat import FroBall, NormFro, NormFroFroBall, NormFroNonnegative
 from .l1_inf_ball import L1InfBall, Norm1InfL1InfBall
 from .l21_ball import Norm21L21Ball, l21_ball
+from .largest_row import LargestRow, MaxRowNorm1, MaxRowNorm2, largest_row
 from .lines import Lines, LinesSet
 from .spectral import Eigen, EigenSet, Singular, SingularSet, Spectral
 
@@ -50,6 +51,8 @@ _OWN_SETS: dict[str, Callable[..., ConvexSet]] = {
     "l1_inf_ball": L1InfBall,
     "birkhoff": Birkhoff,
 }
+#: Norms that are made of nothing simpler.
+_OWN_NORMS: dict[str | None, type[LargestRow]] = {str(cls.pair[0]): cls for cls in (MaxRowNorm1, MaxRowNorm2)}
 _OWN_JOINTS: dict[tuple[str | None, str | None], type[Joint]] = {
     cls.pair: cls for cls in (Norm21L21Ball, Norm1InfL1InfBall)
 }
@@ -93,6 +96,8 @@ def maker(norm: str | None, set: str | None, within: str | None = None) -> Maker
 
 def _own(norm: str | None, on: str | None) -> Maker | None:
     """A constructor of a function that is made of no simpler one."""
+    if on is None and norm in _OWN_NORMS:
+        return lambda norm, _, shape: largest_row(_OWN_NORMS[norm[0] if norm else ""], _coefficient(norm), shape)
     if on not in _OWN_SETS:
         return None
     if norm is None:

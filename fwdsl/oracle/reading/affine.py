@@ -405,6 +405,16 @@ def _convolved(a: Affine, e: Any) -> Any:
     return call("conv", np.asarray(constant(kernel), dtype=np.float64).reshape(-1), a.shaped(x))
 
 
+def _kronecker(a: Affine, e: Any) -> Any:
+    """`kron` of two vectors or two matrices, the constant one without parameters."""
+    parts = tuple(e.args)
+    if not has_word("kron") or any(p.parameters() for p in parts) or len({len(p.shape) for p in parts}) > 1:
+        return None
+    if len(e.shape) != len(parts[0].shape) or not e.shape:
+        return None
+    return call("kron", *(constant(p) if p.is_constant() else a.shaped(p) for p in parts))
+
+
 def _diagonal(a: Affine, e: Any) -> Any:
     return call("diag", a.shaped(e.args[0])) if not getattr(e, "k", 0) else None
 
@@ -427,6 +437,7 @@ _OPERATIONS: Mapping[str, Callable[[Affine, Any], Any]] = {
     "cumsum": _running,
     "conv": _convolved,
     "convolve": _convolved,
+    "kron": _kronecker,
     "diag_vec": _diagonal,
     "diag_mat": _diagonal,
     "Trace": lambda a, e: call("trace", a.shaped(e.args[0])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from ...build.expression import Expression
 from ...build.words import word
@@ -11,6 +11,21 @@ from ...errors import RunError
 from ...grammar.diagnostic import Diagnostic
 from ...words import function_named
 from ...words.foreign import foreign
+
+
+class Reader(Protocol):
+    """What functions ask of the reading that they are part of."""
+
+    affine: Any
+
+    def lowered(self, e: Any) -> Any:
+        """An affine expression in the place of a convex or concave one."""
+
+    def total(self, e: Any, weights: Any = None) -> Any:
+        """The sum of all entries, each times its weight."""
+
+    def largest(self, e: Any) -> Any:
+        """The largest entry of what is nonnegative; None where that is no word."""
 
 
 def kind(e: Any) -> str:
@@ -71,3 +86,22 @@ def summands(e: Any) -> Iterator[tuple[float, Any]]:
             stack.append((-sign, top.args[0]))
         else:
             yield sign, top
+
+
+def plain_number_of(p: Any) -> float | None:
+    """A number, or the value of a constant of cvxpy."""
+    return plain_number(p) if hasattr(p, "is_constant") else float(p)
+
+
+def flat_shape(e: Any) -> tuple[int, ...]:
+    """The shape in which `Affine.flat` gives the entries."""
+    while kind(e) in ("reshape", "transpose") and e.args[0].size == e.size:
+        e = e.args[0]
+    return (e.size,) if kind(e) in ("Hstack", "Vstack", "Concatenate") or len(e.shape) > 2 else e.shape
+
+
+def added(total: Any, sign: float, term: Any) -> Any:
+    """total + sign * term, where None is an empty total."""
+    if total is None:
+        return term if sign > 0 else -term
+    return total + term if sign > 0 else total - term

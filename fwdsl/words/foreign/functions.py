@@ -165,8 +165,8 @@ FUNCTIONS: tuple[Foreign, ...] = (
     ),
     *alike(
         (C, V, N),
-        "kron partial_trace partial_transpose partialtrace partialtranspose",
-        "`outer(a, b)` is one, with one side constant; `A @ X @ B` is a Kronecker product with the entries of X",
+        "partial_trace partial_transpose partialtrace partialtranspose",
+        "write the sum of the blocks `X[i:j, k:l]` out",
     ),
     *alike((C, N), "correlate", "`conv(k, x)` is the full convolution; turn the kernel round for a correlation"),
     instead((N,), "ediff1d", {"x: vector": "x[1:] - x[:-1]"}),
