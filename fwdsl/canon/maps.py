@@ -160,6 +160,9 @@ class MapOfOne(LinearMap):
     def squared(self) -> LinearMap:
         return self.inner.squared()
 
+    def sparse(self) -> csr_array:
+        return self.inner.sparse()
+
     def describe(self, x: str) -> str:
         return self.inner.describe(x)
 
