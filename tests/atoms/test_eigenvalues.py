@@ -106,6 +106,8 @@ SQUARE = (
         "hstack(vstack(P, W), vstack(W.T, S)) + eye(2 * n)",
         "outer(w, ones(m)) + outer(ones(m), w)",
         "x * outer(c, c)",
+        "P - ones(n, n) / n",
+        "A @ ones(n, n) @ A.T + 2 * (W @ ones(n, m) @ V + V.T @ ones(m, n) @ W.T)",
     ],
 )
 def test_symmetry_is_derived(expression: str) -> None:
