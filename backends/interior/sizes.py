@@ -137,17 +137,18 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
     """The rows that see more than one unknown and the equations, where all else sees one unknown each; None where it does not."""
     long = 0
     bound = np.zeros(form.size, dtype=bool)
-    in_cones = {b.name for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_matrix(conic)}
+    own = zip(form.blocks, known[len(form.terms) :], strict=True)
+    of_matrices = {b.start for b, conic in own if _is_matrix(conic) or _fills_matrix(b, conic)}
     places = [None] * len(form.terms) + [b.start for b in form.blocks]
     maps = [*form.terms, *([None] * len(form.blocks))]
     for term, start, conic in zip(maps, places, known, strict=True):
-        if start is not None and _is_matrix(conic):
+        if start is not None and start in of_matrices:
             bound[start : start + conic.size] = True
             continue
         alone = term is None or sum(_entries(block, m) for block, m in term.map.parts) <= term.map.rows
         if conic.extra or (np.any(conic.curvature) and not alone):
             return None
-        free = term is None or not any(block.name in in_cones for block, _ in term.map.parts)
+        free = term is None or not any(block.start in of_matrices for block, _ in term.map.parts)
         single = free & alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
         for cone in conic.cones:
@@ -165,6 +166,17 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
 def _is_matrix(conic: Conic) -> bool:
     """True if it is a cone of matrices and no more, which a variable is in itself."""
     return not conic.extra and any(cone.kind == "semidefinite" for cone in conic.cones)
+
+
+def _fills_matrix(block: Block, conic: Conic) -> bool:
+    """True if the unknowns of a variable and those of its form are each one entry of a cone of matrices, which sees nothing else."""
+    if block.symmetric or not conic.cones or any(cone.kind != "semidefinite" for cone in conic.cones):
+        return False
+    rows, columns = conic.offset.size, conic.size + conic.extra
+    seen = np.concatenate([conic.of_z.column, conic.size + conic.of_u.column])
+    row = np.concatenate([conic.of_z.row, conic.of_u.row])
+    once = row.size == rows == columns and np.unique(row).size == rows and np.unique(seen).size == columns
+    return once and np.ptp(np.broadcast_to(conic.curvature, (conic.size,))) == 0.0
 
 
 def _is_chain(form: Canonical) -> bool:
