@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
+from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
@@ -86,6 +85,10 @@ class ByProducts(CountedMap):
     def squared(self) -> LinearMap:
         """Only the norm of the whole is known: each row is taken to have it."""
         return _Evenly(self.inner.absolute())
+
+    def sparse(self) -> csr_array:
+        """None of its entries are known."""
+        raise NotInMemory
 
 
 class _Evenly(NonnegativeMap):
@@ -202,27 +205,12 @@ def _cross(C: Array | csr_array, w: Array, D: Array | csr_array) -> Array:
 
 def written(m: LinearMap) -> csr_array | None:
     """K with its entries written down; None where these are many, or cannot be read."""
-    if _entries(m) > MOST_WRITTEN:
+    if m.entries > MOST_WRITTEN:
         return None
     try:
         return m.sparse()
     except NotInMemory:
         return None
-
-
-def _entries(m: LinearMap) -> float:
-    """About how many entries a map has, infinite where it is known by products alone."""
-    if isinstance(m, ByProducts):
-        return math.inf
-    if isinstance(m, Add):
-        return _entries(m.left) + _entries(m.right)
-    if isinstance(m, Compose):
-        return _entries(m.outer) + _entries(m.inner)
-    if isinstance(m, Joined):
-        return sum(map(_entries, m.parts))
-    if isinstance(m, MapOfOne):
-        return _entries(m.inner)
-    return max(float(m.nnz) * m.repeats, m.rows)
 
 
 def columns_of(

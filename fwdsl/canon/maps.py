@@ -123,6 +123,11 @@ class LinearMap(ABC):
         """The products that a stored number has in one application: the columns, or rows, of a matrix variable."""
         return 1
 
+    @property
+    def entries(self) -> int:
+        """About how many entries it has, written down; of a symmetric matrix an entry and its mirror are one."""
+        return max(self.nnz * self.repeats, self.rows)
+
 
 def largest_leaves(maps: Iterable[LinearMap]) -> tuple[Rows, ...] | None:
     """The leaves of the map with the most stored numbers of those that have leaves: one sum over rows has one tree."""
@@ -149,6 +154,10 @@ class MapOfOne(LinearMap):
     @property
     def nnz(self) -> int:
         return self.inner.nnz
+
+    @property
+    def entries(self) -> int:
+        return self.inner.entries
 
     @property
     def leaves(self) -> tuple[Rows, ...] | None:
