@@ -53,8 +53,11 @@ def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> flo
     return total
 
 
-def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
-    """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there; 0 where q itself is in the way."""
+def feasible_scale(problem: PreparedProblem, kty: Array, past_cones: bool = False) -> float:
+    """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there; 0 where it is a cone, or q is in the way.
+
+    With `past_cones` those into which no other factor than 0 leads do not count.
+    """
     s = 1.0
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
         qb, kb = problem.q[block.slice], kty[block.slice]
@@ -62,8 +65,8 @@ def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
         if g.f.curvature > 0.0 or math.isfinite(g.conjugate(-(qb + s * kb))):
             continue
         if not qb.any():
-            # into a cone no factor leads
-            s = min(s, g.f.dual_scale(-kb) or s)
+            own = g.f.dual_scale(-kb)
+            s = s if past_cones and own == 0.0 else min(s, own)
             continue
         if not math.isfinite(g.conjugate(-qb)):
             return 0.0
@@ -132,7 +135,7 @@ def repair(
         kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
-    s *= feasible_scale(problem, s * kty)
+    s *= feasible_scale(problem, s * kty, past_cones=True)
     # scaling keeps an equality K'y = -q only where q = 0; q on a free block is therefore never scaled past
     if 0.0 < s < 1.0 and not any(
         problem.q[b.slice].any() for b in problem.canonical.blocks if b.g.pair == (None, None)
