@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
@@ -27,6 +27,9 @@ FEW = 8
 
 MOST_WRITTEN = 4_000_000
 """Numbers up to which a map is written down and kept."""
+
+PRODUCT = 4.0
+"""Numbers of a product with a vector that take as long as a multiplication of a sparse Gram matrix."""
 
 MOSTLY = 0.25
 """The share of numbers other than zero from which on columns are kept as a dense matrix."""
@@ -203,6 +206,25 @@ def _cross(C: Array | csr_array, w: Array, D: Array | csr_array) -> Array:
     return np.asarray(found) if isinstance(found, np.ndarray) else np.asarray(found.toarray())
 
 
+def _count(m: LinearMap, products: int) -> None:
+    """Count so many products with a map."""
+    if isinstance(m, CountedMap):
+        m.touched += products * m.nnz
+    elif isinstance(m, KernelMatrix):
+        m.operator.counter.touched += products * m.nnz
+    elif isinstance(m, Compose):
+        _count(m.outer, products)
+        _count(m.inner, products)
+    elif isinstance(m, Add):
+        _count(m.left, products)
+        _count(m.right, products)
+    elif isinstance(m, Joined):
+        for part in m.parts:
+            _count(part, products)
+    elif isinstance(m, Scaled):
+        _count(m.inner, products)
+
+
 def written(m: LinearMap) -> csr_array | None:
     """K with its entries written down; None where these are many, or cannot be read."""
     if m.entries > MOST_WRITTEN:
@@ -233,6 +255,9 @@ def columns_of(
     whole = known(m) if at.size > FEW else None
     if whole is not None:
         C = whole if local.size == whole.shape[1] else whole[:, local]
+        # the Gram matrix, which they are for, multiplies each number by those of its row
+        each = np.diff(C.indptr).astype(np.float64)
+        _count(m, round(PRODUCT * float(each @ each) / max(1.0, float(each.sum()))))
         return MapColumns(at, local, 1.0, None, C.toarray() if C.nnz > MOSTLY * m.rows * at.size else C, leaves)
     dense = np.empty((m.rows, at.size))
     unit = np.zeros(m.columns)
