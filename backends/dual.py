@@ -53,8 +53,11 @@ def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> flo
     return total
 
 
-def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
-    """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there."""
+def feasible_scale(problem: PreparedProblem, kty: Array, past_cones: bool = False) -> float:
+    """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there; 0 where it is a cone, or q is in the way.
+
+    With `past_cones` those into which no other factor than 0 leads do not count.
+    """
     s = 1.0
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
         qb, kb = problem.q[block.slice], kty[block.slice]
@@ -62,7 +65,8 @@ def feasible_scale(problem: PreparedProblem, kty: Array) -> float:
         if g.f.curvature > 0.0 or math.isfinite(g.conjugate(-(qb + s * kb))):
             continue
         if not qb.any():
-            s = min(s, g.f.dual_scale(-kb))
+            own = g.f.dual_scale(-kb)
+            s = s if past_cones and own == 0.0 else min(s, own)
             continue
         if not math.isfinite(g.conjugate(-qb)):
             return 0.0
@@ -117,7 +121,8 @@ def repair(
     ys = [y.copy() for y in ys]
     kty = problem.adjoint(ys)
     for _ in range(ROUNDS):
-        wanted, miss = _misses(problem, kty, x, interior)
+        sizes = _sizes(problem, ys)
+        wanted, miss = _misses(problem, kty, x, sizes, interior)
         if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
             break
         others = ~problem.absorbed[wanted]
@@ -125,12 +130,12 @@ def repair(
             break
         if not others.all():
             if others.any():
-                wanted, miss = _misses(problem, problem.adjoint(ys), x, interior)
+                wanted, miss = _misses(problem, problem.adjoint(ys), x, sizes, interior)
             _absorb(problem, ys, wanted, miss)
         kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
-    s *= feasible_scale(problem, s * kty)
+    s *= feasible_scale(problem, s * kty, past_cones=True)
     # scaling keeps an equality K'y = -q only where q = 0; q on a free block is therefore never scaled past
     if 0.0 < s < 1.0 and not any(
         problem.q[b.slice].any() for b in problem.canonical.blocks if b.g.pair == (None, None)
@@ -179,11 +184,14 @@ def _absorb(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp],
         ys[k][rows] += missed[columns] / coefficients
 
 
-def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> tuple[NDArray[np.intp], Array]:
+def _misses(
+    problem: PreparedProblem, kty: Array, x: Array, sizes: dict[str, float], interior: bool
+) -> tuple[NDArray[np.intp], Array]:
     """Coordinates whose dual equality is to hold, and by how much v misses it there.
 
     For a free block every coordinate; for a cone (nonnegative, half-infinite boxes) those outside and those in the support,
-    whose multiplier must vanish. Domains that scaling reaches (balls of penalties) are left to it.
+    whose multiplier must vanish. Of the support those count where x is larger than v, each beside its mean size: a point of the interior has
+    entries of x everywhere, of which most are on their way to 0. Domains that scaling reaches (balls of penalties) are left to it.
     """
     index, miss = [], []
     v = -(problem.q + kty)
@@ -202,7 +210,8 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
         if g.f.pair != (None, None):
             face = g.f.face(x[block.slice])
             if face is not None and not face.normals.size:
-                outside[face.free] = True
+                size = np.abs(x[block.slice])
+                outside[face.free] |= (np.abs(vb) * size.sum() <= sizes[block.name] * size)[face.free]
             if g.f.polyhedral and g.f.entrywise:
                 target = np.where(outside, 0.0, target)
         at = np.flatnonzero(outside)
@@ -216,10 +225,8 @@ def _misses(problem: PreparedProblem, kty: Array, x: Array, interior: bool) -> t
 def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
     """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
-    total = float(np.abs(problem.q).sum())
-    for term, y, rows in zip(problem.terms, ys, problem.row_sums, strict=True):
-        total += sum(term.dot(np.abs(y), row) for _, row in rows)
-    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not math.isfinite(problem.conjugates(ys)):
+    total = sum(_sizes(problem, ys).values())
+    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not _within(problem, ys):
         return False
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
@@ -237,12 +244,25 @@ def _correct(
     return move(problem, ys, metrics, wanted, miss, stop)
 
 
-def _largest_needed(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array]:
-    """The size of each entry of y beyond which it would outweigh everything else that makes up K'y + q; inf where it enters nothing."""
+def _within(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
+    """True if y is in the domains of all conjugates, or leaves balls alone, into which scaling leads."""
+    return math.isfinite(problem.conjugates(ys)) or all(
+        _shrinkage(t.f, y) < 1.0 or math.isfinite(t.f.conjugate(y)) for t, y in zip(problem.terms, ys, strict=True)
+    )
+
+
+def _sizes(problem: PreparedProblem, ys: Sequence[Array]) -> dict[str, float]:
+    """The sums of the sizes of the terms of q + K'y, by the name of the block."""
     totals = {b.name: float(np.abs(problem.q[b.slice]).sum()) for b in problem.canonical.blocks}
     for term, y, rows in zip(problem.terms, ys, problem.row_sums, strict=True):
         for b, row in rows:
             totals[b.name] += term.dot(np.abs(y), row)
+    return totals
+
+
+def _largest_needed(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array]:
+    """The size of each entry of y beyond which it would outweigh everything else that makes up K'y + q; inf where it enters nothing."""
+    totals = _sizes(problem, ys)
     found = []
     for y, rows in zip(ys, problem.row_sums, strict=True):
         most = np.zeros(y.size)

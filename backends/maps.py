@@ -10,19 +10,29 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.canon.combined_maps import Scaled
+from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
+from fwdsl.readers.row_blocks import NotInMemory
 from fwdsl.sums import Rows, sum_over
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-FEW = 64
-"""Columns up to which those of maps without stored numbers (slices, differences) are formed densely."""
+FEW = 8
+"""Columns up to which a map is applied to unit vectors, and not written down."""
+
+MOST_WRITTEN = 4_000_000
+"""Numbers up to which a map is written down and kept."""
+
+PRODUCT = 4.0
+"""Numbers of a product with a vector that take as long as a multiplication of a sparse Gram matrix."""
+
+MOSTLY = 0.25
+"""The share of numbers other than zero from which on columns are kept as a dense matrix."""
 
 
 class KernelMatrix(MapOfOne):
@@ -78,6 +88,10 @@ class ByProducts(CountedMap):
     def squared(self) -> LinearMap:
         """Only the norm of the whole is known: each row is taken to have it."""
         return _Evenly(self.inner.absolute())
+
+    def sparse(self) -> csr_array:
+        """None of its entries are known."""
+        raise NotInMemory
 
 
 class _Evenly(NonnegativeMap):
@@ -170,6 +184,10 @@ class MapColumns:
 
     def cross(self, other: MapColumns, w: Array) -> Array:
         """C' diag(w) D for the columns D of another map."""
+        if self.dense is not None and other.dense is not None:
+            C, D = self.dense, other.dense
+            found = sum_over(self.leaves, w.size, lambda at: _cross(C[at], w[at], D[at]))
+            return np.zeros((self.at.size, other.at.size)) if found is None else np.asarray(found)
         if other.at.size > self.at.size:
             return other.cross(self, w).T
         columns = [self.adjoint(w * other.column(c)) for c in range(other.at.size)]
@@ -178,22 +196,69 @@ class MapColumns:
 
 def _gram(C: Array | csr_array, w: Array) -> Array:
     """C' diag(w) C."""
-    if isinstance(C, np.ndarray):
-        return np.asarray(C.T @ (w[:, None] * C))
-    return np.asarray((C.T @ C.multiply(w[:, None])).toarray())
+    return _cross(C, w, C)
+
+
+def _cross(C: Array | csr_array, w: Array, D: Array | csr_array) -> Array:
+    """C' diag(w) D."""
+    weighted = w[:, None] * D if isinstance(D, np.ndarray) else D.multiply(w[:, None]).tocsr()
+    found = C.T @ weighted
+    return np.asarray(found) if isinstance(found, np.ndarray) else np.asarray(found.toarray())
+
+
+def _count(m: LinearMap, products: int) -> None:
+    """Count so many products with a map."""
+    if isinstance(m, CountedMap):
+        m.touched += products * m.nnz
+    elif isinstance(m, KernelMatrix):
+        m.operator.counter.touched += products * m.nnz
+    elif isinstance(m, Compose):
+        _count(m.outer, products)
+        _count(m.inner, products)
+    elif isinstance(m, Add):
+        _count(m.left, products)
+        _count(m.right, products)
+    elif isinstance(m, Joined):
+        for part in m.parts:
+            _count(part, products)
+    elif isinstance(m, Scaled):
+        _count(m.inner, products)
+
+
+def written(m: LinearMap) -> csr_array | None:
+    """K with its entries written down; None where these are many, or cannot be read."""
+    if m.entries > MOST_WRITTEN:
+        return None
+    try:
+        return m.sparse()
+    except NotInMemory:
+        return None
 
 
 def columns_of(
-    m: LinearMap, block: Block, free: NDArray[np.intp], look: Callable[[], None], leaves: tuple[Rows, ...]
+    m: LinearMap,
+    block: Block,
+    free: NDArray[np.intp],
+    look: Callable[[], None],
+    leaves: tuple[Rows, ...],
+    known: Callable[[LinearMap], csr_array | None] = written,
 ) -> MapColumns:
-    """The columns of a block's map for its coordinates among `free`, sums over its rows taken over `leaves`; `look` may stop their making."""
+    """The columns of a block's map for its coordinates among `free`, sums over its rows taken over `leaves`.
+
+    `known` tells the map written down, where it is; `look` may stop the making of columns by products.
+    """
     at = np.flatnonzero((free >= block.start) & (free < block.stop))
     local = free[at] - block.start
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
     if isinstance(inner, KernelMatrix) and not inner.transposed:
         return MapColumns(at, local, factor, inner.operator, None, leaves)
-    if m.nnz == 0 and at.size > FEW:
-        return MapColumns(at, local, 1.0, None, m.sparse()[:, local], leaves)
+    whole = known(m) if at.size > FEW else None
+    if whole is not None:
+        C = whole if local.size == whole.shape[1] else whole[:, local]
+        # the Gram matrix, which they are for, multiplies each number by those of its row
+        each = np.diff(C.indptr).astype(np.float64)
+        _count(m, round(PRODUCT * float(each @ each) / max(1.0, float(each.sum()))))
+        return MapColumns(at, local, 1.0, None, C.toarray() if C.nnz > MOSTLY * m.rows * at.size else C, leaves)
     dense = np.empty((m.rows, at.size))
     unit = np.zeros(m.columns)
     for c, j in enumerate(local):

@@ -18,7 +18,7 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns
+from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns, written
 from fwdsl.backends.row_vectors import Evaluator
 from fwdsl.backends.table import NUMBA, in_use
 from fwdsl.bind.data_operator import DataOperator
@@ -230,7 +230,7 @@ class PreparedProblem:
                     out = whole if out is None else np.add(out, whole, out=out)
                     continue
                 w = np.asarray(w)
-            pieces = [columns_of(m, b, free, self.look, term.map.leaves) for b, m in term.map.parts]
+            pieces = [columns_of(m, b, free, self.look, term.map.leaves, self._written) for b, m in term.map.parts]
             if len(pieces) == 1 and pieces[0].at.size == free.size:
                 # all coordinates in their order: the sum needs no places
                 own = pieces[0].gram(w, single)
@@ -252,10 +252,21 @@ class PreparedProblem:
             out = np.zeros((at.size, free.size))
             for block, m in term.map.parts:
                 if at.size:
-                    piece = columns_of(m, block, free, self.look, term.map.leaves)
+                    piece = columns_of(m, block, free, self.look, term.map.leaves, self._written)
                     out[:, piece.at] += piece.rows(at)
             found.append(out)
         return np.concatenate(found)
+
+    def _written(self, m: LinearMap) -> csr_array | None:
+        """A map of the terms written down, once; None where that is too much."""
+        if id(m) not in self._maps:
+            self._maps[id(m)] = written(m)
+        return self._maps[id(m)]
+
+    @cached_property
+    def _maps(self) -> dict[int, csr_array | None]:
+        """Maps of the terms written down, by their identity."""
+        return {}
 
     @cached_property
     def row_sums(self) -> list[list[tuple[Block, Array]]]:

@@ -315,7 +315,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         now = self.state
         failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
-        if now.steps and not (self._is_near() or failure or leaves):
+        known = now.steps or self.start is None  # a given point is worth the measures of a candidate
+        if known and not (self._is_near() or failure or leaves):
             rough = self._roughly()
             if rough.objective - rough.bound > ROUGH * abs(rough.objective):
                 return rough

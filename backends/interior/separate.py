@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, vstack
+from scipy.sparse import csr_array, diags_array, hstack, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
@@ -92,7 +92,7 @@ class Separate:
 
     K: Any
     groups: tuple[Group, ...]
-    kept: Index  # the unknowns that are no entry's own; those of K come first
+    kept: Index  # the unknowns that are no entry's own; those that K is of come first
     others: Index  # the rows that are no entry's
     rest: csr_array  # A of these rows and the kept unknowns
     K_t: Any
@@ -111,7 +111,7 @@ class Separate:
         column = np.full(max(p.extra + p.form.extra for p in program.parts), -1)
         column[unknowns] = np.arange(unknowns.size)
         kept, others = np.ones(d.size, dtype=bool), np.ones(e.size, dtype=bool)
-        maps, groups, first = [], [], 0
+        maps, groups, first, beside, seen = [], [], 0, [], columns
         for part in program.parts:
             found = _groups(part.form)
             for g in found:
@@ -121,23 +121,33 @@ class Separate:
                 groups.append(Group(_short(rows), _short(own), _short(first + g.z), of_z, of_own, g.partners))
                 kept[own], others[rows] = False, False
             if found:
-                maps.append(part.K if columns == part.K.shape[1] else part.K[:, of_x])
+                own_map = part.K if columns == part.K.shape[1] else part.K[:, of_x]
+                shared, along = _beside(part.form)
+                if shared.size:
+                    own_map = csr_array(hstack([own_map, csr_array((part.form.size, seen - columns)), along]))
+                    beside.append(column[part.extra + shared])
+                    seen += shared.size
+                maps.append(own_map)
                 first += part.form.size
-        K: Any = vstack([csr_array((0, columns)), *maps], format="csr") @ diags_array(d[:columns])
+        maps = [csr_array((m.data, m.indices, m.indptr), (m.shape[0], seen)) for m in maps]
+        of_K_columns = np.concatenate([np.arange(columns), *beside])
+        kept[of_K_columns] = False
+        order = np.concatenate([of_K_columns, np.flatnonzero(kept)])
+        K: Any = vstack([csr_array((0, seen)), *maps], format="csr") @ diags_array(d[of_K_columns])
         if K.nnz > DENSE_SHARE * K.shape[0] * K.shape[1]:
             K = K.toarray()
-        rest = A[np.flatnonzero(others)][:, np.flatnonzero(kept)].tocsr()
+        rest = A[np.flatnonzero(others)][:, order].tocsr()
         K_t = K.T if isinstance(K, np.ndarray) else K.T.tocsr()
         # for products
         of_K, of_K_t = (K, K_t) if isinstance(K, np.ndarray) else (Rows(K), Rows(K_t))
-        at = np.flatnonzero(kept), np.flatnonzero(others)
-        return Separate(K, tuple(groups), *at, rest, K_t, of_K, of_K_t, Rows(rest))
+        return Separate(K, tuple(groups), order, np.flatnonzero(others), rest, K_t, of_K, of_K_t, Rows(rest))
 
     def products(self, weights: Array, rest: Rows, v: Array, u: Array) -> tuple[Array, Array]:
         """W^-T A v and A'W^-1 u, where W^-T has these weights in the rows of the entries, and `rest` are the other rows of W^-T A."""
         columns = self.K.shape[1]
         along, across = np.empty(weights.size), np.empty(v.size)
-        t, back, kept = self.of_K @ v[:columns], np.zeros(self.K.shape[0]), v[self.kept]
+        kept, back = v[self.kept], np.zeros(self.K.shape[0])
+        t = self.of_K @ kept[:columns]
         for g in self.groups:
             kernel(entries_products)(g.rows, g.own, g.of_z, g.of_own, g.z, weights, t, v, u, along, across, back)
         along[self.others] = rest @ kept
@@ -235,18 +245,18 @@ def _groups(form: Conic) -> list[Group]:
     three[np.concatenate([np.zeros(0, dtype=np.intp), *_of_three(form)])] = True
     factor: Array = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size).astype(float)
     rank_of_row, rank = _ranks(of_row), _ranks(label)
-    size = np.stack([np.bincount(of_row, minlength=form.size), np.bincount(label, minlength=form.size)])
+    size = np.stack([np.bincount(of_row, minlength=form.size), np.bincount(label[label >= 0], minlength=form.size)])
     found = []
     for r, q in np.unique(size[:, size[1] > 0], axis=1).T:
         z = np.flatnonzero((size[0] == r) & (size[1] == q))
         index = np.full(form.size, -1)
         index[z] = np.arange(z.size)
         its_rows, its_own = np.zeros((z.size, r), dtype=np.intp), np.zeros((z.size, q), dtype=np.intp)
-        mine, own = index[of_row] >= 0, index[label] >= 0
+        mine, own = index[of_row] >= 0, (label >= 0) & (index[label] >= 0)
         its_rows[index[of_row[mine]], rank_of_row[mine]] = rows[mine]
         its_own[index[label[own]], rank[own]] = np.flatnonzero(own)
         of_own = np.zeros((z.size, r, q))
-        live = index[label[column]] >= 0
+        live = (label[column] >= 0) & (index[label[column]] >= 0)
         of_row_rank = np.zeros(form.offset.size, dtype=np.intp)
         of_row_rank[rows] = rank_of_row
         np.add.at(of_own, (index[label[column[live]]], of_row_rank[row[live]], rank[column[live]]), value[live])
@@ -256,6 +266,26 @@ def _groups(form: Conic) -> list[Group]:
             partners = first[:, :, None] + np.where(three[its_rows], 1, 0)[:, :, None] * np.arange(3)
         found.append(Group(its_rows, its_own, z, factor[its_rows], of_own, partners))
     return found
+
+
+def _beside(form: Conic) -> tuple[Index, csr_array]:
+    """The unknowns of no entry that stand beside entries with unknowns of their own, and their numbers s beside each entry.
+
+    A row's number of such an unknown is that of z_i times s.
+    """
+    row, column, value = form.of_u
+    entry = np.full(form.offset.size, -1)
+    heads = form.heads
+    np.maximum.at(entry, heads[row], form.owner[column])
+    entry = entry[heads]
+    at = np.flatnonzero((form.owner[column] < 0) & (entry[row] >= 0))
+    factor = np.bincount(form.of_z.row, weights=form.of_z.value, minlength=form.offset.size)
+    # the rows of an entry agree, so one of them tells
+    _, first = np.unique(entry[row[at]] * form.extra + column[at], return_index=True)
+    at = at[first]
+    shared, place = np.unique(column[at], return_inverse=True)
+    along = csr_array((value[at] / factor[row[at]], (entry[row[at]], place)), (form.size, shared.size))
+    return shared, along
 
 
 def _of_three(form: Conic) -> Iterator[Index]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,13 @@ FILLS = 8.0
 """Products of rows of data for each unknown from which on the factor of a sparse system is taken to fill up: random patterns do, bands do not."""
 
 NEIGHBOURS = 8
-"""The distance of the unknowns of a row up to which they are neighbours, and its entries at most."""
+"""Rows of a cone up to which its scaling is priced as sparse."""
+
+WIDEST = 64
+"""The distance of the unknowns of a row up to which the factor is a band."""
+
+BAND, BAND_OF_EQUATIONS = 1e-9, 2e-9
+"""Seconds of a number of a band and each of its diagonals below the main one, of a definite matrix and of one with equations."""
 
 DENSE_SHARE = 0.25
 """The share of entries of A or K from which on it is kept as a dense matrix."""
@@ -83,23 +90,28 @@ def size_of(form: Canonical) -> Size:
             0.0,
             24.0 * (unknowns + rows) ** 2,
         )
-    products, squares, dense = 0.0, 0.0, 0.0
+    products = squares = dense = of_equations = filling = 0.0
     for term, conic in zip(form.terms, known, strict=False):
+        own, of_zeros = _products(term), all(cone.kind == "zero" for cone in conic.cones)
+        # differences and slices hardly fill a factor up
+        filling += own if any(m.nnz for _, m in term.map.parts) else 0.0
         # those of quadratic losses are in P, which is formed once
         if np.any(conic.curvature):
-            squares += _products(term)
-        elif 0 < equations**2 <= FILLS * unknowns and all(cone.kind == "zero" for cone in conic.cones):
+            squares += own
+        elif 0 < equations**2 <= FILLS * unknowns and of_zeros:
             # a few equations are a border of the matrix, however long they are
-            products += float(equations * sum(_entries(block, m) for block, m in term.map.parts))
+            border = float(equations * sum(m.entries for _, m in term.map.parts))
+            products, filling = products + border, filling + border - own
         else:
-            products += _products(term)
-            dense += _products(term) if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0
+            products, of_equations = products + own, of_equations + (own if of_zeros else 0.0)
+            dense += own if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0
     once = DENSE_PRODUCT * squares
     # rows of the forms themselves, such as the sums of simplices
-    products += sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
+    others = sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
     full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
-    products += sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
+    others += sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
+    products, filling = products + others, filling + others
     order = unknowns + equations
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
     seconds += OF_A_NUMBER * order**2
@@ -110,10 +122,17 @@ def size_of(form: Canonical) -> Size:
         seconds = min(seconds, complement)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
-        fills = products + squares > FILLS * unknowns and not _is_chain(form)
-        seconds = CALLS if equations else 0.1 * CALLS
-        seconds += 5e-8 * entries + (1e-10 * float(unknowns) ** 3 if fills else 5e-8 * (products + squares))
-        memory = 1000.0 * entries + (8.0 * float(unknowns) ** 2 if fills else 16.0 * (products + squares))
+        fills = filling > FILLS * unknowns
+        width = _width(form) if fills else 0
+        seconds, memory = CALLS if equations else 0.1 * CALLS, 1000.0 * entries
+        if fills and width > WIDEST:
+            seconds, memory = seconds + 1e-10 * float(unknowns) ** 3, memory + 8.0 * float(unknowns) ** 2
+        else:
+            band = order * (width + 1.0)
+            formed = products - of_equations + squares
+            seconds += 5e-8 * formed + (BAND_OF_EQUATIONS if equations else BAND) * band * width
+            memory += 16.0 * (formed + of_equations) + 8.0 * band
+        seconds += 5e-8 * entries
         # a small matrix, or one that fills up, is sooner factored with its zeros, where it is not too large
         if seconds < found.seconds or order > LARGEST:
             found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
@@ -137,17 +156,18 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
     """The rows that see more than one unknown and the equations, where all else sees one unknown each; None where it does not."""
     long = 0
     bound = np.zeros(form.size, dtype=bool)
-    in_cones = {b.name for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_matrix(conic)}
+    of_blocks = zip(form.blocks, known[len(form.terms) :], strict=True)
+    of_matrices = {b.start for b, conic in of_blocks if _is_matrix(conic) or _fills_matrix(b, conic)}
     places = [None] * len(form.terms) + [b.start for b in form.blocks]
     maps = [*form.terms, *([None] * len(form.blocks))]
     for term, start, conic in zip(maps, places, known, strict=True):
-        if start is not None and _is_matrix(conic):
+        if start is not None and start in of_matrices:
             bound[start : start + conic.size] = True
             continue
-        alone = term is None or sum(_entries(block, m) for block, m in term.map.parts) <= term.map.rows
+        alone = term is None or sum(m.entries for _, m in term.map.parts) <= term.map.rows
         if conic.extra or (np.any(conic.curvature) and not alone):
             return None
-        free = term is None or not any(block.name in in_cones for block, _ in term.map.parts)
+        free = term is None or not any(block.start in of_matrices for block, _ in term.map.parts)
         single = free & alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
         for cone in conic.cones:
@@ -167,24 +187,56 @@ def _is_matrix(conic: Conic) -> bool:
     return not conic.extra and any(cone.kind == "semidefinite" for cone in conic.cones)
 
 
-def _is_chain(form: Canonical) -> bool:
-    """True if each row meets neighbours alone, as differences of a signal do: the factor is a narrow band."""
+def _fills_matrix(block: Block, conic: Conic) -> bool:
+    """True if the unknowns of a variable and those of its form are each one entry of a cone of matrices, which sees nothing else."""
+    if block.symmetric or not conic.cones or any(cone.kind != "semidefinite" for cone in conic.cones):
+        return False
+    rows, columns = conic.offset.size, conic.size + conic.extra
+    seen = np.concatenate([conic.of_z.column, conic.size + conic.of_u.column])
+    row = np.concatenate([conic.of_z.row, conic.of_u.row])
+    once = row.size == rows == columns and np.unique(row).size == rows and np.unique(seen).size == columns
+    return once and np.ptp(np.broadcast_to(conic.curvature, (conic.size,))) == 0.0
+
+
+def _width(form: Canonical) -> int:
+    """The largest distance of two unknowns that a row sees, more than `WIDEST` where it may be larger.
+
+    Each variable's entries are spread evenly among all others: states and inputs over time lie side by side.
+    """
+    widest = 0.0
     for term in form.terms:
+        lowest, highest = np.full(term.map.rows, np.inf), np.full(term.map.rows, -np.inf)
         for block, m in term.map.parts:
-            if _entries(block, m) > NEIGHBOURS * m.rows:
-                return False
+            spread = form.size / max(1, block.size)
+            if m.entries > WIDEST * m.rows or spread * _reach_of_some(m) > WIDEST:
+                return WIDEST + 1
             A = m.sparse()
-            first = A.indptr[:-1][np.diff(A.indptr) > 0]
+            live = np.diff(A.indptr) > 0
+            first = A.indptr[:-1][live]
             if first.size:
-                ends = np.minimum.reduceat(A.indices, first), np.maximum.reduceat(A.indices, first)
-                if int(np.max(ends[1] - ends[0])) > NEIGHBOURS:
-                    return False
-    return True
+                lowest[live] = np.minimum(lowest[live], spread * np.minimum.reduceat(A.indices, first))
+                highest[live] = np.maximum(highest[live], spread * np.maximum.reduceat(A.indices, first))
+        seen = np.isfinite(lowest)
+        widest = max(widest, float((highest - lowest)[seen].max(initial=0.0)))
+        if widest > WIDEST:
+            return WIDEST + 1
+    return math.ceil(widest)
+
+
+def _reach_of_some(m: LinearMap) -> int:
+    """The largest distance of two entries that the first, the middle or the last row sees: most maps whose rows reach far are told by these."""
+    reach = 0
+    for row in {0, m.rows // 2, m.rows - 1} if m.rows else ():
+        unit = np.zeros(m.rows)
+        unit[row] = 1.0
+        seen = np.flatnonzero(m.adjoint(unit))
+        reach = max(reach, int(seen[-1] - seen[0]) if seen.size else 0)
+    return reach
 
 
 def _products(term: SumTerm) -> float:
     """The squared lengths of the rows of a term's map, all rows taken to be alike."""
-    across = sum(_entries(block, m) for block, m in term.map.parts)
+    across = sum(m.entries for _, m in term.map.parts)
     return float(across) ** 2 / max(1, term.map.rows)
 
 
@@ -194,8 +246,3 @@ def _free_entries(block: Block) -> int:
         return block.size
     n = block.shape[-1]
     return block.size // (n * n) * (n * (n + 1) // 2)
-
-
-def _entries(block: Block, m: LinearMap) -> int:
-    """The entries of a map as a matrix; of a matrix variable each column has rows of its own."""
-    return m.nnz * (block.shape[-1] if len(block.shape) > 1 else 1)

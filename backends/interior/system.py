@@ -98,7 +98,10 @@ class Systems:
         # where cones have matrices, products with them fill A up
         few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
         self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
-        self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind == "condensed" else None
+        self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind in ("condensed", "sparse") else None
+        largest = max((k.rows for k in batches if k.kind == "semidefinite"), default=0)
+        if kind == "sparse" and self.matrices is not None and self.matrices.few.size > largest:
+            self.matrices = None  # the blocks of many cones may cost less than what connects them
         self.parts = self._parts(A, P, batches) if kind == "condensed" else ()
         self.thin = self.thin or bool(self.parts)
         self.A: Any = A if self.sparse or self.thin else A.toarray()

@@ -235,6 +235,10 @@ class VectorFunction(ABC):
         norm, on = self.pair
         return self if norm is None and on is not None else None
 
+    def ends_within(self, x: Array, distance: float) -> bool:
+        """True if the value may be infinite within this distance of x, at the end of an open domain."""
+        return False
+
     def entries(self) -> EntrySum | None:
         """The same as a sum over entries, of sizes, squares and bounds; None where it is no such sum."""
         return None

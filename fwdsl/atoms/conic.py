@@ -100,7 +100,10 @@ class Conic:
     offset: Array = field(default_factory=lambda: np.zeros(0))  # h
     cones: tuple[Cone, ...] = ()
     owner: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    """The entry of z of each unknown u, where the rows of u see no other entry, and no unknown of another one; -1 where they do, empty: all do."""
+    """The entry of z of each unknown u, where the rows of u see no other entry, and no unknown of another one; -1 where they do, empty: all do.
+
+    They may see unknowns of no entry, which then stand beside z_i: rows a (z_i + <s_i, t>) + C u_i + h with one s_i for all rows of an entry.
+    """
 
     def __add__(self, other: Conic) -> Conic:
         """The sum of two functions of the same z."""
@@ -122,8 +125,8 @@ class Conic:
 
     @property
     def owned(self) -> int:
-        """The number of unknowns that belong to each entry of z; 0 where not all of them belong to one."""
-        return self.extra if self.owner.size and self.owner.min() >= 0 else 0
+        """The number of unknowns that belong to an entry of z."""
+        return int(np.count_nonzero(self.owner >= 0))
 
     @property
     def heads(self) -> Index:
@@ -280,6 +283,7 @@ def sum_largest_form(size: int, c: float, k: int) -> Conic:
         of_u=joined([above[1], above[2], entries(size + at, 1 + at, 1.0)]),
         offset=np.zeros(2 * size),
         cones=(Cone("nonnegative", 2 * size),),
+        owner=np.concatenate([[-1], at]),
     )
 
 

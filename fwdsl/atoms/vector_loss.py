@@ -202,6 +202,17 @@ class VectorLossFunction:
         """The conic form of the weighted sum; None where the loss has none."""
         return None if self.loss.conic is None else self.loss.conic(self.y, self.w, self.k)
 
+    def growth(self, d: Array) -> tuple[float, float]:
+        """The slope of the sum far out along d, the support function of the domain of its conjugate, and the size of its terms.
+
+        Of a row it is max_l d_l - d_y, or where the domain is a box the sum of max(0, d_l - d_y) over l.
+        """
+        rows = d.reshape(self.shape)
+        over = rows - rows[np.arange(self.y.size), self.y][:, None]
+        of_rows = np.maximum(over, 0.0).sum(axis=1) if self.loss.boxed_dual else over.max(axis=1, initial=0.0)
+        sizes = np.abs(rows).max(axis=1, initial=0.0) * (2.0 * (self.k if self.loss.boxed_dual else 1))
+        return float(self.w @ of_rows), float(self.w @ sizes)
+
     def infimum(self, leaves: tuple[Rows, ...] | None = None) -> float:
         """The sum of the infima, over these leaves."""
         return self._sum(lambda at: (self.w[at] * self.loss.infimum_naive(self.y[at], self.k)).sum(), leaves)

@@ -81,6 +81,12 @@ class Compose(LinearMap):
     def nnz(self) -> int:
         return self.outer.nnz + self.inner.nnz
 
+    @property
+    def entries(self) -> int:
+        """Those of K times those of a row of L."""
+        of_a_row = self.inner.entries / max(1, self.inner.rows)
+        return min(int(self.outer.entries * of_a_row), self.rows * self.columns)
+
     def apply(self, x: Array) -> Array:
         return self.outer.apply(self.inner.apply(x))
 
@@ -133,6 +139,10 @@ class Add(LinearMap):
     def nnz(self) -> int:
         return self.left.nnz + self.right.nnz
 
+    @property
+    def entries(self) -> int:
+        return self.left.entries + self.right.entries
+
     def apply(self, x: Array) -> Array:
         return self.left.apply(x) + self.right.apply(x)
 
@@ -182,6 +192,10 @@ class Adjoint(LinearMap):
     def nnz(self) -> int:
         return self.inner.nnz
 
+    @property
+    def entries(self) -> int:
+        return self.inner.entries
+
     def apply(self, x: Array) -> Array:
         return self.inner.adjoint(x)
 
@@ -221,6 +235,10 @@ class Joined(LinearMap):
     @property
     def nnz(self) -> int:
         return sum(part.nnz for part in self.parts)
+
+    @property
+    def entries(self) -> int:
+        return sum(part.entries for part in self.parts)
 
     def apply(self, x: Array) -> Array:
         out = np.zeros(self.size)

@@ -123,6 +123,11 @@ class LinearMap(ABC):
         """The products that a stored number has in one application: the columns, or rows, of a matrix variable."""
         return 1
 
+    @property
+    def entries(self) -> int:
+        """About how many entries it has, written down; of a symmetric matrix an entry and its mirror are one."""
+        return max(self.nnz * self.repeats, self.rows)
+
 
 def largest_leaves(maps: Iterable[LinearMap]) -> tuple[Rows, ...] | None:
     """The leaves of the map with the most stored numbers of those that have leaves: one sum over rows has one tree."""
@@ -151,6 +156,10 @@ class MapOfOne(LinearMap):
         return self.inner.nnz
 
     @property
+    def entries(self) -> int:
+        return self.inner.entries
+
+    @property
     def leaves(self) -> tuple[Rows, ...] | None:
         return self.inner.leaves
 
@@ -159,6 +168,9 @@ class MapOfOne(LinearMap):
 
     def squared(self) -> LinearMap:
         return self.inner.squared()
+
+    def sparse(self) -> csr_array:
+        return self.inner.sparse()
 
     def describe(self, x: str) -> str:
         return self.inner.describe(x)

@@ -334,6 +334,11 @@ class Quad(LinearMap):
     def nnz(self) -> int:
         return stored(self.U)
 
+    @property
+    def entries(self) -> int:
+        """Each number of a row beside all numbers of that row."""
+        return self.nnz**2 // max(1, self.rows)
+
     def apply(self, x: Array) -> Array:
         d = int(self.U.shape[1])
         inner = product(self.U, x.reshape(d, d))

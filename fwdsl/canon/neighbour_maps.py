@@ -34,6 +34,10 @@ class Differences(LinearMap):
         return self.before * (self.n - self.order) * self.after, self.before * self.n * self.after
 
     @property
+    def entries(self) -> int:
+        return (self.order + 1) * self.rows
+
+    @property
     def coefficients(self) -> list[float]:
         """c_0, ..., c_order: (-1)^(order - j) times order over j."""
         k = self.order
@@ -133,6 +137,10 @@ class SumsAlong(NonnegativeMap):
     @property
     def shape(self) -> tuple[int, int]:
         return self.before * self.after, self.before * self.n * self.after
+
+    @property
+    def entries(self) -> int:
+        return self.columns
 
     def apply(self, x: Array) -> Array:
         return np.asarray(x.reshape(self.before, self.n, self.after).sum(axis=1)).reshape(-1)

@@ -11,6 +11,8 @@ from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vectors.common import largest, norm2
 from ..canon.form import Canonical
+from ..canon.maps import Identity
+from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import SumTerm
 from .verified import Point
 
@@ -53,6 +55,8 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         violations.append(missed)
         if not term.is_indicator:
             part = term.value(z)
+            if _ends_in_rounding(term, z, sizes, k):
+                part = math.inf
             left, noise = _left(term, z, part, sums[-1])
             value, size, rounding = value + part, size + abs(part) + left, rounding + noise
     distances = []
@@ -69,6 +73,17 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     return Point(
         value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths, rounding, ends
     )
+
+
+def _ends_in_rounding(term: SumTerm, z: Array, sizes: _Sizes, k: int) -> bool:
+    """True if z is a sum whose rounding hides whether it is in the domain of f_k, at whose open end f_k is infinite: log_det of a singular matrix."""
+    f = term.f
+    if term.is_indicator or not isinstance(f, VectorFunction) or f.set_beneath() is None:
+        return False
+    (_, m), *others = term.map.parts or ((None, None),)
+    if not others and isinstance(m, Identity | Symmetrise) and not term.map.offset.any():
+        return False  # a variable as it is, which is no sum
+    return f.ends_within(z, ROUNDING * norm2(sizes.of(k) + np.abs(term.map.offset)))
 
 
 def _left(term: SumTerm, z: Array, part: float, sums: Array) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
+from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical
@@ -105,8 +106,7 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             outside, growth, size = _term_growth(term.f, z, terms)
             missed = max(missed, outside)
         else:
-            growth = _loss_growth(term, z, terms)
-            size = abs(growth)
+            growth, size = _loss_growth(term, z, terms)
         slope, sizes = slope + growth, sizes + size
         sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
     if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
@@ -194,15 +194,17 @@ def _term_growth(f: VectorFunction, z: Array, sizes: Array) -> tuple[float, floa
     return largest_share(np.abs(z - inside), sizes), growth, max(abs(growth), f.slope * largest(inside))
 
 
-def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> float:
-    """sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*; infinite ends allow no direction but to rounding."""
+def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> tuple[float, float]:
+    """sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*, and its size; infinite ends allow no direction but to rounding."""
     z = np.where(_seems_zero(z, sizes), 0.0, z)
-    if not isinstance(term.f, LossFunction):
-        return math.inf if z.any() else 0.0
+    if isinstance(term.f, VectorLossFunction):
+        return term.f.growth(z)
+    assert isinstance(term.f, LossFunction)
     lo, hi = term.f.dual_bounds()
     end = np.where(z > 0.0, hi, lo)
     moving = z != 0.0
-    return float((end[moving] * z[moving]).sum())
+    found = float((end[moving] * z[moving]).sum())
+    return found, abs(found)
 
 
 def _stands(canonical: Canonical, x: Array, d: Array) -> bool:

@@ -86,7 +86,7 @@ def _is_transpose(a: Expr, b: Expr) -> bool:
     """True if a is the transpose of b by its form."""
     if a.type.array_shape != b.type.array_shape[::-1]:
         return False
-    if a.op == b.op and a.op in ("zeros", "ones"):
+    if a.op == b.op and a.op in _ALIKE:
         return True
     if a.op == b.op == "reshape" and 1 in a.type.array_shape:
         return a.args == b.args
@@ -103,6 +103,9 @@ def _is_transpose(a: Expr, b: Expr) -> bool:
 
 
 _STACKS = ("hstack", "vstack")
+
+_ALIKE = ("zeros", "ones")
+"""Matrices all of whose entries are the same number."""
 
 
 def _blocks(e: Expr) -> list[list[Expr]]:
@@ -148,6 +151,8 @@ def _turned(factor: _Factor) -> _Factor:
     matrix, transposed = factor
     if matrix.op == "outer":
         return _outer_turned(matrix), transposed
+    if matrix.op in _ALIKE:
+        return _alike_turned(matrix), transposed
     return (matrix, False) if matrix.type.is_symmetric else (matrix, not transposed)
 
 
@@ -156,12 +161,19 @@ def _outer_turned(e: Expr) -> Expr:
     return replace(e, args=e.args[::-1], type=shapes.of_shape(e.type.array_shape[::-1]))
 
 
+def _alike_turned(e: Expr) -> Expr:
+    """The transpose of a matrix of one number."""
+    return replace(e, type=shapes.of_shape(e.type.array_shape[::-1]))
+
+
 def _products(e: Expr, transposed: bool) -> Iterator[tuple[float, _Product]]:
     """The products of a sum, each with its number in front. A number that meets every entry is left out, as it is symmetric."""
     if e.type.is_symmetric or not shapes.has_two_axes(e.type):
         yield 1.0, ((), ((e, transposed and not e.type.is_symmetric),))
     elif e.op == "outer":
         yield 1.0, ((), ((_outer_turned(e) if transposed else e, False),))
+    elif e.op in _ALIKE:
+        yield 1.0, ((), ((_alike_turned(e) if transposed else e, False),))
     elif e.op == "transpose":
         yield from _products(e.args[0], not transposed)
     elif e.op == "add":

@@ -10,6 +10,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest
+from fwdsl.certify.point import evaluate_point
 from fwdsl.oracle import solve_oracle
 
 
@@ -106,6 +107,8 @@ SQUARE = (
         "hstack(vstack(P, W), vstack(W.T, S)) + eye(2 * n)",
         "outer(w, ones(m)) + outer(ones(m), w)",
         "x * outer(c, c)",
+        "P - ones(n, n) / n",
+        "A @ ones(n, n) @ A.T + 2 * (W @ ones(n, m) @ V + V.T @ ones(m, n) @ W.T)",
     ],
 )
 def test_symmetry_is_derived(expression: str) -> None:
@@ -199,3 +202,16 @@ def test_the_spectral_norm_of_symmetric_matrices_has_a_smaller_conic_form() -> N
     size = float(np.abs(np.linalg.eigvalsh(A)).max())
     assert abs(least(size)) < 1e-12 and least(1.01 * size) > 0.0 > least(0.99 * size)
     assert np.allclose(form.extra_slope, 0.5)
+
+
+@pytest.mark.parametrize("objective", ["maximize log_det(A @ diag(w) @ A.T)", "minimize tr_inv(A @ diag(w) @ A.T)"])
+def test_a_matrix_that_is_singular_but_for_rounding_has_no_finite_value(objective: str) -> None:
+    """Its least eigenvalue is what cancellation left; a matrix that is small itself has a value."""
+    A = np.random.default_rng(0).standard_normal((4, 6))
+    text = f"data A: matrix[n, m]\nvar w: vector[m] in simplex(1)\n{objective}\n"
+    w = np.full(6, 1.0 / 6.0)
+    for rows, unit, finite in ((A, 1.0, True), (A, 1e-9, True), (np.vstack([A, A[0] - A[1] / 3.0]), 1.0, False)):
+        problem = fw.parse(text).bind(A=unit * rows)
+        assert np.isfinite(evaluate_point(problem.canonical, w).value) == finite
+        solution = problem.solve(method="interior", max_iter=60, threads=1)
+        assert (solution.status == "optimal") == finite

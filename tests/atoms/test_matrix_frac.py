@@ -96,3 +96,26 @@ def test_the_inequality_of_schur_has_the_same_answer() -> None:
     found = [fw.parse(text).bind(C=A.T @ A, b=b).solve() for text in (plain, blocks)]
     assert [s.status for s in found] == ["optimal", "optimal"]
     assert found[0].objective == pytest.approx(found[1].objective, rel=1e-5)
+
+
+@pytest.mark.parametrize("constraint", ["trace(P) == -1", "sum(P) <= -1", "P + eye(n) in psd, trace(P) <= -0.5"])
+def test_no_matrix_in_its_domain_is_proved(constraint: str) -> None:
+    text = f"data b: vector[n]\nvar P: symmetric[n]\nminimize matrix_frac(b, P) + trace(P)\nsubject to {constraint}\n"
+    found = fw.parse(text).bind(b=np.ones(3)).solve()
+    assert found.status == "infeasible" and "the domain of `matrix_frac(b, P)`" in found.reason
+
+
+def test_its_domain_is_a_cone_and_its_support_function_that_of_the_polar_one() -> None:
+    rng = np.random.default_rng(5)
+    g = build(("matrix_frac", 0.7), None, N * N + N)
+    on = g.set_beneath()
+    assert on is not None
+    for _ in range(20):
+        v = rng.normal(size=N * N + N)
+        inside, polar = on.prox(v, 1.0), on.dual_project(v)
+        assert on.violation(inside) <= 1e-14 and on.conjugate(polar) == 0.0
+        assert polar @ inside <= 1e-12
+        # Moreau: what the projection leaves of a symmetric P is in the polar cone
+        part = np.concatenate([(0.5 * (v[: N * N].reshape(N, N) + v[: N * N].reshape(N, N).T)).reshape(-1), v[N * N :]])
+        np.testing.assert_allclose(on.prox(part, 1.0) + on.dual_project(part), part, atol=1e-13)
+        assert np.isinf(on.conjugate(polar + 0.1))

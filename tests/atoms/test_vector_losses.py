@@ -243,3 +243,15 @@ def test_a_loss_that_lacks_a_part_fails_at_import() -> None:
     for part in ("tangent", "prox", "conjugate_naive", "smoothness", "into_domain_naive"):
         with pytest.raises(TypeError, match=f"Incomplete lacks .*{part}"):
             type("Incomplete", (VectorLoss,), {k: v for k, v in complete.items() if k != part})
+
+
+@each
+def test_the_growth_is_the_slope_far_out(name: str) -> None:
+    """(f(t d) - f(0)) / t rises to it with t, and no point of the domain of the conjugate has a larger product."""
+    _, f, d = sample(name)
+    growth, size = f.growth(d.reshape(-1))
+    slopes = [(f.value(t * d.reshape(-1)) - f.value(np.zeros(f.size))) / t for t in (1.0, 1e3, 1e6)]
+    assert slopes[0] <= slopes[1] + 1e-12 * size and slopes[1] <= growth + 1e-12 * size
+    assert slopes[-1] == pytest.approx(growth, rel=1e-5)
+    for seed in range(5):
+        assert float(inside(f, seed) @ d.reshape(-1)) <= growth + 1e-12 * size

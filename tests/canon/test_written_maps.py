@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from fwdsl.backends.pdhg.entries import entries
-from fwdsl.canon.combined_maps import Joined
+from fwdsl.canon.combined_maps import Add, Adjoint, Joined, Scaled, compose
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.maps import Diagonal, LinearMap, Select
 from fwdsl.canon.matrix_maps import Gathered, LeftMultiply, Quad, RightMultiply, Symmetrise, Tile, product
 from fwdsl.canon.neighbour_maps import Convolution, Cumulative, Differences, SumsAlong
 
@@ -47,6 +47,23 @@ def test_a_map_written_down_has_the_same_products(name: str) -> None:
     x, y = RNG.standard_normal(m.columns), RNG.standard_normal(m.rows)
     np.testing.assert_allclose(written @ x, m.apply(x), atol=1e-11)
     np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-11)
+
+
+COMBINED = {
+    "right of some rows": compose(RightMultiply(B, 3), Select(0, 9, 12)),
+    "weighted differences": compose(Diagonal(RNG.standard_normal(6)), Differences(7)),
+    "a sum": Add(Adjoint(Select(0, 4, 8)), Adjoint(Select(2, 6, 8))),
+    "scaled": Scaled(RightMultiply(B, 4), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", [*MAPS, *COMBINED])
+def test_the_entries_of_a_map_are_known_before_they_are_written(name: str) -> None:
+    """But for those of a sparse matrix squared, whose rows have their mean length, and of symmetric matrices, counted once."""
+    m = (MAPS | COMBINED)[name]
+    written = m.sparse()
+    assert written.nnz <= 2 * m.entries
+    assert m.entries <= max(m.rows, 1.1 * written.nnz)
 
 
 @pytest.mark.parametrize("name", MAPS)

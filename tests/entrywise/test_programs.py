@@ -136,6 +136,9 @@ def test_a_number_needs_no_sum() -> None:
     [
         ("minimize -sum(log(x))", "unbounded"),
         ("maximize sum(sqrt(R @ x))\nsubject to x >= 0", "unbounded"),
+        ("minimize log_sum_exp(R @ x)", "unbounded"),
+        ("minimize log_sum_exp(R @ x) - 0.1 * x[0]\nsubject to x <= 3", "unbounded"),
+        ("minimize log_sum_exp(R @ x)\nsubject to sum(x) == 1", "optimal"),
         ("maximize sum(log(R @ x)) - exp(x[0])\nsubject to x >= 0", "unbounded"),
         ("minimize -sum(log(x))\nsubject to sum(x) <= -1", "infeasible"),
         ("minimize sum(inv_pos(x - 5))\nsubject to x in box(0, 2)", "infeasible"),

@@ -145,6 +145,7 @@ def test_losses_of_rows(loss: type[VectorLoss]) -> None:
 
 @pytest.mark.parametrize("program", corpus()[::5], ids=lambda p: p.name)
 def test_unknowns_with_an_owner_see_no_other_entry(program) -> None:  # type: ignore[no-untyped-def]
+    """And unknowns without one stand beside the entry, by one number in all of its rows."""
     for form in fw.parse(program.text).bind(**program.data).canonical.dense.conics:
         if form is None or not form.owned:
             continue
@@ -152,7 +153,14 @@ def test_unknowns_with_an_owner_see_no_other_entry(program) -> None:  # type: ig
         touched[form.of_u.row] = form.owner[form.of_u.column]
         np.maximum.at(touched, form.heads[form.of_u.row], form.owner[form.of_u.column])
         touched = touched[form.heads]
-        assert np.array_equal(touched[form.of_u.row], form.owner[form.of_u.column])
+        theirs = form.owner[form.of_u.column] >= 0
+        assert np.array_equal(touched[form.of_u.row][theirs], form.owner[form.of_u.column][theirs])
+        F, G = np.zeros(form.offset.size), np.zeros((form.offset.size, form.extra))
+        np.add.at(F, form.of_z.row, form.of_z.value)
+        np.add.at(G, (form.of_u.row, form.of_u.column), form.of_u.value)
+        for i in np.unique(touched[touched >= 0]):
+            rows, shared = touched == i, G[touched == i][:, form.owner < 0]
+            assert np.linalg.matrix_rank(np.column_stack([F[rows], shared])) <= max(1, np.any(F[rows]))
         seen = touched[form.of_z.row] >= 0
         assert np.array_equal(touched[form.of_z.row][seen], form.of_z.column[seen])
         kinds = np.concatenate([[cone.kind] * cone.rows for cone in form.cones])

@@ -17,6 +17,7 @@ from tests.runs import stepped
 TEXTS = {
     "a diagonal": "var X: psd[n], t: vector[n] in box(0, 1)\nminimize trace(C @ X) + sum_squares(t)\nsubject to diag(X) - 2 * t <= 1, sum(X) == 2\n",
     "a sum of squares": "var X: psd[n]\nminimize sum_squares(X - C)\nsubject to diag(X) == 1, X[0, 1] <= 0.2\n",
+    "a trace norm": "var X: matrix[n, n]\nminimize norm_nuc(X)\nsubject to diag(X) == 1, X[0, 1] - X[1, 0] >= 1\n",
     "two matrices": "var X: psd[n], Y: psd[n]\nminimize trace(C @ X) + trace(Y)\nsubject to diag(X) == 1, diag(X) + diag(Y) >= 3\n",
 }
 
@@ -61,6 +62,37 @@ def test_the_largest_cut_is_solved_by_it() -> None:
     expected = cp.Problem(cp.Maximize(cp.trace(C @ X)), [cp.diag(X) == 1]).solve(solver=cp.CLARABEL)
     assert found.status == "optimal"
     assert found.objective == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_matrix_of_least_trace_norm_is_planned_by_its_few_rows() -> None:
+    """The unknowns of the norm are entries of its cone too."""
+    draw = np.random.default_rng(3)
+    seen = (draw.random((14, 11)) < 0.5).astype(float)
+    M = draw.standard_normal((14, 2)) @ draw.standard_normal((2, 11))
+    text = "data M: matrix[n, m], seen: matrix[n, m]\nvar X: matrix[n, m]\nminimize norm_nuc(X)\nsubject to seen * X == seen * M\n"
+    problem = fw.parse(text).bind(M=M, seen=seen)
+    found = size_of(problem.canonical)
+    assert found.kind == "condensed"
+    # beside a bound on all unknowns, which are then seen twice
+    twice = fw.parse(text.rstrip() + ", X <= 1e3, X >= -1e3\n").bind(M=M, seen=seen)
+    assert found.seconds < 0.3 * size_of(twice.canonical).seconds
+    by_interior, by_pdhg = (problem.solve(method=method, tol=1e-7) for method in ("interior", "pdhg"))
+    assert by_interior.status == by_pdhg.status == "optimal"
+    assert by_interior.objective == pytest.approx(by_pdhg.objective, rel=1e-6)
+
+
+def test_a_sparse_system_with_a_large_cone_has_a_complement() -> None:
+    """Lovasz's theta: as many equations as edges."""
+    n = 15
+    G = np.random.default_rng(1).random((n, n)) < 0.2
+    edges = np.triu(G, 1).astype(float) + np.triu(G, 1).T
+    text = (
+        "data edges: symmetric[n]\nvar X: psd[n]\nmaximize sum(X)\nsubject to trace(X) == 1, edges * X == zeros(n, n)\n"
+    )
+    run = stepped(fw.parse(text).bind(edges=edges), "interior", 2)
+    assert isinstance(run, InteriorRun)
+    assert run.kind == "sparse" and run.systems.matrices is not None
+    assert run.systems.matrices.few.size < n * (n + 1) // 2
 
 
 def test_other_systems_are_left_alone() -> None:

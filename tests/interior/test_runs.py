@@ -68,6 +68,8 @@ SEPARATE = {
     "two losses, equations": "mean(absolute(A @ x, b)) + mean(squared_hinge(A @ x, s)) + 0.01 * norm2(x) + 0 * c",
     "logistic": "mean(logistic(A @ x + c, s)) + 0.02 * norm1(x)",
     "poisson, absolute": "mean(poisson(A @ x, k)) + mean(absolute(A @ x, b)) + 0.5 * norm2(x) + 0 * c",
+    "the largest": "sum_largest(A @ x, 7) + 0.02 * norm1(x) + sum_squares(c)",
+    "the largest of two": "sum_largest(A @ x, 5) + sum_largest(b - A @ x, 4) + mean(absolute(A @ x, b)) + 0.5 * norm2(x) + 0 * c",
     "epsilon": "sum(epsilon_insensitive(A @ x + c, b, eps=0.2)) + 0.1 * norm_inf(x) + 0.05 * sum_squares(x)",
 }
 

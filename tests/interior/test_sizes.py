@@ -60,3 +60,24 @@ def test_a_few_rows_over_many_unknowns_are_counted_as_few() -> None:
     )
     # without bounds something else than a diagonal is left
     assert size_of(free.canonical.dense).seconds > 2.0 * size_of(found[500]).seconds
+
+
+def test_programs_over_time_have_a_band() -> None:
+    """However many entries their rows have, as long as these are of neighbours in time."""
+    flows = "var P: matrix[T, k] in nonnegative\nminimize sum(P @ price)\nsubject to P @ ones(k) >= demand, P <= 3, norm_inf(diff(P, axis=0)) <= 1\n"
+    T, k = 60, 12
+    data = {"price": np.arange(1.0, k + 1.0), "demand": np.full(T, 9.0)}
+    found = size_of(fw.parse("data price: vector[k], demand: vector[T]\n" + flows).bind(**data).canonical)
+    assert found.kind == "sparse" and found.seconds < 2e-3
+    # a row that sees all times at once ends that
+    whole = fw.parse("data price: vector[k], demand: vector[T], W: matrix[s, T]\n" + flows.rstrip() + ", W @ P <= 50\n")
+    W = np.random.default_rng(0).random((20, T))
+    assert size_of(whole.bind(**data, W=W).canonical).seconds > 2.0 * found.seconds
+    steps = "var X: matrix[T, d], U: matrix[T, m]\nminimize norm1(U) + norm1(X)\nsubject to X[1:] == X[:-1] @ A.T + U[:-1] @ B.T, X[0] == 1\n"
+    control = fw.parse("data A: matrix[d, d], B: matrix[d, m], z: vector[T]\n" + steps)
+    rng = np.random.default_rng(0)
+    at = {
+        t: size_of(control.bind(A=rng.random((8, 8)), B=rng.random((8, 3)), z=np.ones(t)).canonical) for t in (60, 240)
+    }
+    assert {found.kind for found in at.values()} == {"sparse"}
+    assert at[240].seconds < 6.0 * at[60].seconds

@@ -168,6 +168,23 @@ def test_a_term_of_data_alone_makes_up_for_nothing() -> None:
         assert s.objective == pytest.approx(without.objective + 0.1 * float(data["y"] @ data["y"]), rel=1e-5)
 
 
+def test_a_point_of_the_interior_has_no_support() -> None:
+    """All entries of such a point are positive; only where they outweigh their multipliers do these vanish."""
+    rng = np.random.default_rng(8)
+    A, b = rng.standard_normal((9, 6)), rng.standard_normal(9)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize norm2(A @ x - b)\nsubject to x >= 0\n"
+    bound = fw.parse(text).bind(A=A, b=b)
+    s = bound.solve(threads=1, tol=1e-10)
+    x = np.asarray(s["x"])
+    assert 0 < np.count_nonzero(x < 1e-6) < 6
+    y = (A @ x - b) / np.linalg.norm(A @ x - b) + 1e-9 * rng.standard_normal(9)
+    with closing(PreparedProblem(bound.canonical, 1)) as problem:
+        (repaired,) = repair(problem, [y], np.maximum(x, 1e-9))
+        v = -problem.adjoint([repaired])
+    assert np.linalg.norm(repaired) <= 1.0 + 1e-15 and v.max() <= 1e-15
+    assert -float(b @ repaired) == pytest.approx(s.objective, rel=1e-7)
+
+
 # --- steps into cones ------------------------------------------------------------------------------------------------------
 
 

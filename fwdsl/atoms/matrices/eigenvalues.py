@@ -338,6 +338,12 @@ class OfEigenvalues(Eigen):
         values = self.spectrum(x)
         return negative_part(values, self._spread(values, sizes))
 
+    def ends_within(self, x: Array, distance: float) -> bool:
+        """True if an eigenvalue may be 0, where h is of positive numbers."""
+        if not self.inner.positive or not x.size:
+            return False
+        return not float(self.spectrum(x).min()) > distance + self.error(x)
+
     def conjugate(self, v: Array) -> float:
         return self.inner.conjugate_within(self.spectrum(v), self.error(v))
 

@@ -71,6 +71,10 @@ class MatrixFrac(VectorFunction):
     def radius(self) -> float:
         return math.inf if self.size else 0.0
 
+    def set_beneath(self) -> VectorFunction:
+        """P >= 0."""
+        return Domain(self)
+
     def coercive(self) -> None:
         return None
 
@@ -237,3 +241,58 @@ class MatrixFrac(VectorFunction):
             offset=np.zeros(i.size),
             cones=(Cone("semidefinite", i.size),),
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain(VectorFunction):
+    """The indicator of {(P, x): P >= 0}, the closure of the domain of a `matrix_frac`: beside any x in the range of P any other is near."""
+
+    of: MatrixFrac
+
+    pair = (None, "psd")
+    polyhedral = False
+    compiled = False
+    certificate = "rigorous"
+    prox_kernel = None  # type: ignore[assignment]
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self.of.size
+
+    def radius(self) -> float:
+        return self.of.radius()
+
+    def coercive(self) -> None:
+        return None
+
+    def describe(self) -> str:
+        return "psd"
+
+    def value(self, x: Array) -> float:
+        return 0.0
+
+    def violation(self, x: Array, sizes: Array | None = None) -> float:
+        return self.of.violation(x, sizes)
+
+    def prox(self, v: Array, t: float) -> Array:
+        return self.of.prox(v, 0.0)
+
+    def into_recession(self, d: Array) -> Array:
+        """It is a cone."""
+        return self.of.prox(d, 0.0)
+
+    def conjugate(self, v: Array) -> float:
+        """0 at (V, 0) with V <= 0, else inf."""
+        return math.inf if v[self.of.order**2 :].any() else self.of.conjugate(v)
+
+    def dual_scale(self, v: Array) -> float:
+        return 1.0 if math.isfinite(self.conjugate(v)) else 0.0
+
+    def dual_project(self, v: Array) -> Array:
+        """(V, 0) with the negative part of the symmetric part of V."""
+        without = v.copy()
+        without[self.of.order**2 :] = 0.0
+        return self.of.dual_project(without)
+
+    def rounding(self, v: Array) -> float:
+        return self.of.rounding(v)
