@@ -103,8 +103,8 @@ def test_the_depth_of_a_point_in_a_cone(kind: str, number: int, rows: int) -> No
     batch, cone = Batch(kind, 0, number, rows), KINDS[kind]
     s = np.random.default_rng(2).standard_normal(number * rows)
     depth, unit = cone.depth(batch, s), cone.unit(batch)
-    assert cone.inside(batch, s - (depth - 1e-6) * unit)
-    assert not cone.inside(batch, s - (depth + 1e-6) * unit)
+    assert cone.holds(batch, s - (depth - 1e-6) * unit)
+    assert not cone.holds(batch, s - (depth + 1e-6) * unit)
 
 
 def inexact(p: np.ndarray, r: np.ndarray, asked: list[int], harmless: float) -> np.ndarray:
