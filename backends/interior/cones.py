@@ -70,13 +70,13 @@ class Symmetric(ABC):
 
     @staticmethod
     @abstractmethod
-    def inside(batch: Batch, s: Array) -> bool:
+    def holds(batch: Batch, s: Array) -> bool:
         """True if s is in the interior of the cones."""
 
     @classmethod
-    def inside_dual(cls, batch: Batch, z: Array) -> bool:
-        """True if z is in the interior of the dual cones, which are the cones themselves."""
-        return cls.inside(batch, z)
+    def inside(cls, batch: Batch, s: Array, z: Array) -> bool:
+        """True if s is in the interior of the cones, and z in that of the dual ones, which are the same."""
+        return cls.holds(batch, s) and cls.holds(batch, z)
 
     @staticmethod
     def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
@@ -152,7 +152,7 @@ class Orthant(Symmetric):
         return batch.rows
 
     @staticmethod
-    def inside(batch: Batch, s: Array) -> bool:
+    def holds(batch: Batch, s: Array) -> bool:
         return bool(s.min(initial=math.inf) > 0.0)
 
     @staticmethod
@@ -229,7 +229,7 @@ class SecondOrder(Symmetric):
         return batch.number
 
     @staticmethod
-    def inside(batch: Batch, s: Array) -> bool:
+    def holds(batch: Batch, s: Array) -> bool:
         u = s.reshape(batch.number, batch.rows)
         return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
 
@@ -328,7 +328,7 @@ class Semidefinite(Symmetric):
         return batch.number * order_of(batch.rows)
 
     @staticmethod
-    def inside(batch: Batch, s: Array) -> bool:
+    def holds(batch: Batch, s: Array) -> bool:
         try:
             np.linalg.cholesky(matrices(s, batch.number, order_of(batch.rows)))
         except np.linalg.LinAlgError:

@@ -88,11 +88,7 @@ def reach_of(batches: Sequence[Batch], scalings: Scalings, d: Direction, tau: fl
 
 def inside(batches: Sequence[Batch], s: Array, z: Array) -> bool:
     """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
-    return all(
-        KINDS[k.kind].inside(k, s[k.start : k.stop]) and KINDS[k.kind].inside_dual(k, z[k.start : k.stop])
-        for k in batches
-        if k.kind in KINDS
-    )
+    return all(KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches if k.kind in KINDS)
 
 
 def central(batches: Sequence[Batch], s: Array, z: Array, mu: float) -> bool:

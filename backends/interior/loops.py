@@ -155,15 +155,21 @@ def entries_expand(rows, own, of_z, of_own, at, R, Qc, weights, halves, r, t, v,
 
 def less_the_mean(row, column, sizes, of, share, mean, out):
     """The column sums of sizes + of_column less their row's mean, into `out`; sizes may be none. `share` is 1 over the entries of each row."""
-    mean[:] = 0.0
-    out[:] = 0.0
+    for i in range(mean.size):
+        mean[i] = 0.0
+    for j in range(out.size):
+        out[j] = 0.0
     alone = sizes.size == 0
     for e in range(row.size):
-        mean[row[e]] += of[column[e]] + (0.0 if alone else sizes[e])
-    for i in range(mean.size):
-        mean[i] *= share[i]
+        value = of[column[e]]
+        if not alone:
+            value += sizes[e]
+        mean[row[e]] += share[row[e]] * value
     for e in range(row.size):
-        out[column[e]] += of[column[e]] + (0.0 if alone else sizes[e]) - mean[row[e]]
+        value = of[column[e]] - mean[row[e]]
+        if not alone:
+            value += sizes[e]
+        out[column[e]] += value
 
 
 def largest_of_each(row, column, size, r, d, of_row, of_column):
@@ -171,8 +177,10 @@ def largest_of_each(row, column, size, r, d, of_row, of_column):
     for e in range(row.size):
         i, j = row[e], column[e]
         value = size[e] + r[i] + d[j]
-        of_row[i] = max(of_row[i], value)
-        of_column[j] = max(of_column[j], value)
+        if value > of_row[i]:
+            of_row[i] = value
+        if value > of_column[j]:
+            of_column[j] = value
 
 
 def connected(row, column, rows, part):
@@ -212,24 +220,24 @@ def missed(p, curved, across, r, along, u, equations, rest, sizes):
     """p - (curved + across) and r - along + u into `rest`, u of equations left out, and the largest entries of what is left, of the right-hand
     side and of the terms into `sizes`, three of either part: NaN where what is left has one."""
     n = p.size
-    sizes[:] = 0.0
+    for m in range(6):
+        sizes[m] = 0.0
     total = 0.0
-    left, right, terms = 0.0, 0.0, 0.0
-    for i in range(n):
-        value = p[i] - (curved[i] + across[i])
+    for i in range(n + r.size):
+        if i < n:
+            value, right, terms, part = p[i] - (curved[i] + across[i]), abs(p[i]), abs(across[i]), 0
+        else:
+            value, right, terms, part = r[i - n] - along[i - n], abs(r[i - n]), abs(along[i - n]), 3
+            if i - n >= equations:
+                value += u[i - n]
         rest[i] = value
         total += value
-        left, right, terms = max(left, abs(value)), max(right, abs(p[i])), max(terms, abs(across[i]))
-    sizes[0], sizes[1], sizes[2] = left, right, terms
-    left, right, terms = 0.0, 0.0, 0.0
-    for i in range(r.size):
-        value = r[i] - along[i]
-        if i >= equations:
-            value += u[i]
-        rest[n + i] = value
-        total += value
-        left, right, terms = max(left, abs(value)), max(right, abs(r[i])), max(terms, abs(along[i]))
-    sizes[3], sizes[4], sizes[5] = left, right, terms
+        if abs(value) > sizes[part]:
+            sizes[part] = abs(value)
+        if right > sizes[part + 1]:
+            sizes[part + 1] = right
+        if terms > sizes[part + 2]:
+            sizes[part + 2] = terms
     # a sum of numbers that are no NaN may be one only where they are infinite
     if total != total:
         sizes[0] = sizes[3] = total

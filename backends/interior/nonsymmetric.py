@@ -27,8 +27,8 @@ class Nonsymmetric:
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
         self.power, self.s, self.z = _power(batch), _columns(s), _columns(z)
-        self.at = barriers.scaling(self.power, self.s, self.z)
-        self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (self.at.W, self.at.V))
+        W, V, self.at = barriers.scaling(self.power, self.s, self.z)
+        self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (W, V))
         if not np.isfinite(self.back).all():
             raise np.linalg.LinAlgError("a scaling of cones is singular")
         self.lam = self.inverse_t(s)
@@ -46,13 +46,10 @@ class Nonsymmetric:
         return 3 * batch.number
 
     @staticmethod
-    def inside(batch: Batch, s: Array) -> bool:
-        return bool(barriers.inside(_power(batch), _columns(s)).all())
-
-    @staticmethod
-    def inside_dual(batch: Batch, z: Array) -> bool:
-        """True if z is in the interior of the dual cones."""
-        return bool(barriers.inside_dual(_power(batch), _columns(z)).all())
+    def inside(batch: Batch, s: Array, z: Array) -> bool:
+        """True if s is in the interior of the cones and z in that of the dual ones."""
+        s, z = _columns(s), _columns(z)
+        return barriers.longest_within(_power(batch), s, s, z, z, 0.0) == 0.0
 
     @staticmethod
     def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
@@ -100,11 +97,12 @@ class Nonsymmetric:
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
-        return barriers.reach(self.power, self.s, _columns(self.wt(ds)), self.z, _columns(self.inverse(dz)), longest)
+        ds, dz = _columns(self.wt(ds)), _columns(self.inverse(dz))
+        return max(0.0, barriers.longest_within(self.power, self.s, ds, self.z, dz, longest))
 
 
-def _power(batch: Batch) -> barriers.Power:
-    return np.array(batch.powers) if batch.powers else 0.0
+def _power(batch: Batch) -> Array:
+    return np.array(batch.powers) if batch.powers else np.zeros(batch.number)
 
 
 def _columns(v: Array) -> Array:

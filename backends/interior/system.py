@@ -2,7 +2,7 @@
 
     P dv + (W^-T A)'u = p,    W^-T A dv - u = r
 
-of the zero cone, whose u are plain multipliers, A dv = r. Small systems are factored whole (Bunch, Kaufman 1977). Larger ones leave out u,
+of the zero cone, whose u are plain multipliers, A dv = r. Small systems keep some of u (`small`). Larger ones leave out u,
 and are factored as a dense matrix, as one without the unknowns that belong to single entries (`separate`), or as a sparse one, whichever is
 cheapest; the last in a narrow band where there is one, else by SuperLU. Where all but the equations and a few rows is diagonal, as in linear
 programs over x >= 0, the Schur complement of these is factored. Parts of a dense system that share no row are factored apart (`apart`). Diagonals are
@@ -41,6 +41,7 @@ from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.kernels.compile import kernel
 
 SHIFT = 1e-11
@@ -143,8 +144,11 @@ class Systems:
                 self.of_P, lambda v, u: (scaled @ v, across @ u), self.equations, factor(scaled, across, root)
             )
         scaled = _scaled(self.A, batches, scalings)
-        inner = self._whole if self.kind == "whole" else self._condensed
-        return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, inner(scaled))
+        if self.kind == "whole":
+            solve = solver_of_small(self.P, scaled, self.equations, SHIFT, self.look)
+        else:
+            solve = self._condensed(scaled)
+        return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, solve)
 
     def _parts(self, A: csr_array, P: Any, batches: Sequence[Batch]) -> tuple[tuple[Part, Systems], ...]:
         """The parts that share nothing, with their systems."""
@@ -226,15 +230,6 @@ class Systems:
             equal = rest[:k].toarray()
         matrix[:inner, :inner] += separate.gram(factors, self.look)
         return _factored(matrix, equal, self.look)
-
-    def _whole(self, A: Array) -> Solve:
-        n, m = self.P.shape[0], A.shape[0]
-        matrix = np.zeros((n + m, n + m), order="F")
-        matrix[:n, :n] = self.P
-        matrix[n:, :n] = A
-        at = np.arange(n + m)
-        matrix[at, at] += np.where(at < n, SHIFT, np.where(at < n + self.equations, -SHIFT, -1.0))
-        return indefinite(matrix, self.look)
 
     def _condensed(self, A: Array) -> Solve:
         n, k = self.P.shape[0], self.equations

@@ -43,7 +43,7 @@ def kernel_sources() -> list[Path]:
 
     found = [path for file in (base.__file__, __file__) for path in Path(file).parent.rglob("*.py")]
     methods = Path(__file__).parent.parent
-    return [*found, *methods.glob("*/loops.py"), *methods.glob("*/loops/*.py")]
+    return [*found, *methods.glob("*/*loops.py"), *methods.glob("*/loops/*.py")]
 
 
 @cache

@@ -7,6 +7,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.vectors import build
+from fwdsl.atoms.vectors.common import falling_order
+from fwdsl.backends.kernels.compile import kernel
 
 HEAD = "data A: matrix[n, p], b: vector[n], lam: vector[p] in nonnegative\n"
 FIT = "var x: vector[p]\nminimize mean(squared(A @ x, b))"
@@ -52,3 +54,10 @@ def test_literals_are_checked_before_data(literal: str, code: str) -> None:
     with pytest.raises(fw.FwError) as error:
         fw.parse(text).plan()
     assert error.value.code == code
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 8, 100])
+def test_the_order_of_kernels_is_that_of_a_stable_sort(size: int) -> None:
+    """Equal entries stand as they stood."""
+    v = np.random.default_rng(size).integers(0, max(1, size // 2), size=size).astype(float)
+    np.testing.assert_array_equal(kernel(falling_order)(v), np.argsort(-v, kind="stable"))

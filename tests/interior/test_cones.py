@@ -25,7 +25,7 @@ def interior(batch: Batch, rng: np.random.Generator) -> Array:
     cone = KINDS[batch.kind]
     point = cone.unit(batch) + 0.01 * rng.normal(size=batch.number * batch.rows)
     step = rng.normal(size=point.size)
-    while not cone.inside(batch, point + step):
+    while not cone.holds(batch, point + step):
         step *= 0.7
     return np.asarray(point + step)
 
@@ -42,7 +42,7 @@ def test_both_points_are_scaled_to_one(batch: Batch, seed: int) -> None:
     found, s, z = scaling(batch, seed)
     assert found.w(z) == pytest.approx(found.lam, rel=1e-9, abs=1e-9)
     assert found.inverse_t(s) == pytest.approx(found.lam, rel=1e-9, abs=1e-9)
-    assert KINDS[batch.kind].inside(batch, found.lam)
+    assert KINDS[batch.kind].inside(batch, found.lam, found.lam)
 
 
 @each
@@ -76,7 +76,7 @@ def test_division_undoes_the_product_with_lambda(batch: Batch) -> None:
 def test_the_longest_step_ends_at_the_boundary(batch: Batch, seed: int) -> None:
     found, *_ = scaling(batch, seed)
     v = np.random.default_rng([7, seed]).normal(size=batch.number * batch.rows)
-    step, inside = found.step(v), KINDS[batch.kind].inside
+    step, inside = found.step(v), KINDS[batch.kind].holds
     if not np.isfinite(step):
         assert inside(batch, found.lam + 1e6 * v)
         return

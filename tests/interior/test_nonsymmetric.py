@@ -24,41 +24,46 @@ def batch_of(a: float, number: int) -> Batch:
     return Batch("power" if a else "exponential", 0, number, 3, (a,) * number if a else ())
 
 
-def power(a: float) -> barriers.Power:
-    """The power of one cone as the barriers take it."""
-    return np.array([a]) if a else 0.0
+def at(a: float, s: Array, z: Array) -> barriers.Barriers:
+    """Both barriers of one cone."""
+    return barriers.barriers(np.array([a]), s[:, None].copy(), z[:, None].copy())
+
+
+def is_inside(a: float, point: Array, dual: bool) -> bool:
+    """True if the point is in the interior of the cone, or of the dual one."""
+    unit = Nonsymmetric.unit(batch_of(a, 1))
+    return Nonsymmetric.inside(batch_of(a, 1), *((unit, point) if dual else (point, unit)))
 
 
 def points(a: float, seed: int, number: int = 6, dual: bool = False) -> Array:
     """Points of the interior, at random."""
     rng = np.random.default_rng([seed, int(100 * a)])
-    is_inside = barriers.inside_dual if dual else barriers.inside
     found: list[Array] = []
     while len(found) < number:
         point = 2.0 * rng.standard_normal(3)
-        if is_inside(power(a), point[:, None])[0]:
+        if is_inside(a, point, dual):
             found.append(point)
     return np.array(found)
 
 
 def barrier(a: float, z: Array) -> float:
-    """f*, as its docstring has it."""
-    psi = float(barriers.potential(power(a), z[:, None]).psi[0])
-    return -math.log(psi) - sum(
-        float(np.squeeze(beta)) * math.log(abs(v))
-        for beta, v in zip(barriers.shares_of_logs(power(a)), z, strict=True)
-        if np.any(beta)
-    )
+    """f*, as the docstring of the barriers has it."""
+    x, y, w = z
+    if a:
+        psi = (x / a) ** (2.0 * a) * (y / (1.0 - a)) ** (2.0 - 2.0 * a) - w * w
+        return -math.log(psi) - (1.0 - a) * math.log(x) - a * math.log(y)
+    return -math.log(y - x - x * math.log(-w / x)) - math.log(-x) - math.log(w)
 
 
 def derivative(a: float, z: Array) -> tuple[Array, Array]:
     """The gradient and the Hessian of f*."""
-    g, R = barriers.dual_barrier(power(a), z[:, None])
-    return g[:, 0], R[:, :, 0].T @ R[:, :, 0]
+    found = at(a, Nonsymmetric.unit(batch_of(a, 1)), z)
+    return found.dual[:, 0], found.R[:, :, 0].T @ found.R[:, :, 0]
 
 
 def conjugate_point(a: float, s: Array) -> Array:
-    return barriers.primal_gradient(power(a), s[:, None])[:, 0]
+    """The gradient of f."""
+    return at(a, s, Nonsymmetric.unit(batch_of(a, 1))).primal[:, 0]
 
 
 @each
@@ -84,7 +89,7 @@ def test_the_gradients_of_both_barriers_are_each_others_inverse(a: float, depth:
         )
         point = edge + depth * (s - edge)
         z = -conjugate_point(a, point)
-        assert barriers.inside_dual(power(a), z[:, None])[0]
+        assert is_inside(a, z, dual=True)
         assert -derivative(a, z)[0] == pytest.approx(point, rel=1e-5)
 
 
@@ -92,7 +97,7 @@ def test_the_gradients_of_both_barriers_are_each_others_inverse(a: float, depth:
 def test_the_middle_is_its_own_conjugate(a: float) -> None:
     unit = Nonsymmetric.unit(batch_of(a, 1))
     assert -derivative(a, unit)[0] == pytest.approx(unit, abs=1e-8)
-    assert Nonsymmetric.inside(batch_of(a, 1), unit) and Nonsymmetric.inside_dual(batch_of(a, 1), unit)
+    assert Nonsymmetric.inside(batch_of(a, 1), unit, unit)
     assert Nonsymmetric.degree(batch_of(a, 2)) == 6
 
 
@@ -163,11 +168,9 @@ def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
     for seed in range(4):
         ds, dz = np.random.default_rng(seed).standard_normal((2, 18))
         t = found.reach(found.inverse_t(ds), found.w(dz), 10.0)
-        assert Nonsymmetric.inside(batch, s.reshape(-1) + 0.999 * t * ds)
-        assert Nonsymmetric.inside_dual(batch, z.reshape(-1) + 0.999 * t * dz)
-        if t < 10.0:
-            on = Nonsymmetric.inside(batch, s.reshape(-1) + 1.01 * t * ds)
-            assert not (on and Nonsymmetric.inside_dual(batch, z.reshape(-1) + 1.01 * t * dz))
+        within, beyond = ((s.reshape(-1) + e * t * ds, z.reshape(-1) + e * t * dz) for e in (0.999, 1.01))
+        assert Nonsymmetric.inside(batch, *within)
+        assert t == 10.0 or not Nonsymmetric.inside(batch, *beyond)
 
 
 # --- whole programs -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
 from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean, missed
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.interior.system import System, Systems, least_solution
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
@@ -103,8 +104,8 @@ def test_the_depth_of_a_point_in_a_cone(kind: str, number: int, rows: int) -> No
     batch, cone = Batch(kind, 0, number, rows), KINDS[kind]
     s = np.random.default_rng(2).standard_normal(number * rows)
     depth, unit = cone.depth(batch, s), cone.unit(batch)
-    assert cone.inside(batch, s - (depth - 1e-6) * unit)
-    assert not cone.inside(batch, s - (depth + 1e-6) * unit)
+    assert cone.holds(batch, s - (depth - 1e-6) * unit)
+    assert not cone.holds(batch, s - (depth + 1e-6) * unit)
 
 
 def inexact(p: np.ndarray, r: np.ndarray, asked: list[int], harmless: float) -> np.ndarray:
@@ -175,3 +176,18 @@ def test_the_largest_and_the_means_of_entries() -> None:
         values = d[column] + (sizes if sizes.size else 0.0)
         means = np.bincount(row, weights=values, minlength=6) * share
         np.testing.assert_allclose(out, np.bincount(column, weights=values - means[row], minlength=5), atol=1e-13)
+
+
+@pytest.mark.parametrize("equations", [0, 2])
+@pytest.mark.parametrize("large", [0, 3, 9])
+def test_small_systems_with_rows_of_any_size(equations: int, large: int) -> None:
+    """The unknowns and all multipliers, whichever rows keep theirs."""
+    rng = np.random.default_rng([equations, large])
+    n, m = 6, equations + 9
+    A = rng.normal(size=(m, n))
+    A[equations : equations + large] *= 1e5
+    root = rng.normal(size=(n, n))
+    whole = np.block([[root @ root.T, A.T], [A, np.diag(-1.0 * (np.arange(m) >= equations))]])
+    expected = rng.normal(size=n + m)
+    solve = solver_of_small(root @ root.T, A, equations, 0.0, lambda: None)
+    np.testing.assert_allclose(whole @ solve(whole @ expected), whole @ expected, rtol=1e-7, atol=1e-5)

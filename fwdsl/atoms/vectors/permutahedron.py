@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import INSIDE, ConvexSet, face, largest_share, nonincreasing, norm2
+from .common import INSIDE, ConvexSet, face, falling_order, largest_share, nonincreasing, norm2
 
 
 def permutahedron_kernel(v, t, out, c):
     """Kernel: the projection; c is sorted downwards. Means of v are kept relative to the first of a block, where v is large."""
     n = v.size
-    order = np.argsort(-v)
+    order = falling_order(v)
     first = np.empty(n, np.int64)
     mean_v = np.empty(n)
     mean_c = np.empty(n)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from .common import MOST_NORMALS, Norm, face, nonincreasing, scale_into
+from .common import MOST_NORMALS, Norm, face, falling_order, nonincreasing, scale_into
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the largest lambda by which one may exceed the one before it: no more than rounding."""
@@ -30,8 +30,8 @@ def sorted_l1_kernel(v, t, out, c, r, lambdas):
     n = v.size
     size = np.empty(n)
     for i in range(n):
-        size[i] = -abs(v[i])
-    order = np.argsort(size)
+        size[i] = abs(v[i])
+    order = falling_order(size)
     for i in range(n):
         size[i] = abs(v[order[i]])
     first = np.empty(n, np.int64)
