@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,6 +30,10 @@ from ..sums import Node, Rows, subtrees
 
 ROOM = 0.5
 """The share of a worker's memory that rows may take: larger ones stay in their files."""
+
+MMAP_THRESHOLD, TRIM_THRESHOLD = 1 << 25, 1 << 26
+"""Bytes from which on an array has pages of its own, and of free memory that malloc keeps: what glibc comes to by itself in a process that works
+with arrays."""
 
 Change = Callable[[Any], Any]
 
@@ -55,6 +61,7 @@ class Holder:
     """The holder of rows in a worker: an actor of Dask. Each answer comes with the seconds that it took."""
 
     def __init__(self, threads: int, room: float) -> None:
+        keep_freed_memory()
         self.pool = Pool(threads)
         self.room = room
         self._used = 0.0
@@ -212,6 +219,16 @@ class Holder:
         else:
             return (row_chunks.turned_times if turned else row_chunks.times)(A, X, change, leaves)
         return np.asarray((map_.adjoint if turned else map_.apply)(X))
+
+
+def keep_freed_memory() -> None:
+    """Undo what Dask asks of malloc. It sets `MALLOC_TRIM_THRESHOLD_`, so every array from 128 kB on has new pages each time: a Gram matrix takes twice
+    the processor time so, as each block of rows is copied."""
+    if sys.platform != "linux" or platform.libc_ver()[0] != "glibc":
+        return
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(-3, MMAP_THRESHOLD)  # M_MMAP_THRESHOLD
+    mallopt(-1, TRIM_THRESHOLD)  # M_TRIM_THRESHOLD
 
 
 def aligned(value: Any) -> Any:
