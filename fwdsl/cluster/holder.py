@@ -193,6 +193,9 @@ class Holder:
             return part.storage.gram(support, readonly(d), self.pool, plan, single)
         return part.storage.gram(support, readonly(d), self.pool, plan)
 
+    def _row_squares(self, part: Part) -> Array:
+        return part.storage.row_squares()
+
     def _in_columns(self, part: Part) -> Any:
         if isinstance(part.data, SparseRows):
             return part.data.in_columns().copy()
