@@ -51,11 +51,8 @@ def dask_ml(X: Any, y: Any, solver: str) -> Iterator[Fit]:
         wait([A, b])
 
         def fit(tol: float) -> Any:
-            # it divides by C where scikit-learn multiplies by it, and its penalty is C |w|^2 / 2 beside the sum of losses
-            keywords = {"tol": tol} if solver != "admm" else {"abstol": tol, "reltol": tol}
-            made = LogisticRegression(C=1.0 / (2.0 * MU * len(y)), fit_intercept=False, solver=solver, max_iter=1000)
-            made.solver_kwargs = keywords
-            return made.fit(A, b).coef_
+            C = 1.0 / (2.0 * MU * len(y))
+            return LogisticRegression(C=C, tol=tol, max_iter=1000, fit_intercept=False, solver=solver).fit(A, b).coef_
 
         yield fit
 
@@ -86,7 +83,7 @@ def spark(X: Any, y: Any, _: str) -> Iterator[Fit]:
 PEERS: dict[str, tuple[Callable[[Any, Any, str], Iterator[Fit]], str]] = {
     "scikit-learn, lbfgs": (scikit_learn, "lbfgs"),
     "scikit-learn, newton-cholesky": (scikit_learn, "newton-cholesky"),
-    "dask-ml, newton": (dask_ml, "newton"),
+    # its newton has no penalty
     "dask-ml, lbfgs": (dask_ml, "lbfgs"),
     "Spark MLlib, local[2]": (spark, ""),
 }
@@ -119,7 +116,7 @@ def rows(python: str, folder: str, least: float) -> Iterator[str]:
     """A row of the table for each peer."""
     env = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
     for name in PEERS:
-        command = [python, os.path.abspath(__file__), name, folder, repr(least)]
+        command = [python, os.path.abspath(__file__), name, folder, repr(float(least))]
         try:
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=2.0 * PATIENCE)
         except subprocess.TimeoutExpired:

@@ -81,7 +81,9 @@ def test_a_worker_that_outgrows_its_limit_is_replaced():
         def grow(progress):
             if progress.iteration >= 40 and not grown:
                 grown.append(cluster.shares[0].address)
-                threading.Thread(target=client.run, args=(outgrow,), kwargs={"workers": grown, "on_error": "return"}).start()
+                threading.Thread(
+                    target=client.run, args=(outgrow,), kwargs={"workers": grown, "on_error": "return"}
+                ).start()
 
         def wait(progress):
             grow(progress)
