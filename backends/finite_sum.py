@@ -16,10 +16,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
-from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.compile import Function
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.rows import row_kernels, rows_of
-from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.requirements import one_variable

@@ -1,6 +1,6 @@
 """Products, sums and round trips with workers on this machine, and what the cost model makes of them for machines that are not here.
 
-    python benchmarks/cluster/measure.py [--workers 2] [--rows 500000] [--columns 250] [--repeats 5] [--solve] [--peers PYTHON]
+    python benchmarks/cluster/measure.py [--solve] [--peers PYTHON]
 
 With `--peers` the libraries that PYTHON has solve an l2 logistic regression to the same objective (`peers`). Prints Markdown: what was measured with workers of one thread each beside one process of as many threads, the constants that
 `fwdsl.cluster.costs` takes, and predictions for 100 workers, which nobody has run.

@@ -3,8 +3,8 @@
     python benchmarks/cluster/measure.py --peers PYTHON    # the interpreter that has the peers; those it has not are said to be missing
     PYTHON benchmarks/cluster/peers.py NAME FOLDER OBJECTIVE    # one peer, in a process of its own
 
-The problem is mean(logistic(X w, y)) + MU |w|^2 without an intercept. A peer is run with tolerances that get smaller, until its objective is the one given
-to `CLOSE` of it; the seconds are those of that run alone, with the data where it takes them from: in memory, persisted, cached.
+The problem is mean(logistic(X w, y)) + MU |w|^2 without an intercept. A peer is run with tolerances that get smaller, until its objective is the one
+given to `CLOSE` of it; the seconds are those of that run alone, with the data where it takes them from: in memory, persisted, cached.
 """
 
 from __future__ import annotations

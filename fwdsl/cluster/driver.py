@@ -276,6 +276,27 @@ class Cluster:
                 self._replace(share)
         return HeldBy(self, key, by, len(leaves))
 
+    def each(self, fn: Callable[..., Any], asked: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """fn of each of some arguments, those that come first on the first worker: what it reads is most likely what it will hold.
+
+        Raises `RunError`: FW0241 where the scheduler is lost, FW0243 where fn fails on a worker, or its worker is lost again and again.
+        """
+        try:
+            there = sorted(self.workers())
+            at = [there[i * len(there) // len(asked)] for i in range(len(asked))]
+            futures = [
+                self._client.submit(fn, *args, pure=False, workers=[address], allow_other_workers=True)
+                for args, address in zip(asked, at, strict=True)
+            ]
+            found: list[Any] = self._client.gather(futures)
+            return found
+        except Lost as lost:
+            raise _gone(lost) from None
+        except Exception as error:
+            reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            hint = "files lie where every worker has them under the same path, and one of them at a time fits into its memory"
+            raise _refused("FW0243", f"a worker cannot read its files: {reason}", hint) from None
+
     # --- asking -------------------------------------------------------------------------------------------------------
 
     def ask(self, asks: Sequence[Ask]) -> list[Any]:

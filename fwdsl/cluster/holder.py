@@ -24,6 +24,7 @@ from ..bind import row_chunks
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
 from ..canon.parts import SumTerm
+from ..readers.encoded import forget
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
 from ..results.versions import versions as installed
 from ..sums import Node, Rows, subtrees
@@ -85,6 +86,7 @@ class Holder:
                     Part((level, at), slice(start, stop), (low, low + len(own)), row + start, storage, rows, within)
                 )
             self._parts[key] = parts
+            forget()
         except ChangedFile as error:
             return Failed("changed", error.told)
         except OSError as error:
@@ -225,8 +227,8 @@ class Holder:
 
 
 def keep_freed_memory() -> None:
-    """Undo what Dask asks of malloc. It sets `MALLOC_TRIM_THRESHOLD_`, so every array from 128 kB on has new pages each time: a Gram matrix takes twice
-    the processor time so, as each block of rows is copied."""
+    """Undo what Dask asks of malloc. It sets `MALLOC_TRIM_THRESHOLD_`, so every array from 128 kB on has new pages each time: a Gram matrix takes
+    twice the processor time so, as each block of rows is copied."""
     if sys.platform != "linux" or platform.libc_ver()[0] != "glibc":
         return
     mallopt = ctypes.CDLL(None).mallopt
