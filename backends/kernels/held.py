@@ -67,7 +67,7 @@ class _Held:
 
     def row_squares(self) -> Array:
         found = self.held.hands.rows("row_squares")
-        return super().row_squares() if found is None else np.concatenate(found)  # type: ignore[misc,no-any-return]
+        return super().row_squares() if found is None else np.concatenate(found)  # type: ignore[misc]
 
 
 class HeldDense(_Held, Dense):

@@ -2,8 +2,9 @@
 
     python benchmarks/cluster/measure.py [--solve] [--peers PYTHON]
 
-With `--peers` the libraries that PYTHON has solve an l2 logistic regression to the same objective (`peers`). Prints Markdown: what was measured with workers of one thread each beside one process of as many threads, the constants that
-`fwdsl.cluster.costs` takes, and predictions for 100 workers, which nobody has run.
+With `--peers` the libraries that PYTHON has solve an l2 logistic regression to the same objective (`peers`). Prints Markdown: what was measured with
+workers of one thread each beside one process of as many threads, the constants that `fwdsl.cluster.costs` takes, and predictions for 100 workers,
+which nobody has run.
 """
 
 from __future__ import annotations
@@ -130,12 +131,9 @@ def tell(
 
 
 def tell_solves(problem: fw.Problem, held: Session, threads: int) -> None:
-    began = time.perf_counter()
-    one = problem.solve(threads=threads)
-    alone = time.perf_counter() - began
-    began = time.perf_counter()
-    two = held.solve()
-    together = time.perf_counter() - began
+    one, two = problem.solve(threads=threads), held.solve()  # which loads the kernels here and there
+    alone = seconds(lambda: problem.solve(threads=threads))
+    together = seconds(held.solve)
     same = "yes" if np.array_equal(one["w"], two["w"]) and one.gap == two.gap else "NO"
     took = f"{alone:.1f} s in one process, {together:.1f} s with workers once they have the rows"
     print(f"A solve to 1e-6: {took}; the same bits: {same}.\n")

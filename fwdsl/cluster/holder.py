@@ -36,6 +36,9 @@ MMAP_THRESHOLD, TRIM_THRESHOLD = 1 << 25, 1 << 26
 """Bytes from which on an array has pages of its own, and of free memory that malloc keeps: what glibc comes to by itself in a process that works
 with arrays."""
 
+COPIED = 0.6
+"""The share of the room for rows up to which those that came from the network are copied."""
+
 Change = Callable[[Any], Any]
 
 
@@ -73,7 +76,7 @@ class Holder:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
         there is room."""
         try:
-            data = self._read(data) if is_on_disk(data) else aligned(data)
+            data = self._read(data) if is_on_disk(data) else self._own(data)
             parts = []
             for level, at in subtrees(first, first + len(leaves), count):
                 low = (at << level) - first
@@ -100,6 +103,12 @@ class Holder:
             return data
         self._used += data.nbytes
         return data.rows(0, data.shape[0])
+
+    def _own(self, data: Any) -> Any:
+        """Rows that came from the network, in arrays of NumPy's own where there is room for both: those have huge pages where the system gives them
+        to who asks, and a Gram matrix of small ones takes half as long again."""
+        data = aligned(data)
+        return data.copy(order="K") if isinstance(data, np.ndarray) and data.nbytes <= COPIED * self.room else data
 
     def take_term(self, name: str, key: str, term: SumTerm, each: int) -> tuple[float, Any]:
         """Hold a loss of the rows of a matrix, with its targets and weights; it has `each` predictions a row."""

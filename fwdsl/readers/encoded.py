@@ -28,7 +28,6 @@ from .row_blocks import Array, ChangedFile, DenseRows, SparseRows, Stored
 
 if TYPE_CHECKING:
     from .roles import Raw
-    from .several import Reader
 
 KEPT = 1 << 28
 """Bytes of decoded files that a process keeps, beside the last one."""
@@ -58,14 +57,14 @@ def places() -> Places | None:
 class Decoding:
     """The way a file is decoded: its reader, the options of its source and what is asked for."""
 
-    reader: Reader
+    reader: Callable[..., dict[str, Raw]]
     options: Mapping[str, object]
     roles: tuple[Role, ...]
 
 
 @light_dataclass
 class Encoded(Stored):
-    """Numbers of a file that is decoded: `offset` counts them from the first of the array `which` of `name`, "numbers" or, of sparse rows, "columns"."""
+    """Numbers of a file that is decoded: `offset` counts them from the first of the array `which` of `name`: "numbers", or "columns"."""
 
     how: Decoding
     name: str
