@@ -37,6 +37,9 @@ from .holder import versions as own_versions
 PATIENCE = 0.5
 """Seconds between two looks at whether a worker that has not answered is still there."""
 
+SILENCE = 15.0
+"""Seconds after which a scheduler that does not answer is lost: on a busy machine one takes more than 5."""
+
 FITS = 0.8
 """The share of a worker's memory that rows may take which have no file to stay in."""
 
@@ -115,7 +118,7 @@ class Cluster:
         """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
         if not self._there or time.monotonic() - self._looked > within:
             try:
-                self._there = dict(self._sync(self._client.scheduler.ncores, 5.0))
+                self._there = dict(self._sync(self._client.scheduler.ncores, SILENCE))
             except Exception as error:
                 raise Lost(f"the scheduler does not answer any more ({type(error).__name__})") from None
             self._looked = time.monotonic()
@@ -185,7 +188,7 @@ class Cluster:
             time.sleep(0.1)
 
     def _memory_of(self, address: str) -> float:
-        info = self._sync(self._client.scheduler.identity, 5.0, n_workers=-1)
+        info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
         return float(info["workers"][address]["memory_limit"] or np.inf)
 
     def _has_room(self, share: Share, address: str) -> bool:

@@ -26,12 +26,13 @@ def held(made, cluster):
     return made._session.held_by(cluster)
 
 
-def wide(n):
-    """A logistic problem of n rows of 1 MB in all per 1,000."""
+def wide(n, loss="logistic", method="apg"):
+    """A problem of n rows of 1 MB in all per 1,000."""
     rng = np.random.default_rng(5)
     A = rng.standard_normal((n, 125))
-    text = "data X: matrix[n, p], y: signs[n]\nvar w: vector[p]\nminimize mean(logistic(X @ w, y)) + 0.1 * norm1(w)\n"
-    return fw.parse(f"{text}solve method = apg, tol = 1e-12\n").bind(X=A, y=np.sign(A[:, 0] + 0.1))
+    text = "data X: matrix[n, p], y: signs[n]\nvar w: vector[p]\nminimize mean({loss}(X @ w, y)) + 0.1 * norm1(w)\n"
+    text = text.replace("{loss}", loss)
+    return fw.parse(f"{text}solve method = {method}, tol = 1e-12\n").bind(X=A, y=np.sign(A[:, 0] + 0.1))
 
 
 def workers(memory, count=1):
@@ -133,11 +134,12 @@ def test_rows_of_a_lost_worker_that_fit_nowhere_end_with_the_best_point(tmp_path
         with Client(scheduler_file=str(file), set_as_default=False, direct_to_workers=True) as client:
             client.wait_for_workers(2, timeout=60)
             with Cluster(client) as cluster:
-                session = held(wide(100_000), cluster)  # 50 MB each
-                pids = client.run(os.getpid)
+                session = held(wide(100_000, "hinge", "pdhg"), cluster)  # 50 MB each
+                pids, killed = client.run(os.getpid), []
 
                 def kill(progress):
-                    if progress.iteration == 5:
+                    if progress.iteration >= 5 and not killed:
+                        killed.append(progress.iteration)
                         os.kill(pids[cluster.shares[0].address], signal.SIGKILL)
 
                 began = time.monotonic()
