@@ -16,10 +16,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES, smoothness
 from fwdsl.backends.functions import FastLoss, FastVector
-from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.compile import Function
 from fwdsl.backends.kernels.operators import Operator
-from fwdsl.backends.kernels.rows import csr_row_squares, row_kernels, rows_of
-from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.kernels.rows import row_kernels, rows_of
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.requirements import one_variable
@@ -152,14 +151,7 @@ class FiniteSum:
 
     def row_squares(self) -> Array:
         """|c a_j|^2 for each j."""
-        storage = self.operator.storage
-        if isinstance(storage, Sparse):
-            squares = np.empty(self.n)
-            kernel(csr_row_squares)(self.rows, squares)
-        else:
-            A = storage.store.T if storage.transposed else storage.store
-            squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)
-        return np.asarray(self.c**2 * squares)
+        return np.asarray(self.c**2 * self.operator.storage.row_squares())
 
     def forward(self, x: Array) -> Array:
         """c A x + b0: one data pass."""

@@ -171,8 +171,13 @@ class Session:
             given = self.bindings
             if memory is not None or cluster is not None:
                 given = replace(given, memory=memory, held=cluster is not None)
-            instance, found = bind(model, given, self.base, tol)
-            return instance if instance is None or cluster is None else cluster.share(instance), found
+            if cluster is None:
+                return bind(model, given, self.base, tol)
+            from .readers.encoded import reading_at
+
+            with reading_at(cluster.each):
+                instance, found = bind(model, given, self.base, tol)
+            return None if instance is None else cluster.share(instance), found
 
         return self._bound.reach(self.sink, work, earlier.found if earlier is not None else ())
 

@@ -65,6 +65,10 @@ class _Held:
             total = finish(found)
             out[:] = 0.0 if total is None else total
 
+    def row_squares(self) -> Array:
+        found = self.held.hands.rows("row_squares")
+        return super().row_squares() if found is None else np.concatenate(found)  # type: ignore[misc]
+
 
 class HeldDense(_Held, Dense):
     """A dense matrix in the hands of workers, whose source lies in memory."""

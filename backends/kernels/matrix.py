@@ -221,3 +221,13 @@ def dense_matvec_columns(A, columns, x, out, r0, r1):
         for j in columns:
             total += A[r, j] * x[j]
         out[r] = total
+
+
+def csr_row_squares(rows, out):
+    """|a_i|^2 for every row."""
+    indptr, _, data = rows
+    for i in range(out.size):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += float(data[k]) * float(data[k])
+        out[i] = total

@@ -29,16 +29,6 @@ def csr_row_add(rows, i, c, out):
         out[indices[k]] += c * data[k]
 
 
-def csr_row_squares(rows, out):
-    """|a_i|^2 for every row."""
-    indptr, _, data = rows
-    for i in range(out.size):
-        total = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            total += float(data[k]) * float(data[k])
-        out[i] = total
-
-
 def csr_row_size(rows, i):
     """The stored numbers of row i."""
     return rows[0][i + 1] - rows[0][i]

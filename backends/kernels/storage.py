@@ -22,6 +22,7 @@ from fwdsl.backends.kernels.matrix import (
     csr_gram,
     csr_matvec,
     csr_matvec_leaves,
+    csr_row_squares,
     csr_scatter,
     dense_matvec,
     dense_matvec_columns,
@@ -193,6 +194,11 @@ class Dense:
         """A[:, support], copied in the same order."""
         part = self.store[support] if self.transposed else self.store[:, support]
         return Dense(np.ascontiguousarray(part), self.transposed, self.leaves)
+
+    def row_squares(self) -> Array:
+        """|a_i|^2 for each row."""
+        A = self.store.T if self.transposed else self.store
+        return np.asarray(np.einsum("ij,ij->i", A, A, dtype=np.float64))
 
     def gram_plan(self, support: Support | None) -> GramPlan:
         """The way the Gram matrix of these columns is taken."""
@@ -399,6 +405,12 @@ class Sparse:
         kernel(csc_rows)(*columns, support, last, indptr[:-1].copy(), indices, data)
         rows = Compressed(*map(readonly, (indptr.astype(columns.indptr.dtype), indices, data)))
         return Sparse((n, support.size), rows=rows, leaves=self.leaves)
+
+    def row_squares(self) -> Array:
+        """|a_i|^2 for each row."""
+        out = np.empty(self.shape[0])
+        kernel(csr_row_squares)(self.rows, out)
+        return out
 
     def gram_plan(self, support: Support | None) -> GramPlan:
         """The way the Gram matrix of these columns is taken."""

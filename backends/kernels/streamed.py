@@ -18,6 +18,7 @@ from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import (
     csr_gram,
     csr_matvec,
+    csr_row_squares,
     csr_scatter,
     dense_matvec,
     dense_matvec_columns,
@@ -118,6 +119,10 @@ class StreamedDense(Dense):
         found = pool.sum(partial, self.leaves)
         out[:] = 0.0 if found is None else found
 
+    def row_squares(self) -> Array:
+        found = [Dense(self.store.piece(a, b), False).row_squares() for a, b in self.blocks]
+        return np.concatenate([np.zeros(0), *found])
+
     def columns(self, support: Support) -> Dense:
         """A[:, support] in memory."""
         return Dense(self.store[:, support], False, self.leaves)
@@ -214,6 +219,12 @@ class StreamedSparse(Sparse):
             found.add(part)
         total = found.total()
         out[:] = 0.0 if total is None else total
+
+    def row_squares(self) -> Array:
+        out = np.empty(self.shape[0])
+        for a, b in self.blocks:
+            kernel(csr_row_squares)(self._piece(a, b), out[a:b])
+        return out
 
     def columns(self, support: Support) -> Sparse:
         raise NotInMemory

@@ -94,6 +94,7 @@ class PDBFW(Method):
     source = "Lei, Zhuo, Caramanis, Dhillon, Dimakis 2019"
     most_iterations = 100_000
     runs_in = "fwdsl.backends.pdbfw.pdbfw"
+    streams = True
     options = MappingProxyType(
         {
             "s": Option(None, "parts of x that a block step may use; it doubles when all are used", kind=int, lower=1),

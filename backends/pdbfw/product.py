@@ -11,6 +11,7 @@ from fwdsl.canon.data_maps import is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.readers.row_blocks import is_on_disk
 
 
 def matrix_reasons(arrangement: Arrangement, losses: Collection[str]) -> tuple[str, ...]:
@@ -33,6 +34,8 @@ def matrix_value_reasons(canonical: Canonical) -> tuple[str, ...]:
     parts = canonical.terms[0].map.parts
     if len(parts) != 1 or product_of(parts[0][1]) is None:
         return ("its predictions are not data times the matrix, `A @ X`",)
+    if any(map(is_on_disk, canonical.instance.values.values())):
+        return ("in a trace-norm ball it reads data in no order, and they are not in memory",)
     return ()
 
 

@@ -18,6 +18,7 @@ from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.light_dataclass import light_dataclass
+from fwdsl.readers.row_blocks import DenseRows
 
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
@@ -109,6 +110,12 @@ def able(canonical: Canonical, kind: str) -> bool:
     return kind == "cg" or made[kind](canonical) is not None
 
 
+def needs_columns(canonical: Canonical) -> bool:
+    """True if a run would form the system over the rows: that takes columns of data, which rows on a disk or with workers do not give."""
+    after = factored_after(canonical)
+    return choose(canonical).kind == "dual" or (after is not None and after[0] == "dual")
+
+
 def is_factorable(canonical: Canonical) -> bool:
     """True if second derivatives are diagonal and maps few columns but for those of data."""
     return (
@@ -166,7 +173,7 @@ def _pairs(m: object, rows: int, columns: int) -> float:
     found = factor_and_matrix(m)  # type: ignore[arg-type]
     if found is None:
         return NS_PER_PAIR["dense"] * rows * columns**2
-    if isinstance(getattr(found[1], "A", None), np.ndarray):
+    if isinstance(getattr(found[1], "A", None), np.ndarray | DenseRows):
         return NS_PER_PAIR["dense"] * rows * float(columns) ** 2
     nnz = found[1].nnz
     # rows of uneven lengths have more pairs

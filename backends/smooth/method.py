@@ -14,6 +14,7 @@ from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.forms import Form
 from fwdsl.light_dataclass import light_state
+from fwdsl.readers.row_blocks import is_on_disk
 
 
 @light_state
@@ -53,6 +54,7 @@ class Newton(Method):
     source = "Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008; Keerthi, DeCoste 2005"
     most_iterations = 5_000
     runs_in = "fwdsl.backends.smooth.newton"
+    streams = True
     options = MappingProxyType(
         {
             "system": Option(
@@ -92,9 +94,18 @@ class Newton(Method):
         return "smooth losses of free variables: a few Newton steps, whatever the conditioning"
 
     @classmethod
+    def requires_values(cls, form: Canonical) -> tuple[str, ...]:
+        """Data whose columns are at hand, where it is rows that are few."""
+        if any(map(is_on_disk, form.instance.values.values())) and costs.needs_columns(form):
+            return ("its system over the rows takes columns of data, which are not at hand",)
+        return ()
+
+    @classmethod
     def requires_options(cls, form: Canonical, options: object) -> tuple[str, ...]:
         """A system that the problem has."""
         kind = options.get("system") if isinstance(options, dict | MappingProxyType) else None
+        if kind == "dual" and any(map(is_on_disk, form.instance.values.values())):
+            return ("its system over the rows takes columns of data, which are not at hand",)
         if kind is None or costs.able(form, kind):
             return ()
         return (f"the problem has no {kind} system that can be formed",)

@@ -1,24 +1,28 @@
 """Products, sums and round trips with workers on this machine, and what the cost model makes of them for machines that are not here.
 
-    python benchmarks/cluster/measure.py [--workers 2] [--rows 500000] [--columns 250] [--repeats 5] [--solve]
+    python benchmarks/cluster/measure.py [--solve] [--peers PYTHON]
 
-Prints Markdown: what was measured with workers of one thread each beside one process of as many threads, the constants that
-`fwdsl.cluster.costs` takes, and predictions for 100 workers, which nobody has run.
+With `--peers` the libraries that PYTHON has solve an l2 logistic regression to the same objective (`peers`). Prints Markdown: what was measured with
+workers of one thread each beside one process of as many threads, the constants that `fwdsl.cluster.costs` takes, and predictions for 100 workers,
+which nobody has run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 import time
 from collections.abc import Callable
 
 import numpy as np
+import peers
 
 import fwdsl as fw
 from fwdsl.backends.costs import NS_PER_NONZERO
 from fwdsl.cluster.connect import connect
 from fwdsl.cluster.costs import Transport
+from fwdsl.cluster.driver import Cluster
 from fwdsl.session import Session
 from fwdsl.solve.canonical import SolvableCanonical
 
@@ -47,10 +51,11 @@ def main() -> None:
     options.add_argument("--columns", type=int, default=250)
     options.add_argument("--repeats", type=int, default=5)
     options.add_argument("--solve", action="store_true", help="time a whole solve too")
+    options.add_argument("--peers", metavar="PYTHON", help="an interpreter that has scikit-learn, dask-ml or pyspark")
+    options.add_argument("--peer-rows", type=int, default=200_000)
+    options.add_argument("--peer-columns", type=int, default=100)
     given = options.parse_args()
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((given.rows, given.columns))
-    y = np.where(X[:, :5].sum(axis=1) + 2.0 * rng.standard_normal(given.rows) > 0.0, 1.0, -1.0)
+    X, y = samples(given.rows, given.columns)
     problem = fw.parse(PROGRAM).bind(X=X, y=y)
     session = problem._session
     session.bind()
@@ -64,7 +69,15 @@ def main() -> None:
         tell(given, X.nbytes, alone, together, transport, handed)
         if given.solve:
             tell_solves(problem, held, given.workers)
+        if given.peers:
+            tell_peers(given, cluster)
     tell_predictions(transport)
+
+
+def samples(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, :5].sum(axis=1) + 2.0 * rng.standard_normal(n) > 0.0, 1.0, -1.0)
 
 
 def timed(session: object, threads: int, repeats: int) -> dict[str, float]:
@@ -118,15 +131,40 @@ def tell(
 
 
 def tell_solves(problem: fw.Problem, held: Session, threads: int) -> None:
-    began = time.perf_counter()
-    one = problem.solve(threads=threads)
-    alone = time.perf_counter() - began
-    began = time.perf_counter()
-    two = held.solve()
-    together = time.perf_counter() - began
+    one, two = problem.solve(threads=threads), held.solve()  # which loads the kernels here and there
+    alone = seconds(lambda: problem.solve(threads=threads))
+    together = seconds(held.solve)
     same = "yes" if np.array_equal(one["w"], two["w"]) and one.gap == two.gap else "NO"
     took = f"{alone:.1f} s in one process, {together:.1f} s with workers once they have the rows"
     print(f"A solve to 1e-6: {took}; the same bits: {same}.\n")
+
+
+def tell_peers(given: argparse.Namespace, cluster: Cluster) -> None:
+    """The table of fwdsl and of the peers: each to the objective of a solve to 1e-10."""
+    X, y = samples(given.peer_rows, given.peer_columns)
+    problem = fw.parse(PROGRAM.replace("apg", "auto")).bind(X=X, y=y)
+    least = problem.solve(tol=1e-10).objective
+    print(
+        f"l2 logistic regression, {X.shape[0]:,} x {X.shape[1]} float64, each with two threads or two workers of one:\n"
+    )
+    print("| library | seconds | objective above the least | its tolerance |\n| --- | ---: | ---: | ---: |")
+    held = problem._session.held_by(cluster)
+    for name, solve in (
+        ("fwdsl, one process", lambda: problem.solve(threads=given.workers)),
+        (f"fwdsl, {given.workers} workers", held.solve),
+    ):
+        solve()
+        began = time.perf_counter()
+        found = solve()
+        print(
+            f"| {name} | {time.perf_counter() - began:.2f} s | {found.objective / least - 1.0:.0e} | 1e-06, certified |"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/X.npy", X)
+        np.save(f"{folder}/y.npy", y)
+        for row in peers.rows(given.peers, folder, least):
+            print(row, flush=True)
+    print()
 
 
 def tell_predictions(measured: Transport) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..light_dataclass import light_dataclass
-from ..readers.row_blocks import SparseRows, is_on_disk
+from ..readers.row_blocks import ChangedFile, DenseRows, SparseRows, is_on_disk
 from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
 from .instance import DataStats
@@ -126,15 +126,60 @@ def _by_rows(array: np.ndarray, scale: float) -> _Sums:
     sums = _Sums()
     array = array if array.ndim else np.atleast_1d(array)
     columns = np.zeros(array.shape[1]) if array.ndim == 2 else None
-    for block in _blocks(array):
-        sums.look(block)
-        if array.ndim > 1 and sums.finite:
-            part = block if scale == 1.0 else block / scale
-            sums.largest_row = max(sums.largest_row, float(np.einsum("ij,ij->i", part, part).max()))
+    for low, high, largest, squares in _elsewhere(array, scale) or _of_blocks(array, scale):
+        sums.smallest, sums.largest = min(sums.smallest, low), max(sums.largest, high)
+        sums.finite = sums.finite and bool(np.isfinite(low) and np.isfinite(high))
+        if sums.finite:
+            sums.largest_row = max(sums.largest_row, largest)
             if columns is not None:
-                columns += np.einsum("ij,ij->j", part, part)
+                columns += squares
     sums.columns = columns
     return sums
+
+
+_OfBlock = tuple[float, float, float, Any]
+"""The least and the greatest entry of a block of rows, the largest sum of squares of a row, and the sums of squares of columns."""
+
+
+def _of_blocks(array: np.ndarray, scale: float) -> Iterator[_OfBlock]:
+    for block in _blocks(array):
+        if block.size:
+            low, high = float(block.min()), float(block.max())
+            if array.ndim < 2 or not (np.isfinite(low) and np.isfinite(high)):
+                yield low, high, 0.0, 0.0
+                continue
+            part = block if scale == 1.0 else block / scale
+            largest = float(np.einsum("ij,ij->i", part, part).max())
+            yield low, high, largest, np.einsum("ij,ij->j", part, part) if array.ndim == 2 else 0.0
+
+
+def _elsewhere(array: Any, scale: float) -> Iterator[_OfBlock] | None:
+    """The same blocks, looked at where the files are read; None where they are read here."""
+    if not isinstance(array, DenseRows):
+        return None
+    from ..readers.encoded import Encoded, places
+
+    read_by = places()
+    if read_by is None or not array.parts or not isinstance(array.parts[0], Encoded):
+        return None
+    step = max(1, _BLOCK // max(1, array.shape[1]))
+    # a range for each file, about: it is decoded once
+    share = step * max(1, math.ceil(array.shape[0] / step / len(array.parts)))
+    ranges = [(a, min(a + share, array.shape[0])) for a in range(0, array.shape[0], share)]
+    found = read_by(_listed, [(array.between(a, b), scale) for a, b in ranges])
+    for part in found:
+        if isinstance(part, str):
+            raise ChangedFile(*part.split("\0"))
+    return (of_block for part in found for of_block in part)
+
+
+def _listed(array: Any, scale: float) -> list[_OfBlock] | str:
+    """The blocks, or what is told of a file that was changed: errors of ours are not pickled."""
+    try:
+        with np.errstate(all="ignore"):
+            return list(_of_blocks(array, scale))
+    except ChangedFile as error:
+        return "\0".join(error.told)
 
 
 def _by_columns(transposed: np.ndarray, scale: float) -> _Sums:

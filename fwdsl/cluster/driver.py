@@ -37,6 +37,9 @@ from .holder import versions as own_versions
 PATIENCE = 0.5
 """Seconds between two looks at whether a worker that has not answered is still there."""
 
+SILENCE = 15.0
+"""Seconds after which a scheduler that does not answer is lost: on a busy machine one takes more than 5."""
+
 FITS = 0.8
 """The share of a worker's memory that rows may take which have no file to stay in."""
 
@@ -73,6 +76,7 @@ class Share:
 @dataclass(frozen=True)
 class _Range:
     source: Any
+    nbytes: int  # in the memory of its worker for good: 0 for rows that may stay in their file
     rows: Rows
     first: int
     leaves: tuple[Rows, ...]
@@ -114,7 +118,7 @@ class Cluster:
         """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
         if not self._there or time.monotonic() - self._looked > within:
             try:
-                self._there = dict(self._sync(self._client.scheduler.ncores, 5.0))
+                self._there = dict(self._sync(self._client.scheduler.ncores, SILENCE))
             except Exception as error:
                 raise Lost(f"the scheduler does not answer any more ({type(error).__name__})") from None
             self._looked = time.monotonic()
@@ -155,6 +159,7 @@ class Cluster:
             there = self.workers()
             taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
             free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
+            free = [address for address in free if self._has_room(share, address)]
             if free:
                 address = (
                     free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
@@ -165,7 +170,7 @@ class Cluster:
                     future = self._client.submit(
                         Holder, threads, room, actor=True, pure=False, workers=[address], allow_other_workers=False
                     )
-                    self._wait(future, address)
+                    self._wait(future, address, deadline)  # a worker that is nearly out of memory begins nothing
                     share.actor, share.address = future, address
                     share.known.clear()
                     for key, range_ in share.holds.items():
@@ -178,19 +183,25 @@ class Cluster:
                 except Exception:
                     pass  # that worker was lost too
             if time.monotonic() > deadline:
-                raise Lost(f"no worker took the rows of the one that was lost within {WAIT:.0f} s")
+                full = ": they do not fit beside those that the others hold" if there and not free else ""
+                raise Lost(f"no worker took the rows of the one that was lost within {WAIT:.0f} s{full}")
             time.sleep(0.1)
 
     def _memory_of(self, address: str) -> float:
-        info = self._sync(self._client.scheduler.identity, 5.0, n_workers=-1)
+        info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
         return float(info["workers"][address]["memory_limit"] or np.inf)
+
+    def _has_room(self, share: Share, address: str) -> bool:
+        """True if the worker can hold the rows of the share beside those that it has."""
+        there = [s for s in self.shares if s is share or s.address == address] if hasattr(self, "shares") else []
+        needed = sum(range_.nbytes for s in there for range_ in s.holds.values())
+        return not needed or needed <= FITS * self._memory_of(address)
 
     def _give(self, share: Share, key: str, range_: _Range) -> None:
         data = held(range_.source, *range_.rows)
         if isinstance(data, np.ndarray):
             data = np.asarray(data)  # a map is sent by its numbers
-        room = 0.0 if is_on_disk(data) else FITS * self._memory_of(share.address)
-        if 0.0 < room < bytes_of(data):
+        if not self._has_room(share, share.address):
             _raise(Failed("memory", ()), share)
         call = self._call(share, "take", key, data, range_.rows[0], range_.first, range_.leaves, range_.count)
         found = self._answer(share, call)
@@ -217,11 +228,13 @@ class Cluster:
         """The result of a call. Raises `OSError` where its worker is lost, and `Lost` where the scheduler is."""
         return self._wait(future, share.address)
 
-    def _wait(self, future: Any, address: str) -> Any:
+    def _wait(self, future: Any, address: str, deadline: float = np.inf) -> Any:
         while True:
             try:
                 return future.result(timeout=PATIENCE)
             except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise OSError("the worker begins nothing") from None
                 if future.done():
                     raise OSError("the worker does not answer") from None
                 if address not in self.workers(within=PATIENCE):
@@ -257,13 +270,35 @@ class Cluster:
         for share, (first, last) in zip(self.shares, ranges, strict=False):
             row, end = leaves[first][0], leaves[last - 1][1]
             own = tuple((a - row, b - row) for a, b in leaves[first:last])
-            share.holds[key] = _Range(A.source, (row, end), first, own, len(leaves))
+            nbytes = 0 if is_on_disk(A.source) else bytes_of(held(A.source, row, end))
+            share.holds[key] = _Range(A.source, nbytes, (row, end), first, own, len(leaves))
             by.append((share, (first, last), (row, end)))
             try:
                 self._give(share, key, share.holds[key])
             except OSError:
                 self._replace(share)
         return HeldBy(self, key, by, len(leaves))
+
+    def each(self, fn: Callable[..., Any], asked: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """fn of each of some arguments, those that come first on the first worker: what it reads is most likely what it will hold.
+
+        Raises `RunError`: FW0241 where the scheduler is lost, FW0243 where fn fails on a worker, or its worker is lost again and again.
+        """
+        try:
+            there = sorted(self.workers())
+            at = [there[i * len(there) // len(asked)] for i in range(len(asked))]
+            futures = [
+                self._client.submit(fn, *args, pure=False, workers=[address], allow_other_workers=True)
+                for args, address in zip(asked, at, strict=True)
+            ]
+            found: list[Any] = self._client.gather(futures)
+            return found
+        except Lost as lost:
+            raise _gone(lost) from None
+        except Exception as error:
+            reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            hint = "files lie where every worker has them under the same path, and one of them at a time fits into its memory"
+            raise _refused("FW0243", f"a worker cannot read its files: {reason}", hint) from None
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -285,7 +320,12 @@ class Cluster:
                 except (OSError, KeyError, RuntimeError):
                     self._replace(share)
                     future = self._call(share, what, *args())
+                except MemoryError:
+                    answer = Failed("memory", ())
+                    break
             if isinstance(answer, Failed):
+                if answer.kind == "memory":  # what was found so far is kept
+                    raise Lost(f"the worker at {share.address} has too little memory for its part of the work")
                 _raise(answer, share)
             share.losses = 0
             share.busy += seconds

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,12 +24,20 @@ from ..bind import row_chunks
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
 from ..canon.parts import SumTerm
+from ..readers.encoded import forget
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
 from ..results.versions import versions as installed
 from ..sums import Node, Rows, subtrees
 
 ROOM = 0.5
 """The share of a worker's memory that rows may take: larger ones stay in their files."""
+
+MMAP_THRESHOLD, TRIM_THRESHOLD = 1 << 25, 1 << 26
+"""Bytes from which on an array has pages of its own, and of free memory that malloc keeps: what glibc comes to by itself in a process that works
+with arrays."""
+
+COPIED = 0.6
+"""The share of the room for rows up to which those that came from the network are copied."""
 
 Change = Callable[[Any], Any]
 
@@ -55,6 +65,7 @@ class Holder:
     """The holder of rows in a worker: an actor of Dask. Each answer comes with the seconds that it took."""
 
     def __init__(self, threads: int, room: float) -> None:
+        keep_freed_memory()
         self.pool = Pool(threads)
         self.room = room
         self._used = 0.0
@@ -65,7 +76,7 @@ class Holder:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
         there is room."""
         try:
-            data = self._read(data) if is_on_disk(data) else aligned(data)
+            data = self._read(data) if is_on_disk(data) else self._own(data)
             parts = []
             for level, at in subtrees(first, first + len(leaves), count):
                 low = (at << level) - first
@@ -78,6 +89,7 @@ class Holder:
                     Part((level, at), slice(start, stop), (low, low + len(own)), row + start, storage, rows, within)
                 )
             self._parts[key] = parts
+            forget()
         except ChangedFile as error:
             return Failed("changed", error.told)
         except OSError as error:
@@ -91,6 +103,12 @@ class Holder:
             return data
         self._used += data.nbytes
         return data.rows(0, data.shape[0])
+
+    def _own(self, data: Any) -> Any:
+        """Rows that came from the network, in arrays of NumPy's own where there is room for both: those have huge pages where the system gives them
+        to who asks, and a Gram matrix of small ones takes half as long again."""
+        data = aligned(data)
+        return data.copy(order="K") if isinstance(data, np.ndarray) and data.nbytes <= COPIED * self.room else data
 
     def take_term(self, name: str, key: str, term: SumTerm, each: int) -> tuple[float, Any]:
         """Hold a loss of the rows of a matrix, with its targets and weights; it has `each` predictions a row."""
@@ -186,6 +204,9 @@ class Holder:
             return part.storage.gram(support, readonly(d), self.pool, plan, single)
         return part.storage.gram(support, readonly(d), self.pool, plan)
 
+    def _row_squares(self, part: Part) -> Array:
+        return part.storage.row_squares()
+
     def _in_columns(self, part: Part) -> Any:
         if isinstance(part.data, SparseRows):
             return part.data.in_columns().copy()
@@ -212,6 +233,16 @@ class Holder:
         else:
             return (row_chunks.turned_times if turned else row_chunks.times)(A, X, change, leaves)
         return np.asarray((map_.adjoint if turned else map_.apply)(X))
+
+
+def keep_freed_memory() -> None:
+    """Undo what Dask asks of malloc. It sets `MALLOC_TRIM_THRESHOLD_`, so every array from 128 kB on has new pages each time: a Gram matrix takes
+    twice the processor time so, as each block of rows is copied."""
+    if sys.platform != "linux" or platform.libc_ver()[0] != "glibc":
+        return
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(-3, MMAP_THRESHOLD)  # M_MMAP_THRESHOLD
+    mallopt(-1, TRIM_THRESHOLD)  # M_TRIM_THRESHOLD
 
 
 def aligned(value: Any) -> Any:

@@ -13,7 +13,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -90,21 +91,8 @@ class Decoded:
         """
         if self._part is None:
             return dict(arrays)
-        told: dict[str, Any] = {}
-        for name, array in arrays.items():
-            if isinstance(array, DenseRows):
-                told[name] = {"dense": [_told(p) for p in array.parts], "d": array.shape[1]}
-            elif isinstance(array, SparseRows):
-                np.save(self._part / f"{name}.ends.npy", array.ends)
-                told[name] = {"sparse": [[_told(s) for s in pair] for pair in array.parts], "d": array.shape[1]}
-            elif isinstance(array, np.ndarray) and array.dtype.kind != "O":
-                np.save(self._part / f"{name}.npy", array)
-                told[name] = {"array": f"{name}.npy"}
-            else:
-                told = {}  # such as sets of labels: decoded anew in each run
-                break
-        record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told and again else {}
-        (self._part / RECORD).write_text(json.dumps(record), encoding="utf-8")
+        with _full():
+            self._describe(self._part, arrays, headers, again)
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             os.replace(self._part, self.folder)
@@ -117,6 +105,25 @@ class Decoded:
         moved = {str(self._part): str(self.folder)}
         self._part = None
         return {name: _moved(array, moved) for name, array in arrays.items()}
+
+    @staticmethod
+    def _describe(part: Path, arrays: Mapping[str, Any], headers: Mapping[str, tuple[str, ...]], again: bool) -> None:
+        """Write `rows.json` and what stays in memory into the folder."""
+        told: dict[str, Any] = {}
+        for name, array in arrays.items():
+            if isinstance(array, DenseRows):
+                told[name] = {"dense": [_told(p) for p in array.parts], "d": array.shape[1]}
+            elif isinstance(array, SparseRows):
+                np.save(part / f"{name}.ends.npy", array.ends)
+                told[name] = {"sparse": [[_told(s) for s in pair] for pair in array.parts], "d": array.shape[1]}
+            elif isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                np.save(part / f"{name}.npy", array)
+                told[name] = {"array": f"{name}.npy"}
+            else:
+                told = {}  # such as sets of labels: decoded anew in each run
+                break
+        record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told and again else {}
+        (part / RECORD).write_text(json.dumps(record), encoding="utf-8")
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -175,13 +182,9 @@ class Spilling(Growing):
 
     def _write(self, values: np.ndarray) -> None:
         assert self._file is not None
-        try:
+        with _full():
             if values.size:
                 self._file.write(values.reshape(-1).view(np.uint8).data)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise
-            raise DiskFull("the disk is full") from None
         self._cache.wrote(values.nbytes)
 
     def widen(self, dtype: Any) -> None:
@@ -201,7 +204,8 @@ class Spilling(Growing):
         self.spill()
         assert self._file is not None
         path = self._file.name
-        self._file.close()
+        with _full():  # what is still in the buffer is written now
+            self._file.close()
         return stored_at(str(path), 0, np.dtype(self.dtype), self._size)
 
     def finish(self) -> Any:
@@ -274,6 +278,18 @@ def sparse_of(ends: np.ndarray, columns: Growing, values: Growing, width: int) -
     )
     matrix.has_canonical_format = True
     return matrix
+
+
+@contextmanager
+def _full() -> Iterator[None]:
+    """Raises `DiskFull` where a disk, a quota or a limit of the process has no room for what is written."""
+    try:
+        yield
+    except OSError as error:
+        # NumPy says of a write that was cut short only how much it wrote
+        if error.errno not in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise DiskFull("the disk is full") from None
 
 
 def free_space(folder: Path) -> int:

@@ -48,12 +48,20 @@ def with_folders(
     if findings.failed:
         raise Unreadable
 
-    def read(
-        path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
-    ) -> dict[str, Raw]:
-        return reader(path, options, roles, findings, folders=columns[path])
+    return _InFolders(reader, tuple(columns.items()))
 
-    return read
+
+@dataclass(frozen=True)
+class _InFolders:
+    """A reader with the columns that the folders of each path tell: no closure, as workers are sent it."""
+
+    reader: Callable[..., dict[str, Raw]]
+    columns: tuple[tuple[str, tuple[FolderColumn, ...]], ...]
+
+    def __call__(
+        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
+    ) -> dict[str, Raw]:
+        return self.reader(path, options, roles, findings, folders=dict(self.columns)[path])
 
 
 def folder_columns(

@@ -93,6 +93,11 @@ class Stored:
             raise ChangedFile(self.path, f"cannot be read any more: {error.strerror or error}") from None
         return found
 
+    def cut(self, start: int, stop: int) -> Stored:
+        """Some of the numbers, in the same file."""
+        offset = self.offset + start * self.dtype.itemsize
+        return Stored(self.path, offset, self.dtype, stop - start, self.size, self.changed)
+
     def _check(self, file: BinaryIO) -> None:
         state = os.fstat(file.fileno())
         if state.st_size != self.size:
@@ -108,12 +113,6 @@ def stored_at(path: str, offset: int, dtype: np.dtype[Any], count: int) -> Store
     """The numbers at a place of a file, as the file is now."""
     state = os.stat(path)
     return Stored(path, offset, dtype, count, state.st_size, state.st_mtime_ns)
-
-
-def _cut(stored: Stored, start: int, stop: int) -> Stored:
-    """Some of the numbers, in the same file."""
-    offset = stored.offset + start * stored.dtype.itemsize
-    return Stored(stored.path, offset, stored.dtype, stop - start, stored.size, stored.changed)
 
 
 def _read_ahead(file: BinaryIO, offset: int, length: int) -> None:
@@ -302,7 +301,7 @@ class DenseRows(RowBlocks):
         for part, first, last in zip(self.parts, self.starts, self.starts[1:], strict=False):
             a, b = max(start, first), min(stop, last)
             if a < b:
-                found.append(_cut(part, (a - first) * d, (b - first) * d))
+                found.append(part.cut((a - first) * d, (b - first) * d))
         return DenseRows(found, d)
 
     @property
@@ -405,10 +404,10 @@ class SparseRows(RowBlocks):
         for (columns, values), first, last in zip(self.parts, self.starts, self.starts[1:], strict=False):
             a, b = max(low, first), min(high, last)
             if a < b:
-                found.append((_cut(columns, a - first, b - first), _cut(values, a - first, b - first)))
+                found.append((columns.cut(a - first, b - first), values.cut(a - first, b - first)))
         if not found:  # rows without numbers
             columns, values = self.parts[0]
-            found.append((_cut(columns, 0, 0), _cut(values, 0, 0)))
+            found.append((columns.cut(0, 0), values.cut(0, 0)))
         return SparseRows(self.ends[start : stop + 1] - low, found, self.shape[1])
 
     def compressed(self, start: int, stop: int) -> tuple[Array, Array, Array]:

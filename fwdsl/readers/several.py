@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..grammar.diagnostic import Diagnostic
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .decoded import Decoded, Pile
     from .roles import Raw
 
+
+READ_HERE = 1 << 26
+"""Bytes of files up to which they are read by this process, whoever else is there."""
 
 PATTERN = "*?["
 """The characters of patterns."""
@@ -90,12 +93,16 @@ def read_all(
     roles = [replace(role, decoded=None) for role in roles]
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
+    elsewhere = _Elsewhere.of(paths, reader, options, roles)
     for path in paths:
-        own = FileFindings(path)
-        try:
-            arrays = reader(path, options, roles, own)
-        except Unreadable:
-            arrays = {}
+        if elsewhere is None:
+            own = FileFindings(path)
+            try:
+                arrays = reader(path, options, roles, own)
+            except Unreadable:
+                arrays = {}
+        else:
+            arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
         for found in own.result():
             if found.severity != "error":
@@ -125,6 +132,40 @@ def read_all(
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
         findings.left_out(dropped, rows + dropped)
     return joined
+
+
+@dataclass
+class _Elsewhere:
+    """Files that are read where their rows are to be held: the first one alone, as it has the columns that the others are matched with."""
+
+    paths: Sequence[str]
+    reader: Reader
+    options: Mapping[str, object]
+    found: dict[str, tuple[dict[str, Raw], FileFindings]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        paths: Sequence[str], reader: Reader, options: Mapping[str, object], roles: Sequence[Role]
+    ) -> _Elsewhere | None:
+        """None where files are read here: nobody else is there, no matrix is asked for, or they are small."""
+        from .encoded import places
+
+        if places() is None or not any(role.is_rows for role in roles) or any(role.stays is not None for role in roles):
+            return None
+        small = sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) <= READ_HERE
+        return None if small else _Elsewhere(paths, reader, options)
+
+    def look_at(self, path: str, roles: Sequence[Role]) -> tuple[dict[str, Raw], FileFindings]:
+        """The arrays of a file, and what was found."""
+        from .encoded import Decoding, look_at, places
+
+        if path not in self.found:
+            read_by = places()
+            assert read_by is not None
+            how = Decoding(self.reader, self.options, tuple(roles))
+            wanted = [path] if not self.found else [p for p in self.paths if p not in self.found]
+            self.found |= zip(wanted, read_by(look_at, [(p, how) for p in wanted]), strict=True)
+        return self.found[path]
 
 
 def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:
@@ -185,9 +226,17 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
 
 
 def _stacked(matrices: Sequence[Any], paths: Sequence[str], name: str, findings: FileFindings) -> Any:
-    """Dense matrices on disks under each other. Rows of different lengths are noted."""
+    """Matrices on disks under each other: dense ones, of which rows of different lengths are noted, and sparse ones as wide as the widest."""
     first = matrices[0]
-    from .row_blocks import DenseRows
+    import numpy as np
+
+    from .row_blocks import DenseRows, SparseRows
+
+    if all(isinstance(matrix, SparseRows) for matrix in matrices):
+        starts = np.cumsum([0, *(matrix.size for matrix in matrices)])
+        ends = [matrix.ends[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
+        pairs = [pair for matrix in matrices for pair in matrix.parts]
+        return SparseRows(np.concatenate([[0], *ends]), pairs, max(matrix.shape[1] for matrix in matrices))
 
     parts: list[Any] = []
     for path, matrix in zip(paths, matrices, strict=True):

@@ -1,4 +1,4 @@
-"""Ten programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
+"""Fifteen programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +43,31 @@ PROGRAMS = {
         "signs",
         "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3",
         "blended_pairwise",
+    ),
+    "newton": (
+        "signs",
+        "var w: vector[p], c: real\nminimize mean(logistic(X @ w + c, y)) + 0.01 * sum_squares(w)",
+        "newton",
+    ),
+    "newton_cg": (
+        "vector",
+        "var w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.01 * sum_squares(w)",
+        'newton(system="cg")',
+    ),
+    "classes": (
+        "labels",
+        "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.01 * sum_squares(W)",
+        "newton",
+    ),
+    "dual_blocks": (
+        "signs",
+        "var w: vector[p]\nminimize mean(smooth_hinge(X @ w, y)) + 0.05 * sum_squares(w)\nsubject to norm1(w) <= 0.5",
+        "pdbfw",
+    ),
+    "dual_mirror": (
+        "signs",
+        "var w: vector[p] in simplex(1)\nminimize mean(logistic(X @ w, y)) + 0.05 * sum_squares(w)",
+        "pdbfw",
     ),
 }
 TYPES = {"signs": "signs[n]", "vector": "vector[n]", "labels": "labels[n, k]"}

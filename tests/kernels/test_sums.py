@@ -135,7 +135,7 @@ def test_holders_of_leaves_find_the_products_of_the_whole(
     np.testing.assert_allclose(expected[0], M.T @ y, rtol=1e-5 if "32" in layout else 1e-10, atol=1e-3)
     for holders in (1, 2, 3, 5):
         nodes: list[list[Any]] = [[], [], [], []]
-        forward = []
+        forward, lengths = [], []
         for start, stop in shares(rng, count, holders, step):
             for level, at in subtrees(start, stop, count):
                 a, b = at << level, min(count, (at + 1) << level)
@@ -151,9 +151,11 @@ def test_holders_of_leaves_find_the_products_of_the_whole(
                 nodes[2].append(((level, at), part.gram(None, weights[inside])))
                 nodes[3].append(((level, at), part.gram(support, weights[inside])))
                 forward.append(part.matvec(x))
+                lengths.append(part.storage.row_squares())
         for found, known in zip(nodes, expected, strict=True):
             np.testing.assert_array_equal(finish(found), known)
         np.testing.assert_array_equal(np.concatenate(forward), whole.matvec(x))
+        np.testing.assert_array_equal(np.concatenate(lengths), whole.storage.row_squares())
 
 
 @pytest.mark.parametrize("index", [np.uint32, np.uint64])

@@ -31,6 +31,21 @@ PROGRAMS = {
     "softmax": ("classes", "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.1 * sum_squares(W)", "apg"),
     "simplex": ("values", "var w: vector[p] in simplex(1)\nminimize mean(squared(X @ w, y))", "apg"),
     "quantile": ("values", "var w: vector[p]\nminimize mean(quantile(X @ w, y, tau=0.3)) + 0.05 * norm1(w)", "pdhg"),
+    "newton": (
+        "signs",
+        "var w: vector[p], c: real\nminimize mean(logistic(X @ w + c, y)) + 0.01 * sum_squares(w)",
+        "newton",
+    ),
+    "classes": (
+        "classes",
+        "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.01 * sum_squares(W)",
+        "newton",
+    ),
+    "dual_blocks": (
+        "signs",
+        "var w: vector[p]\nminimize mean(smooth_hinge(X @ w, y)) + 0.05 * sum_squares(w)\nsubject to norm1(w) <= 0.5",
+        "pdbfw",
+    ),
     "vertices": (
         "signs",
         "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3",
@@ -218,3 +233,17 @@ def test_peak_of_a_process_keeps_to_the_limit(tmp_path):
     told = subprocess.run(command, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     assert 0 < int(told.stdout.split()[-1]) <= 450_000_000 < n * d * 8
+
+
+def test_newton_on_few_rows_is_refused_where_the_columns_are_not_at_hand(streamed, tmp_path):
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "X.npy", rng.standard_normal((90, 4000)))
+    np.save(tmp_path / "y.npy", rng.standard_normal(90))
+    text = 'fw 1\ndata X: matrix[n, p] from npy("X.npy"), y: vector[n] from npy("y.npy")\nvar w: vector[p]\n'
+    (tmp_path / "p.fw").write_text(f"{text}minimize mean(squared(X @ w, y)) + 0.1 * sum_squares(w)\n")
+    whole = fw.load(tmp_path / "p.fw")
+    assert whole.solve(method="newton").status == "optimal"
+    for method in ("newton", 'newton(system="dual")'):
+        with pytest.raises(PlanError, match="columns of data, which are not at hand"):
+            whole.solve(method=method, memory="8GB")
+    assert whole.solve(memory="8GB").status == "optimal"

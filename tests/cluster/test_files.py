@@ -1,0 +1,131 @@
+"""Files that workers read themselves: the bits of one process, its findings, and files that change."""
+
+import os
+import signal
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+import fwdsl as fw
+from fwdsl.cluster.driver import Cluster
+from fwdsl.errors import DataError
+from fwdsl.readers import encoded, several
+from fwdsl.readers.encoded import Encoded
+from tests.cluster.programs import D, N, data, same
+
+X, TARGETS = data()
+WORDS = np.array(["ham", "spam"])[(TARGETS["signs"] > 0).astype(int)]
+CUTS = [0, 1700, 1701, 4000, N]
+
+PROGRAM = """fw 1
+data {data}
+var w: vector[p]
+minimize mean(logistic(X @ w, y)) + 0.1 * norm1(w)
+solve method = apg, tol = 1e-6
+"""
+
+
+def write(folder, kind):
+    """The rows in four files, and the program of them."""
+    table = 'X: matrix[n, p], y: signs[n] from {}("rows/*.{}"{})'
+    (folder / "rows").mkdir()
+    for k, (a, b) in enumerate(pairwise(CUTS)):
+        path = folder / "rows" / f"{k}.{kind}"
+        frame = pd.DataFrame(X[a:b], columns=[f"c{i:02}" for i in range(D)])
+        frame["y"] = WORDS[a:b]
+        if k == 2:
+            frame = frame[frame.columns[::-1]]  # columns are matched by name
+        if kind == "parquet":
+            frame.to_parquet(path, row_group_size=500)
+        elif kind == "csv":
+            frame.to_csv(path, index=False)
+        elif kind == "npy":
+            np.save(path, X[a:b])
+        elif kind == "npz":
+            sp.save_npz(path, sp.csr_array(X[a:b]))
+        else:
+            dump_svmlight_file(sp.csr_array(X[a:b]), TARGETS["signs"][a:b], str(path), zero_based=False)
+    if kind in ("npy", "npz"):
+        np.save(folder / "y.npy", TARGETS["signs"])
+        told = f'X: matrix[n, p] from {kind}("rows/*.{kind}"), y: signs[n] from npy("y.npy")'
+    else:
+        told = table.format(kind, kind, "" if kind == "libsvm" else ', target="y"')
+    (folder / "p.fw").write_text(PROGRAM.format(data=told))
+    return folder / "p.fw"
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch):
+    """All files are large enough to be read by workers."""
+    monkeypatch.setattr(several, "READ_HERE", 0)
+    encoded.forget()
+
+
+def held(path, cluster):
+    return fw.load(path)._session.held_by(cluster)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
+def test_workers_read_their_own_files(kind, tmp_path, client):
+    path = write(tmp_path, kind)
+    whole = fw.load(path).solve(threads=2)
+    for shares in (1, 2, 3):
+        with Cluster(client, shares=shares) as cluster:
+            found = held(path, cluster).solve()
+            matrix = found.instance.values["X"]
+            assert same(whole, found) and len(matrix.source.files) == 4
+            assert found.instance.maps == whole.instance.maps
+            assert np.array_equal(found.instance.values["y"], whole.instance.values["y"])
+            own, theirs = whole.instance.stats["X"], found.instance.stats["X"]
+            assert np.array_equal(own.column_norms, theirs.column_norms)
+            assert own.largest_row_norm == theirs.largest_row_norm
+    if kind != "npz":  # the sizes of columns of sparse rows are taken here
+        assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
+    if kind in ("parquet", "csv", "npy"):
+        assert not encoded._kept  # this process has decoded nothing
+
+
+def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):
+    path = write(tmp_path, "csv")
+    lines = (tmp_path / "rows" / "2.csv").read_text().splitlines()
+    lines[7] = "what" + lines[7][lines[7].index(",") :].replace(lines[7].split(",")[5], "nan")
+    (tmp_path / "rows" / "2.csv").write_text("\n".join(lines))
+    with pytest.raises(DataError) as here:
+        fw.load(path).solve()
+    with Cluster(client) as cluster, pytest.raises(DataError) as there:
+        held(path, cluster).solve()
+    told = [(d.code, d.message, d.place) for d in here.value.diagnostics]
+    assert told == [(d.code, d.message, d.place) for d in there.value.diagnostics]
+    assert any(place.file.endswith("2.csv") and place.row == 8 for _, _, place in told)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_files_of_a_lost_worker_are_read_again_if_they_are_the_same(changed, tmp_path, local):
+    from distributed import Client
+
+    path = write(tmp_path, "parquet")
+    text = path.read_text().replace("logistic", "hinge").replace("apg", "pdhg")
+    path.write_text(text)
+    whole = fw.load(path).solve()
+    with Client(local, set_as_default=False) as client, Cluster(client) as cluster:
+        session, killed = held(path, cluster), []
+
+        def kill(progress):
+            if progress.iteration >= 40 and not killed:
+                if changed:
+                    pd.read_parquet(tmp_path / "rows" / "0.parquet").iloc[1:].to_parquet(
+                        tmp_path / "rows" / "0.parquet"
+                    )
+                killed.append(client.run(os.getpid)[cluster.shares[0].address])
+                os.kill(killed[0], signal.SIGKILL)
+
+        if changed:
+            with pytest.raises(DataError, match="after it was bound") as error:
+                session.solve(kill)
+            assert error.value.code == "FW4090"
+        else:
+            assert same(whole, session.solve(kill)) and killed and cluster.told
