@@ -231,7 +231,9 @@ def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.i
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
         for block, m in term.map.parts:
-            sizes[block.slice] += m.absolute().adjoint_over(np.abs(y), term.map.leaves)
+            # nothing is asked of the other blocks, and the sizes of data take a product with them
+            if np.any((wanted >= block.start) & (wanted < block.stop)):
+                sizes[block.slice] += m.absolute().adjoint_over(np.abs(y), term.map.leaves)
     return bool(np.all(np.abs(miss) <= ROUNDING * sizes[wanted]))
 
 

@@ -88,6 +88,9 @@ LEAST_FLOOR = 1e-9
 NEAR = 1e-3
 """The gap, relative to P, from which on the starting point's bound may be the last word."""
 
+LEVELLINGS = 4
+"""Most points at which the slopes of coordinates that nothing weighs are looked at; they are halved from each to the next."""
+
 CUTS = 40
 EPS = float(np.finfo(np.float64).eps)
 
@@ -117,6 +120,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
         self.unscaled = (g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))
         self.plain = not (g.ridge.any() or g.q.any())
+        self.level_at, self.level_columns = self._levelled()
+
+    def _levelled(self) -> tuple[Indices, Array]:
+        """The coordinates beside the data that nothing bounds or weighs, such as intercepts, and their columns."""
+        g, columns = self.g, self.columns
+        if not (isinstance(columns, Columns) and columns.tasks == 1):
+            return np.zeros(0, dtype=np.intp), np.zeros((0, 0))
+        at = columns.extra_at
+        free = (g.rest[at] == 0.0) & (g.ridge[at] == 0.0) & np.isinf(g.lo[at]) & np.isinf(g.hi[at])
+        return at[free], columns.extra[free]
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -227,13 +240,40 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if self.quadratic:
                 s.x = s.x + d
                 (s.z,) = problem.forward(s.x)
-                return None
+                return self._level(s)
             promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - self.g.penalty(s.x) - float(problem.q @ d)
             length, value, y = self._search(s, d, value, y, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
             if left <= enough or (length == 0.0 and s.floor == 1.0):
                 break
+        return self._level(s) or (value, y)
+
+    def _level(self, s: CoordinateState) -> tuple[float, Array] | None:
+        """Move the coordinates that nothing bounds or weighs to where their slope is 0, so that y meets their equalities without a repair; f and f'
+        there. None, and nothing moved, where there are none or Newton's steps do not lead there."""
+        at, columns = self.level_at, self.level_columns
+        if not at.size:
+            return None
+        x, z, h, missed = s.x[at], s.z, np.empty_like(s.z), math.inf
+        found = None
+        for _ in range(LEVELLINGS):
+            value, y = self._loss(z)
+            slope = columns @ y + self.problem.q[at]
+            before, missed = missed, float(np.abs(slope).max())
+            if not missed < 0.5 * before:
+                break
+            found = x, z, value, y
+            self.f.curvature(z, h)
+            try:
+                t = np.linalg.solve((columns * h) @ columns.T, -slope)
+            except np.linalg.LinAlgError:
+                return None
+            x, z = x + t, z + t @ columns
+        if found is None:
+            return None
+        s.x = s.x.copy()
+        s.x[at], s.z, value, y = found
         return value, y
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
