@@ -69,6 +69,8 @@ def parts_of(form: Canonical) -> tuple[Entries, Rows] | str:
     if isinstance(found, str):
         return found
     rest = [(k, t) for k, t in enumerate(form.terms) if k not in smooth]
+    if not rest:
+        return "there is no sum of lengths of rows"
     groups = []
     for _, term in rest:
         partition = _lengths(term)

@@ -61,7 +61,7 @@ class DualGradientRun(Run[PreparedProblem, DualGradientState], of=DualGradient):
         self.constant = self._constant()
 
     def _constant(self) -> float:
-        """What P has beside the parts: the losses at 0."""
+        """The constant of P beside the parts: the losses at 0."""
         canonical = self.problem.canonical
         terms = (canonical.terms[k] for k, _, _ in self.entries.losses)
         return canonical.constant + sum(t.value(t.map.offset) for t in terms)

@@ -76,7 +76,7 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
         s.iteration += 1
 
     def _tried(self, seconds: float) -> Answer:
-        """What HiGHS finds within so much time. Raises `Stopped` where the run is to end before."""
+        """The answer of HiGHS within so much time. Raises `Stopped` where the run is to end before."""
         if self.tried is None:
             asked = Asked(self.c, self.A, self.b, self.program.equations, self.method_of_scipy, seconds)
             self.tried = begun(asked)
@@ -119,9 +119,9 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
         return self._point() if self.proof is None else self.proof.candidate()
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        """That of the interior-point run."""
+        """The ray of the interior-point run."""
         return None if self.proof is None else self.proof.ray()
 
     def feasibility(self) -> tuple[Array, list[Array]] | None:
-        """That of the interior-point run."""
+        """The proof of the interior-point run."""
         return None if self.proof is None else self.proof.feasibility()

@@ -27,7 +27,7 @@ SHORT = 2.0
 
 @light_dataclass
 class Asked:
-    """What HiGHS is asked: the arguments of `worker.solved`."""
+    """The question to HiGHS: the arguments of `worker.solved`."""
 
     c: Any
     A: Any
@@ -47,7 +47,7 @@ class Try(Protocol):
         """Wait so long at most; whether it has ended."""
 
     def answer(self) -> Answer:
-        """What it found. Raises `LinAlgError` where it ended with an error."""
+        """The answer. Raises `LinAlgError` where it ended with an error."""
 
 
 def begun(asked: Asked) -> Try:

@@ -1,4 +1,4 @@
-"""What takes powers, logarithms and roots in the barriers of cones of three rows (`barriers`), cone by cone.
+"""The powers, logarithms and roots in the barriers of cones of three rows (`barriers`), cone by cone.
 
 a[n] is the power of cone n, 0 of an exponential one; points are the columns of arrays (3, number).
 """

@@ -44,7 +44,7 @@ def inner(u: Array, v: Array) -> Array:
 
 
 class Barriers(NamedTuple):
-    """At a point (s, z): the gradients of f and of f*, the factor R of the Hessian R'R of f*, psi, and the logarithm in it, of powers
+    """The values at a point (s, z): the gradients of f and of f*, the factor R of the Hessian R'R of f*, psi, and the logarithm in it, of powers
     sqrt(psi + z_2^2)."""
 
     primal: Array

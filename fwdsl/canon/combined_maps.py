@@ -83,7 +83,7 @@ class Compose(LinearMap):
 
     @property
     def entries(self) -> int:
-        """Those of K times those of a row of L."""
+        """The entries of K times those of a row of L."""
         of_a_row = self.inner.entries / max(1, self.inner.rows)
         return min(int(self.outer.entries * of_a_row), self.rows * self.columns)
 

@@ -92,7 +92,7 @@ def largest(ctx: Context, node: tree.Call) -> Combination | None:
 
 
 def rows_under(ctx: Context, node: tree.Expr) -> Combination | None:
-    """What has a value for each row or sample, under a call of the largest of them; None for any other expression."""
+    """The function of each row or sample under a call of the largest of them; None for any other expression."""
     if not isinstance(node, tree.Call) or node.func.name not in CONVEX or len(node.args) != 1 or node.keywords:
         return None
     if CONVEX[node.func.name].most_of_rows != node.func.name:

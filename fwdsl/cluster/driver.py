@@ -202,7 +202,7 @@ class Cluster:
         if isinstance(data, np.ndarray):
             data = np.asarray(data)  # a map is sent by its numbers
         if not self._has_room(share, share.address):
-            _raise(Failed("memory", ()), share)
+            _raise(Failed("out of memory", ()), share)
         call = self._call(share, "take", key, data, range_.rows[0], range_.first, range_.leaves, range_.count)
         found = self._answer(share, call)
         if isinstance(found, Failed):
@@ -321,10 +321,10 @@ class Cluster:
                     self._replace(share)
                     future = self._call(share, what, *args())
                 except MemoryError:
-                    answer = Failed("memory", ())
+                    answer = Failed("out of memory", ())
                     break
             if isinstance(answer, Failed):
-                if answer.kind == "memory":  # what was found so far is kept
+                if answer.kind == "out of memory":  # what was found so far is kept
                     raise Lost(f"the worker at {share.address} has too little memory for its part of the work")
                 _raise(answer, share)
             share.losses = 0

@@ -95,7 +95,7 @@ class Holder:
         except OSError as error:
             return Failed("file", (str(error),))
         except MemoryError:
-            return Failed("memory", ())
+            return Failed("out of memory", ())
         return None
 
     def _read(self, data: RowBlocks) -> Any:
@@ -141,7 +141,7 @@ class Holder:
         except ChangedFile as error:
             found = Failed("changed", error.told)
         except MemoryError:
-            found = Failed("memory", ())
+            found = Failed("out of memory", ())
         return time.perf_counter() - began, found
 
     def drop(self, keys: Sequence[str]) -> None:
@@ -164,7 +164,7 @@ class Holder:
         except ChangedFile as error:
             found = Failed("changed", error.told)
         except MemoryError:
-            found = Failed("memory", ())
+            found = Failed("out of memory", ())
         return time.perf_counter() - began, found
 
     def echo(self, payload: Any) -> Any:

@@ -49,7 +49,7 @@ def reading_at(places: Places | None) -> Iterator[None]:
 
 
 def places() -> Places | None:
-    """Who reads sources of several files; None for this process."""
+    """The holders that read sources of several files; None for this process."""
     return _PLACES.get()
 
 
@@ -138,7 +138,7 @@ def _flat(matrix: Any) -> dict[str, Array]:
 
 
 def look_at(path: str, how: Decoding) -> tuple[dict[str, Raw], FileFindings]:
-    """What `read_all` needs of a file: its arrays, each plain matrix as rows that stay in the file, and what was found."""
+    """The parts of a file that `read_all` needs: its arrays, each plain matrix as rows that stay in the file, and what was found."""
     findings, state = FileFindings(path), _state(path)
     try:
         if state is None or os.path.isdir(path):

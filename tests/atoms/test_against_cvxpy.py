@@ -105,7 +105,7 @@ def beyond(name: str, u: Any, c: float) -> Any:
 
 
 def outside(name: str, u: Any, c: float) -> Any:
-    """Which inequalities a point misses, so that its projection meets them with equality."""
+    """True for the inequalities that a point misses, so that its projection meets them with equality."""
     return beyond(name, u, c) > 0.0
 
 

@@ -206,7 +206,7 @@ def test_the_spectral_norm_of_symmetric_matrices_has_a_smaller_conic_form() -> N
 
 @pytest.mark.parametrize("objective", ["maximize log_det(A @ diag(w) @ A.T)", "minimize tr_inv(A @ diag(w) @ A.T)"])
 def test_a_matrix_that_is_singular_but_for_rounding_has_no_finite_value(objective: str) -> None:
-    """Its least eigenvalue is what cancellation left; a matrix that is small itself has a value."""
+    """The least eigenvalue is what cancellation left; a matrix that is small itself has a value."""
     A = np.random.default_rng(0).standard_normal((4, 6))
     text = f"data A: matrix[n, m]\nvar w: vector[m] in simplex(1)\n{objective}\n"
     w = np.full(6, 1.0 / 6.0)

@@ -90,6 +90,8 @@ def canonical(text: str) -> Any:
             "interior",
             "coordinate_descent",
             "frank_wolfe",
+            "dual_gradient",
+            "highs",
         )
     except fw.FwError as error:
         assert error.code < "FW5", error

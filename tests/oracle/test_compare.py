@@ -6,6 +6,7 @@ import math
 import sys
 from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -17,6 +18,7 @@ from fwdsl.oracle import OracleResult, check_certificate, compare, solve_oracle
 from fwdsl.oracle import solve as oracle_solve
 from fwdsl.oracle.conjugates import CONJUGATES, dual_norm, loss_conjugate
 from fwdsl.oracle.solve import OUT_OF_TIME, TOO_LARGE
+from fwdsl.oracle.translate import loss_of_atom
 from fwdsl.results.solution import Solution, Times
 from fwdsl.words import LOSSES
 
@@ -142,7 +144,10 @@ OPTIONS = {"tau": 0.3, "delta": 0.8, "eps": 0.2, "p": 1.5}
 def test_every_conjugate_is_here_or_taken_from_a_translation():
     assert set(VALUES) == set(CONJUGATES)
     elsewhere = [name for name, loss in LOSSES.items() if not loss.scores and name not in CONJUGATES]
-    assert all(CLASSES[name].cvxpy is not None for name in elsewhere)
+    for name in elsewhere:
+        assert loss_of_atom(
+            name, cp.Variable(2), 1.0, dict.fromkeys((o.name for o in LOSSES[name].options), 1.5)
+        ).is_convex()
 
 
 @pytest.mark.parametrize("name", CONJUGATES)

@@ -249,11 +249,15 @@ class Domain(VectorFunction):
 
     of: MatrixFrac
 
-    pair = (None, "psd")
     polyhedral = False
     compiled = False
     certificate = "rigorous"
     prox_kernel = None  # type: ignore[assignment]
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:  # type: ignore[override]
+        """The set of the matrix: no word is for that of both."""
+        return None, "psd"
 
     @property
     def size(self) -> int:  # type: ignore[override]
@@ -278,7 +282,7 @@ class Domain(VectorFunction):
         return self.of.prox(v, 0.0)
 
     def into_recession(self, d: Array) -> Array:
-        """It is a cone."""
+        """The projection, as the set is a cone."""
         return self.of.prox(d, 0.0)
 
     def conjugate(self, v: Array) -> float:

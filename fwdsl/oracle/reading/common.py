@@ -14,7 +14,7 @@ from ...words.foreign import foreign
 
 
 class Reader(Protocol):
-    """What functions ask of the reading that they are part of."""
+    """The parts of a reading that its functions ask for."""
 
     affine: Any
 

@@ -21,7 +21,7 @@ from .rows import LARGEST_OF, ROWS, row_values
 
 
 class Terms(ABC):
-    """What a reading makes of expressions: its leaves, and the constraints that it has made so far."""
+    """The leaves that a reading makes of expressions, and the constraints that it has made so far."""
 
     def __init__(self) -> None:
         self.leaves = Leaves()
