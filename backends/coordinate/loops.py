@@ -220,27 +220,35 @@ def thinned_share(kty, order, start, stop, thin, room, share):
     return share
 
 
-def survey(x, kty, order, start, c, thin, ridge, lo, hi, q, length, out):
-    """out_j = the distance of u = -(kty + q + ridge x) from the subdifferential of the penalty at x, in the group of j, over its length.
-
-    Group g has the coordinates order[start[g] : start[g + 1]] and the penalty c_g |x_g| + thin_g |x_g|_1; those of one coordinate stay in [lo, hi].
-    Returns the
-    largest s in [0, 1] with -(q + s kty) in the domain of the conjugate, as far as that takes a positive s.
-    """
+def survey_entries(x, kty, order, start, c, ridge, lo, hi, q, length, out):
+    """`survey_groups` of groups of one coordinate, which stay in [lo, hi]; leaves the others alone."""
     share = 1.0
     for g in range(start.size - 1):
-        j = order[start[g]]
-        if start[g + 1] - start[g] == 1:
-            u = -(kty[j] + q[j] + ridge[j] * x[j])
-            right = math.inf if x[j] >= hi[j] else (c[g] if x[j] >= 0.0 else -c[g])
-            left = -math.inf if x[j] <= lo[j] else (c[g] if x[j] > 0.0 else -c[g])
-            out[j] = max(u - right, left - u, 0.0) / length[j]
-            if ridge[j] == 0.0 and kty[j] != 0.0:
-                bounded = lo[j] != -math.inf if kty[j] > 0.0 else hi[j] != math.inf
-                room = c[g] - q[j] if kty[j] > 0.0 else c[g] + q[j]
-                if not bounded and room > 0.0 and abs(kty[j]) * share > room:
-                    share = room / abs(kty[j])
+        if start[g + 1] - start[g] != 1:
             continue
+        j = order[start[g]]
+        u = -(kty[j] + q[j] + ridge[j] * x[j])
+        right = math.inf if x[j] >= hi[j] else (c[g] if x[j] >= 0.0 else -c[g])
+        left = -math.inf if x[j] <= lo[j] else (c[g] if x[j] > 0.0 else -c[g])
+        out[j] = max(u - right, left - u, 0.0) / length[j]
+        if ridge[j] == 0.0 and kty[j] != 0.0:
+            bounded = lo[j] != -math.inf if kty[j] > 0.0 else hi[j] != math.inf
+            room = c[g] - q[j] if kty[j] > 0.0 else c[g] + q[j]
+            if not bounded and room > 0.0 and abs(kty[j]) * share > room:
+                share = room / abs(kty[j])
+    return share
+
+
+def survey_groups(x, kty, order, start, c, thin, ridge, q, length, share, out):
+    """out_j = the distance of u = -(kty + q + ridge x) from the subdifferential of the penalty at x, in the group of j, over its length.
+
+    Group g has the coordinates order[start[g] : start[g + 1]], more than one, and the penalty c_g |x_g| + thin_g |x_g|_1. Returns the largest s
+    in [0, share] with -(q + s kty) in the domain of the conjugate, as far as that takes a positive s.
+    """
+    for g in range(start.size - 1):
+        if start[g + 1] - start[g] == 1:
+            continue
+        j = order[start[g]]
         size = 0.0
         for k in range(start[g], start[g + 1]):
             size += x[order[k]] ** 2
