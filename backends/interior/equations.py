@@ -1,7 +1,7 @@
 r"""Equations that need no step: those that follow from others, and those of two unknowns, of which one goes.
 
-- An equation is a combination of others, a_i = E'l. Where b_i = b'l it says nothing more, and its multiplier is 0. The rows are scaled to length 1, so
-  that a pivot of the Cholesky factor of E E' is the squared distance of a row from the span of those before it. Small ones are suspects: a solution
+- An equation is a combination of others, a_i = E'l. Where b_i = b'l it says nothing more, and its multiplier is 0. The rows are scaled to length 1,
+  so that a pivot of the Cholesky factor of E E' is the squared distance of a row from the span of those before it. Small ones are suspects: a solution
   of least squares says whether the rows are combinations but for rounding.
 - a v_j + b v_k = d puts v_j = (d - b v_k) / a in all rows, those of v_j's bounds and cones among them, which become rows of v_k. Stationarity of the
   column of v_j gives the multiplier of the equation.
@@ -107,14 +107,18 @@ class Eliminated:
         row, column = (np.concatenate([a, b]) for a, b in zip(one[1], other[1], strict=True))
         M = csr_array((np.concatenate([one[0], other[0]]), (row, column)), (whole.c.size, self.columns.size))
         A = whole.A[self.rows]
-        return csr_array(M.T @ whole.P @ M), M.T @ (whole.c + whole.P @ v0), csr_array(A @ M), (whole.b[self.rows] - A @ v0)
+        P = M.T @ whole.P @ M
+        P = P if isinstance(P, np.ndarray) else csr_array(P)
+        return P, M.T @ (whole.c + whole.P @ v0), csr_array(A @ M), whole.b[self.rows] - A @ v0
 
 
 class Contradiction(Exception):
     """Equations contradict each other by more than rounding."""
 
 
-def eliminated(program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_], may_go: NDArray[np.bool_]) -> Eliminated | None:
+def eliminated(
+    program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_], may_go: NDArray[np.bool_]
+) -> Eliminated | None:
     """The equations to take out; None if there are none. Raises `Contradiction`."""
     k = program.equations
     if not k:
@@ -122,7 +126,7 @@ def eliminated(program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_]
     gone = np.zeros(program.b.size, dtype=bool)
     gone[_dependent(program, rows_may_go[:k], look)] = True
     dependent = int(np.count_nonzero(gone))
-    linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go)
+    linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go, gone)
     if not (dependent or linked.rows.size):
         return None
     gone[linked.rows] = True
@@ -136,18 +140,18 @@ def eliminated(program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_]
 # --- equations of two unknowns ----------------------------------------------------------------------------------------
 
 
-def _linked(program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.bool_]) -> _Linked:
-    """Equations of two unknowns of which one may go. No unknown that goes is in another of them."""
+def _linked(
+    program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.bool_], gone: NDArray[np.bool_]
+) -> _Linked:
+    """Equations of two unknowns of which one may go. No unknown that goes is in another of them, and `gone` rows count no more."""
     A, none = program.A, np.zeros(0, dtype=np.intp)
     rows = np.flatnonzero(able & (np.diff(A.indptr[: able.size + 1]) == 2))
-    if not rows.size or isinstance(program.P, np.ndarray) or any(p.form.owned for p in program.parts):
+    if not rows.size or any(p.form.owned for p in program.parts):
         return _Linked(none, none, none, np.zeros(0), np.zeros(0))
     first = A.indptr[rows]
     pair, entry = A.indices[np.stack([first, first + 1])], A.data[np.stack([first, first + 1])]
-    seen = np.bincount(A.indices, minlength=program.c.size)
-    P = program.P.tocoo()
-    may_go = may_go.copy()
-    may_go[P.row[P.row != P.col]] = may_go[P.col[P.row != P.col]] = False
+    seen = np.bincount(A.indices, weights=np.repeat(~gone, np.diff(A.indptr)), minlength=program.c.size)
+    may_go = may_go & ~_coupled(program.P)
     size = np.abs(entry)
     fits = may_go[pair] & (seen[pair] <= FEW) & (size >= LEAST * size[::-1]) & (size > 0.0)
     fits &= (seen[pair[0]] + seen[pair[1]] <= LONGEST) & (size[::-1] > 0.0) & (pair[0] != pair[1])
@@ -166,6 +170,17 @@ def _linked(program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.b
     at = np.array(chosen, dtype=np.intp)
     own = which[at]
     return _Linked(pair[own, at], rows[at], pair[1 - own, at], entry[own, at], entry[1 - own, at])
+
+
+def _coupled(P: Any) -> NDArray[np.bool_]:
+    """The unknowns whose curvature another one shares: putting one into the other would fill P up."""
+    if isinstance(P, np.ndarray):
+        return np.asarray((P != 0.0).sum(axis=0) > (P.diagonal() != 0.0))
+    at = P.tocoo()
+    off = (at.row != at.col) & (at.data != 0.0)
+    found = np.zeros(P.shape[0], dtype=bool)
+    found[at.row[off]] = found[at.col[off]] = True
+    return found
 
 
 # --- equations that follow from others --------------------------------------------------------------------------------
@@ -205,7 +220,7 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     of_b = np.abs(b[suspects]) + np.abs(weights).T @ np.abs(b[kept])
     if np.any(follows & (missed > 1e-9 * of_b)):
         raise Contradiction
-    return core[suspects[follows & (missed <= ROUNDING * of_b)]]
+    return np.asarray(core[suspects[follows & (missed <= ROUNDING * of_b)]])
 
 
 def _core(E: csr_array) -> Index:
@@ -244,7 +259,7 @@ def _power(size: Array) -> Array:
 def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     """The rows whose pivots are small, and what solves with E E' of the others."""
     full = E.toarray()
-    factor, order, rank, _ = dpstrf(full @ full.T, tol=SUSPECT, lower=1)
+    _, order, rank, _ = dpstrf(full @ full.T, tol=SUSPECT, lower=1)
     kept = np.sort(order[:rank] - 1)
     suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
     if not suspects.size:

@@ -168,7 +168,11 @@ class Presolved(ConicProgram):
     def counts(self) -> Counts:
         """What was taken out, one after the other."""
         taken, whole = self.taken, self.taken.whole
-        own = taken.counts if isinstance(taken, Taken) else Counts(linked=taken.linked.rows.size, dependent=taken.dependent)
+        own = (
+            taken.counts
+            if isinstance(taken, Taken)
+            else Counts(linked=taken.linked.rows.size, dependent=taken.dependent)
+        )
         return Counts(*map(sum, zip(own, whole.counts, strict=True))) if isinstance(whole, Presolved) else own
 
     def without_objective(self) -> Presolved:
@@ -453,7 +457,9 @@ def _without_equations(program: ConicProgram, found: Eliminated) -> Presolved:
     """The program without equations that were taken out."""
     P, c, A, b = found.left()
     batches = _batches(program.batches, found.rows)
-    return Presolved(program.canonical, program.reduced, program.parts, P, c, A, b, program.rows[found.rows], batches, found)
+    return Presolved(
+        program.canonical, program.reduced, program.parts, P, c, A, b, program.rows[found.rows], batches, found
+    )
 
 
 def _batches(batches: Sequence[Batch], rows: Index) -> tuple[Batch, ...]:
