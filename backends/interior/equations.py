@@ -1,7 +1,7 @@
 r"""Equations that need no step: those that follow from others, and those of two unknowns, of which one goes.
 
-- An equation is a combination of others, a_i = E'l. Where b_i = b'l it says nothing more, and its multiplier is 0. The rows are scaled to length 1,
-  so that a pivot of the Cholesky factor of E E' is the squared distance of a row from the span of those before it. Small ones are suspects: a solution
+- An equation is a combination of others, a_i = E'l. Where b_i = b'l it says nothing more, and its multiplier is 0. The rows are scaled to length 1:
+  a pivot of the Cholesky factor of E E' is then the squared distance of a row from the span of those before it. Small ones are suspects: a solution
   of least squares says whether the rows are combinations but for rounding.
 - a v_j + b v_k = d puts v_j = (d - b v_k) / a in all rows, those of v_j's bounds and cones among them, which become rows of v_k. Stationarity of the
   column of v_j gives the multiplier of the equation.
@@ -117,14 +117,18 @@ class Contradiction(Exception):
 
 
 def eliminated(
-    program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_], may_go: NDArray[np.bool_]
+    program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_], may_go: NDArray[np.bool_], dependent_ones: bool
 ) -> Eliminated | None:
-    """The equations to take out; None if there are none. Raises `Contradiction`."""
+    """The equations to take out, those that follow from others among them where they are asked for; None if there are none.
+
+    Raises `Contradiction`.
+    """
     k = program.equations
     if not k:
         return None
     gone = np.zeros(program.b.size, dtype=bool)
-    gone[_dependent(program, rows_may_go[:k], look)] = True
+    if dependent_ones:
+        gone[_dependent(program, rows_may_go[:k], look)] = True
     dependent = int(np.count_nonzero(gone))
     linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go, gone)
     if not (dependent or linked.rows.size):
@@ -258,13 +262,13 @@ def _power(size: Array) -> Array:
 
 def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     """The rows whose pivots are small, and what solves with E E' of the others."""
-    full = E.toarray()
-    _, order, rank, _ = dpstrf(full @ full.T, tol=SUSPECT, lower=1)
+    square = (E @ E.T).toarray()
+    _, order, rank, _ = dpstrf(square, tol=SUSPECT, lower=1)
     kept = np.sort(order[:rank] - 1)
     suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
     if not suspects.size:
         return suspects, lambda right: right
-    L, info = dpotrf(full[kept] @ full[kept].T, lower=1)
+    L, info = dpotrf(square[np.ix_(kept, kept)], lower=1)
     if info:
         raise np.linalg.LinAlgError("the rows that are kept are dependent, too")
     return suspects, lambda right: np.asarray(dpotrs(L, right, lower=1)[0])

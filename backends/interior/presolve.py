@@ -185,18 +185,21 @@ def presolved(program: ConicProgram, look: Look) -> ConicProgram:
     if not any(t.is_constraint for t in program.canonical.terms):
         return program
     whole = program
-    for last in (*(False,) * ROUNDS, True):
+    for turn in range(ROUNDS + 1):
         search = _Search(program)
         try:
             taken = search.run(look)
             program = program if taken is None else _without(program, taken)
-            found = None if last else eliminated(program, look, *search.free(taken))
+            # what depends on others before does not do so anew
+            found = None if turn == ROUNDS else eliminated(program, look, *search.free(taken), turn == 0)
         except (_LeaveAlone, Contradiction):
             # the method proves it of the program as it is
             return whole
         if found is None:
             break
         program = _without_equations(program, found)
+        if not found.linked.rows.size:
+            break
     return program
 
 
