@@ -23,6 +23,7 @@ from scipy.sparse.linalg import splu
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve
 from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
@@ -39,7 +40,7 @@ SHIFT = 1e-13
 DENSE = 200
 """Equations up to which E E' is factored with its zeros."""
 
-MOST, FILLED = 20_000, 8.0
+MOST, FILLED = 20_000, 2.0
 """Equations, and entries of E E' for each entry of the program, up to which dependent ones are looked for: a factorisation costs little then."""
 
 MANY = 100
@@ -262,7 +263,11 @@ def _power(size: Array) -> Array:
 
 def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     """The rows whose pivots are small, and what solves with E E' of the others."""
-    square = (E @ E.T).toarray()
+    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1]:
+        full = E.toarray()
+        square = full @ full.T
+    else:
+        square = (E @ E.T).toarray()
     _, order, rank, _ = dpstrf(square, tol=SUSPECT, lower=1)
     kept = np.sort(order[:rank] - 1)
     suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
