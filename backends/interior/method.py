@@ -95,7 +95,7 @@ class Interior(Method):
         from fwdsl.backends.interior.program import ConicProgram
 
         program = presolved(ConicProgram.of(form, lambda: None), lambda: None)
-        told = [program.taken.counts.describe()] if isinstance(program, Presolved) else []
+        told = [program.counts.describe()] if isinstance(program, Presolved) else []
         parts = parts_of(program.A, program.P, program.batches) if size_of(form).kind == "condensed" else ()
         told += [f"{len(parts)} parts that share no row, each factored by itself"] if parts else []
         return (f"presolve: {'; '.join(told)}",) if told else ()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look
+from fwdsl.backends.interior.equations import Contradiction, Eliminated, eliminated
 from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram
 from fwdsl.light_dataclass import light_dataclass
 
@@ -38,6 +40,9 @@ ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 ALIKE = 1e-11
 """The relative difference of the keys of two rows from which on they are no multiples of each other; nearer, their entries tell."""
+
+ROUNDS = 3
+"""Times that equations are taken out after rows and unknowns, which may leave more of these."""
 
 PASSES = 20
 """Times that rows are looked at anew after unknowns were fixed: a chain of equations would take as many as it is long."""
@@ -67,12 +72,14 @@ class _Defined(NamedTuple):
 class Counts(NamedTuple):
     """The numbers of rows and unknowns that were taken out, for the plan."""
 
-    empty: int
-    duplicate: int
-    bounds: int
-    fixed: int
-    defined: int
-    unseen: int
+    empty: int = 0
+    duplicate: int = 0
+    bounds: int = 0
+    fixed: int = 0
+    defined: int = 0
+    unseen: int = 0
+    linked: int = 0
+    dependent: int = 0
 
     def describe(self) -> str:
         """The counts as a phrase."""
@@ -83,6 +90,8 @@ class Counts(NamedTuple):
             (self.fixed, "fixed unknown", "fixed unknowns"),
             (self.defined, "unknown that one equation defines", "unknowns that an equation each defines"),
             (self.unseen, "unknown that nothing sees", "unknowns that nothing sees"),
+            (self.linked, "equation of two unknowns, with one of them", "equations of two unknowns, with one of each"),
+            (self.dependent, "equation that follows from others", "equations that follow from others"),
         ]
         return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in told if n)
 
@@ -132,7 +141,7 @@ class Taken:
 class Presolved(ConicProgram):
     """A program without the rows and unknowns that were taken out. Its points lead to those of the whole one."""
 
-    taken: Taken
+    taken: Taken | Eliminated
 
     def point(self, v: Array, tau: float = 1.0) -> Array:
         return self.taken.whole.point(self.taken.unknowns(v, tau))
@@ -143,22 +152,55 @@ class Presolved(ConicProgram):
 
     @property
     def unknowns(self) -> Index:
-        return self.taken.columns
+        return self.taken.whole.unknowns[self.taken.columns]
 
     @property
     def kinds(self) -> Index:
-        return self.taken.whole.kinds[self.unknowns]
+        return self.taken.whole.kinds[self.taken.columns]
+
+    @cached_property
+    def constant(self) -> float:
+        """That of the whole program, and what its objective is at the point of unknowns that are 0."""
+        whole, v = self.taken.whole, self.taken.unknowns(np.zeros(self.c.size), 1.0)
+        return whole.constant + float(v @ (0.5 * (whole.P @ v) + whole.c))
+
+    @property
+    def counts(self) -> Counts:
+        """What was taken out, one after the other."""
+        taken, whole = self.taken, self.taken.whole
+        own = (
+            taken.counts
+            if isinstance(taken, Taken)
+            else Counts(linked=taken.linked.rows.size, dependent=taken.dependent)
+        )
+        return Counts(*map(sum, zip(own, whole.counts, strict=True))) if isinstance(whole, Presolved) else own
 
     def without_objective(self) -> Presolved:
-        return replace(self, taken=replace(self.taken, priced=False))
+        whole = self.taken.whole.without_objective()
+        return replace(self, taken=replace(self.taken, whole=whole, priced=False))
 
 
 def presolved(program: ConicProgram, look: Look) -> ConicProgram:
     """The program without what needs no step; itself where nothing is found, or where no constraint is a row."""
     if not any(t.is_constraint for t in program.canonical.terms):
         return program
-    taken = _Search(program).run(look)
-    return program if taken is None else _without(program, taken)
+    whole = program
+    for turn in range(ROUNDS + 1):
+        search = _Search(program)
+        try:
+            taken = search.run(look)
+            program = program if taken is None else _without(program, taken)
+            # what depends on others before does not do so anew
+            found = None if turn == ROUNDS else eliminated(program, look, *search.free(taken), turn == 0)
+        except (_LeaveAlone, Contradiction):
+            # the method proves it of the program as it is
+            return whole
+        if found is None:
+            break
+        program = _without_equations(program, found)
+        if not found.linked.rows.size:
+            break
+    return program
 
 
 class _LeaveAlone(Exception):
@@ -191,31 +233,29 @@ class _Search:
         program, A = self.program, self.A
         owned = [p for p in program.parts if p.form.owned]
         if owned:
-            theirs = np.zeros(program.b.size, dtype=bool)
+            theirs = np.zeros(sum(p.form.offset.size for p in program.parts), dtype=bool)
+            may_go = np.ones(max(p.extra + p.form.extra for p in program.parts), dtype=bool)
             for p in owned:
                 theirs[p.row : p.row + p.form.offset.size] = True
-                self.may_go[p.extra : p.extra + p.form.extra] = False
-            self.rows_may_go = ~theirs[program.rows[: self.count]]
+                may_go[p.extra : p.extra + p.form.extra] = False
+            self.rows_may_go, self.may_go = ~theirs[program.rows[: self.count]], may_go[program.unknowns]
         for k in program.batches:
             if k.kind == "semidefinite":
                 self.may_go[A.indices[A.indptr[k.start] : A.indptr[k.stop]]] = False
 
     def run(self, look: Look) -> Taken | None:
-        """The rows and unknowns to take out; None if there are none, if nothing would be left, or if rows contradict each other."""
+        """The rows and unknowns to take out; None if there are none, or if nothing would be left. Raises `_LeaveAlone`."""
         fixed: list[_Fixed] = []
         with np.errstate(all="ignore"):
-            try:
-                for _ in range(PASSES):
-                    look()
-                    new = self._pass()
-                    if new is None:
-                        break
-                    fixed.append(new)
-                else:
-                    each = np.bincount(self.row, minlength=self.count)
-                    self._drop_empty(np.flatnonzero(self.rows_may_go & ~self.dropped & (each == 0)))
-            except _LeaveAlone:
-                return None
+            for _ in range(PASSES):
+                look()
+                new = self._pass()
+                if new is None:
+                    break
+                fixed.append(new)
+            else:
+                each = np.bincount(self.row, minlength=self.count)
+                self._drop_empty(np.flatnonzero(self.rows_may_go & ~self.dropped & (each == 0)))
             unseen, defined = self._unseen(), self._defined()
         counts = Counts(
             self.empty,
@@ -234,6 +274,12 @@ class _Search:
         if not (at.size and columns.size and np.isfinite(self.value).all()):
             return None
         return Taken(self.program, at, columns, self.value, tuple(fixed), defined, counts)
+
+    def free(self, taken: Taken | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of the rows of the zero and nonnegative cones and of the unknowns that are left, whether they may go."""
+        if taken is None:
+            return self.rows_may_go, self.may_go
+        return self.rows_may_go[taken.rows[taken.rows < self.count]], self.may_go[taken.columns]
 
     def _pass(self) -> _Fixed | None:
         """Drop rows, and fix the unknowns whose bounds meet; None if there are none."""
@@ -408,6 +454,15 @@ def _without(program: ConicProgram, taken: Taken) -> Presolved:
     A = csr_array(program.A[rows][:, columns])
     left = c[columns], A, b[rows], program.rows[rows], _batches(program.batches, rows)
     return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken)
+
+
+def _without_equations(program: ConicProgram, found: Eliminated) -> Presolved:
+    """The program without equations that were taken out."""
+    P, c, A, b = found.left()
+    batches = _batches(program.batches, found.rows)
+    return Presolved(
+        program.canonical, program.reduced, program.parts, P, c, A, b, program.rows[found.rows], batches, found
+    )
 
 
 def _batches(batches: Sequence[Batch], rows: Index) -> tuple[Batch, ...]:

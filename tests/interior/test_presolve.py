@@ -102,10 +102,9 @@ def test_the_answer_is_that_of_the_program_as_written(name: str, seed: int) -> N
     problem = fw.parse(ROWS.format(OBJECTIVES[name][0])).bind(**d)
     program = program_of(problem)
     assert program is not None
-    taken = program.taken
-    assert taken.counts.empty >= 3
-    assert taken.counts.duplicate + taken.counts.bounds > 0
-    assert taken.counts.fixed > 0
+    assert program.counts.empty >= 3
+    assert program.counts.duplicate + program.counts.bounds > 0
+    assert program.counts.fixed > 0
     found = problem.solve(method="interior")
     assert found.status == "optimal"
     assert found.relative_gap <= 1e-6
@@ -217,7 +216,7 @@ def test_equations_that_define_an_unknown() -> None:
     problem = small()
     program = program_of(problem)
     assert program is not None
-    assert program.taken.counts == Counts(0, 0, 1, 1, 5, 0)
+    assert program.counts == Counts(0, 0, 1, 1, 5, 0)
     assert program.c.size == 2
     found, other = problem.solve(method="interior", tol=1e-8), problem.solve(method="pdhg", tol=1e-8)
     assert found.status == other.status == "optimal"
@@ -252,7 +251,7 @@ def test_a_chain_of_equations_fixes_one_unknown_after_the_other() -> None:
     problem = fw.parse(text).bind(E=E, f=f)
     program = program_of(problem)
     assert program is not None
-    assert 1 < program.taken.counts.fixed < n
+    assert 1 < program.counts.fixed < n
     found = problem.solve(method="interior", tol=1e-8)
     assert found.status == "optimal"
     x = np.arange(1.0, n + 1.0)
@@ -270,7 +269,7 @@ def test_rows_that_the_last_pass_leaves_empty_go_too(monkeypatch: pytest.MonkeyP
     problem = fw.parse(text).bind(E=E, f=f)
     program = program_of(problem)
     assert program is not None
-    assert program.taken.counts == Counts(1, 0, 0, 2, 0, 0)
+    assert program.counts == Counts(1, 0, 0, 2, 0, 0)
     assert problem.solve(method="interior", tol=1e-8).objective == pytest.approx(0.01 + 0.04 + 0.5, rel=1e-7)
 
 
@@ -290,7 +289,7 @@ def test_matrices_in_cones_keep_their_entries() -> None:
     problem = fw.parse(text).bind(C=C + C.T)
     program = program_of(problem)
     assert program is not None
-    assert program.taken.counts == Counts(0, 0, 5, 0, 0, 0)
+    assert program.counts == Counts(0, 0, 5, 0, 0, 0)
     X = cp.Variable((5, 5), PSD=True)
     expected = cp.Problem(cp.Minimize(cp.sum(cp.multiply(C + C.T, X))), [cp.diag(X) == 1]).solve(solver=cp.CLARABEL)
     assert problem.solve(method="interior").objective == pytest.approx(expected, rel=1e-5)
@@ -302,7 +301,7 @@ def test_of_equal_bounds_those_of_the_variable_stay() -> None:
     problem = fw.parse("data C: matrix[n, n]\nvar X: matrix[n, n] in birkhoff\nminimize sum(C * X)\n")
     program = program_of(problem.bind(C=np.random.default_rng(2).random((5, 5))))
     assert program is not None
-    assert program.taken.counts == Counts(0, 0, 25, 0, 0, 0)
+    assert program.counts == Counts(duplicate=0, bounds=25, dependent=1)
     term, block = program.parts
     rows = program.rows[program.equations :]
     assert rows.size == 25

@@ -1,0 +1,296 @@
+r"""Equations that need no step: those that follow from others, and those of two unknowns, of which one goes.
+
+- An equation is a combination of others, a_i = E'l. Where b_i = b'l it says nothing more, and its multiplier is 0. The rows are scaled to length 1:
+  a pivot of the Cholesky factor of E E' is then the squared distance of a row from the span of those before it. Small ones are suspects: a solution
+  of least squares says whether the rows are combinations but for rounding.
+- a v_j + b v_k = d puts v_j = (d - b v_k) / a in all rows, those of v_j's bounds and cones among them, which become rows of v_k. Stationarity of the
+  column of v_j gives the multiplier of the equation.
+
+Source: Andersen, Andersen, "Presolving in linear programming", 1995; Andersen, "Finding all linearly dependent rows in large-scale linear
+programming", 1995.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import splu
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.blocked import Look, Solve
+from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.light_dataclass import light_dataclass
+
+Index = NDArray[np.intp]
+
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+"""What rounding leaves of a combination of rows, beside the sum of the sizes of its numbers."""
+
+SUSPECT = 1e-9
+"""The squared distance of a row of length 1 from the span of others from which on it is no suspect."""
+
+SHIFT = 1e-13
+"""What is added to the diagonal of E E', so that its factorisation goes on where it is singular."""
+
+DENSE = 200
+"""Equations up to which E E' is factored with its zeros."""
+
+MOST, FILLED = 20_000, 2.0
+"""Equations, and entries of E E' for each entry of the program, up to which dependent ones are looked for: a factorisation costs little then."""
+
+MANY = 100
+"""Suspects from which on none is looked at."""
+
+PEELS = 50
+"""Times that equations with an unknown of their own are set aside."""
+
+FEW, LONGEST = 6, 30
+"""Entries of the column of an unknown that goes, and of the column that it moves into."""
+
+LEAST = 1e-3
+"""The least entry of the unknown that goes beside the other: a smaller one would enlarge what others miss."""
+
+
+class _Linked(NamedTuple):
+    """Unknowns v_j that go, their equations a v_j + b v_k = d, the unknowns v_k, and the numbers a and b."""
+
+    columns: Index
+    rows: Index
+    others: Index
+    entry: Array
+    of_other: Array
+
+
+@light_dataclass
+class Eliminated:
+    """Equations that were taken out of a program, each alone or with an unknown, and the way back to its points."""
+
+    whole: ConicProgram
+    rows: Index  # those that are left
+    columns: Index
+    linked: _Linked
+    dependent: int
+    priced: bool = True  # whether multipliers weigh the objective
+
+    def unknowns(self, v: Array, tau: float) -> Array:
+        """The unknowns of the whole program, for tau times its numbers."""
+        found, at = np.zeros(self.whole.c.size), self.linked
+        found[self.columns] = v
+        found[at.columns] = (tau * self.whole.b[at.rows] - at.of_other * found[at.others]) / at.entry
+        return found
+
+    def multipliers(self, v: Array, z: Array, tau: float) -> Array:
+        """The multipliers of all rows, at the unknowns of the whole program."""
+        whole, at, found = self.whole, self.linked, np.zeros(self.whole.b.size)
+        found[self.rows] = z
+        if at.columns.size:
+            slope = whole.A.T @ found
+            if self.priced:
+                slope += whole.P @ v + tau * whole.c
+            found[at.rows] = -slope[at.columns] / at.entry
+        return found
+
+    def left(self) -> tuple[Any, Array, csr_array, Array]:
+        """P, c, A and b of the program without them, at v = M w + v0 for the unknowns w that are left."""
+        whole, at = self.whole, self.linked
+        if not at.columns.size:
+            return whole.P, whole.c, csr_array(whole.A[self.rows]), whole.b[self.rows]
+        v0 = self.unknowns(np.zeros(self.columns.size), 1.0)
+        place = np.empty(whole.c.size, dtype=np.intp)
+        place[self.columns] = np.arange(self.columns.size)
+        one = np.ones(self.columns.size), (self.columns, place[self.columns])
+        other = -at.of_other / at.entry, (at.columns, place[at.others])
+        row, column = (np.concatenate([a, b]) for a, b in zip(one[1], other[1], strict=True))
+        M = csr_array((np.concatenate([one[0], other[0]]), (row, column)), (whole.c.size, self.columns.size))
+        A = whole.A[self.rows]
+        P = M.T @ whole.P @ M
+        P = P if isinstance(P, np.ndarray) else csr_array(P)
+        return P, M.T @ (whole.c + whole.P @ v0), csr_array(A @ M), whole.b[self.rows] - A @ v0
+
+
+class Contradiction(Exception):
+    """Equations contradict each other by more than rounding."""
+
+
+def eliminated(
+    program: ConicProgram, look: Look, rows_may_go: NDArray[np.bool_], may_go: NDArray[np.bool_], dependent_ones: bool
+) -> Eliminated | None:
+    """The equations to take out, those that follow from others among them where they are asked for; None if there are none.
+
+    Raises `Contradiction`.
+    """
+    k = program.equations
+    if not k:
+        return None
+    gone = np.zeros(program.b.size, dtype=bool)
+    if dependent_ones:
+        gone[_dependent(program, rows_may_go[:k], look)] = True
+    dependent = int(np.count_nonzero(gone))
+    linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go, gone)
+    if not (dependent or linked.rows.size):
+        return None
+    gone[linked.rows] = True
+    live = np.ones(program.c.size, dtype=bool)
+    live[linked.columns] = False
+    if gone.all():
+        return None
+    return Eliminated(program, np.flatnonzero(~gone), np.flatnonzero(live), linked, dependent)
+
+
+# --- equations of two unknowns ----------------------------------------------------------------------------------------
+
+
+def _linked(
+    program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.bool_], gone: NDArray[np.bool_]
+) -> _Linked:
+    """Equations of two unknowns of which one may go. No unknown that goes is in another of them, and `gone` rows count no more."""
+    A, none = program.A, np.zeros(0, dtype=np.intp)
+    rows = np.flatnonzero(able & (np.diff(A.indptr[: able.size + 1]) == 2))
+    if not rows.size or any(p.form.owned for p in program.parts):
+        return _Linked(none, none, none, np.zeros(0), np.zeros(0))
+    first = A.indptr[rows]
+    pair, entry = A.indices[np.stack([first, first + 1])], A.data[np.stack([first, first + 1])]
+    seen = np.bincount(A.indices, weights=np.repeat(~gone, np.diff(A.indptr)), minlength=program.c.size)
+    may_go = may_go & ~_coupled(program.P)
+    size = np.abs(entry)
+    fits = may_go[pair] & (seen[pair] <= FEW) & (size >= LEAST * size[::-1]) & (size > 0.0)
+    fits &= (seen[pair[0]] + seen[pair[1]] <= LONGEST) & (size[::-1] > 0.0) & (pair[0] != pair[1])
+    # the one with fewer entries goes; of two alike that with the larger number, by which the other is multiplied least
+    better = (seen[pair[0]] < seen[pair[1]]) | ((seen[pair[0]] == seen[pair[1]]) & (size[0] >= size[1]))
+    which = np.where(fits[0] & (better | ~fits[1]), 0, 1)
+    at = np.flatnonzero(fits.any(axis=0))
+    taken = np.zeros(program.c.size, dtype=bool)
+    chosen = []
+    for i in at.tolist():
+        j, k = pair[which[i], i], pair[1 - which[i], i]
+        # an unknown that two equations share waits for the next time
+        if not (taken[j] or taken[k]):
+            taken[j] = taken[k] = True
+            chosen.append(i)
+    at = np.array(chosen, dtype=np.intp)
+    own = which[at]
+    return _Linked(pair[own, at], rows[at], pair[1 - own, at], entry[own, at], entry[1 - own, at])
+
+
+def _coupled(P: Any) -> NDArray[np.bool_]:
+    """The unknowns whose curvature another one shares: putting one into the other would fill P up."""
+    if isinstance(P, np.ndarray):
+        return np.asarray((P != 0.0).sum(axis=0) > (P.diagonal() != 0.0))
+    at = P.tocoo()
+    off = (at.row != at.col) & (at.data != 0.0)
+    found = np.zeros(P.shape[0], dtype=bool)
+    found[at.row[off]] = found[at.col[off]] = True
+    return found
+
+
+# --- equations that follow from others --------------------------------------------------------------------------------
+
+
+def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> Index:
+    """The equations that are combinations of others. Raises `Contradiction` where their sides are not."""
+    k, none = program.equations, np.zeros(0, dtype=np.intp)
+    core = _core(program.A[:k]) if k <= MOST else none
+    core = core[able[core]]
+    if core.size < 2:
+        return none
+    E = csr_array(program.A[core])
+    squares = float(np.square(np.bincount(E.indices).astype(float)).sum())
+    if core.size > DENSE and squares > FILLED * program.A.nnz:
+        return none
+    look()
+    # of rows and columns in any units: powers of 2 leave the numbers as they are
+    E, b = _levelled(E, program.b[core])
+    try:
+        suspects, solve = _suspects_of_few(E) if core.size <= DENSE else _suspects(E)
+    except (RuntimeError, np.linalg.LinAlgError):
+        return none
+    look()
+    if not suspects.size or suspects.size > MANY:
+        return none
+    kept = np.ones(core.size, dtype=bool)
+    kept[suspects] = False
+    K, wanted = E[np.flatnonzero(kept)], E[suspects].T.toarray()
+    weights, rest = np.zeros((K.shape[0], suspects.size)), wanted
+    for _ in range(3):
+        weights = weights + solve(K @ rest)
+        rest = wanted - K.T @ weights
+    size = np.abs(wanted) + abs(K).T @ np.abs(weights)
+    follows = np.isfinite(weights).all(axis=0) & (np.abs(rest) <= ROUNDING * size.max(axis=0)).all(axis=0)
+    missed = np.abs(b[suspects] - weights.T @ b[kept])
+    of_b = np.abs(b[suspects]) + np.abs(weights).T @ np.abs(b[kept])
+    if np.any(follows & (missed > 1e-9 * of_b)):
+        raise Contradiction
+    return np.asarray(core[suspects[follows & (missed <= ROUNDING * of_b)]])
+
+
+def _core(E: csr_array) -> Index:
+    """The equations that are left when those with an unknown of their own are set aside, again and again: these follow from no others."""
+    row = np.repeat(np.arange(E.shape[0]), np.diff(E.indptr))
+    column, live = E.indices, np.ones(E.shape[0], dtype=bool)
+    for _ in range(PEELS):
+        alone = np.bincount(column, minlength=E.shape[1])[column] == 1
+        if not alone.any():
+            break
+        live[row[alone]] = False
+        left = live[row]
+        row, column = row[left], column[left]
+    live &= np.bincount(row, minlength=live.size) > 0
+    return np.flatnonzero(live)
+
+
+def _levelled(E: csr_array, b: Array) -> tuple[csr_array, Array]:
+    """E with columns and rows scaled by powers of 2, which leave their digits, so that rows are about 1 long; b with the factors of the rows."""
+    first, each = E.indptr[:-1], np.diff(E.indptr)
+    factor, entry = np.ones(b.size), np.abs(E.data)
+    for last in (False, True):
+        largest = np.zeros(E.shape[1])
+        np.maximum.at(largest, E.indices, entry)
+        entry = entry * _power(largest)[E.indices]
+        of_row = np.sqrt(np.add.reduceat(np.square(entry), first)) if last else np.maximum.reduceat(entry, first)
+        factor *= _power(of_row)
+        entry = entry * np.repeat(_power(of_row), each)
+    return csr_array((np.copysign(entry, E.data), E.indices, E.indptr), E.shape), b * factor
+
+
+def _power(size: Array) -> Array:
+    return np.asarray(np.ldexp(1.0, -np.frexp(np.where(size > 0.0, size, 1.0))[1]))
+
+
+def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
+    """The rows whose pivots are small, and what solves with E E' of the others."""
+    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1]:
+        full = E.toarray()
+        square = full @ full.T
+    else:
+        square = (E @ E.T).toarray()
+    _, order, rank, _ = dpstrf(square, tol=SUSPECT, lower=1)
+    kept = np.sort(order[:rank] - 1)
+    suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
+    if not suspects.size:
+        return suspects, lambda right: right
+    L, info = dpotrf(square[np.ix_(kept, kept)], lower=1)
+    if info:
+        raise np.linalg.LinAlgError("the rows that are kept are dependent, too")
+    return suspects, lambda right: np.asarray(dpotrs(L, right, lower=1)[0])
+
+
+def _suspects(E: csr_array) -> tuple[Index, Solve]:
+    """The same by a sparse factor, whose pivots are in an order that hardly fills it."""
+    lu = _factor(E)
+    # pivot i of the factor is that of the row that has its place
+    suspects = np.flatnonzero(lu.U.diagonal()[lu.perm_c] <= SUSPECT)
+    if not 0 < suspects.size <= MANY:
+        return suspects, lambda right: right
+    kept = np.setdiff1d(np.arange(E.shape[0]), suspects)
+    again = _factor(E[kept])
+    return suspects, lambda right: np.asarray(again.solve(np.ascontiguousarray(right)))
+
+
+def _factor(E: csr_array) -> Any:
+    square = csc_array(E @ E.T + SHIFT * eye_array(E.shape[0]))
+    return splu(square, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
