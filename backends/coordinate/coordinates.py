@@ -277,11 +277,6 @@ class Coordinates:
             m += beyond * ridge / float(b[over] @ b[over])
         return m
 
-    @property
-    def is_apart(self) -> bool:
-        """True if each coordinate is a group of its own."""
-        return self.start.size - 1 == self.order.size
-
     def survey(self, x: Array, kty: Array, length: Array, multiplier: float) -> tuple[Array, float]:
         """The violations of optimality at x over the columns' lengths, and the largest share of the dual point that meets the penalties."""
         misses, c = np.empty(x.size), self.weights(multiplier)
@@ -289,7 +284,7 @@ class Coordinates:
             x, kty, self.order, self.start, c, self.ridge, self.lo, self.hi, self.q, length, misses
         )
         # groups take a second to compile, and most programs have none
-        if not self.is_apart:
+        if not self.alone:
             share = kernel(loops.survey_groups)(
                 x, kty, self.order, self.start, c, self.thin, self.ridge, self.q, length, float(share), misses
             )
