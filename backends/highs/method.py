@@ -9,16 +9,12 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import class_of
 from fwdsl.backends.interior.method import Interior
-from fwdsl.backends.interior.program import ORDER
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.light_dataclass import light_state
-
-LINEAR = ORDER[:2]
-"""The cones of linear programs."""
 
 SECONDS, OF_AN_ENTRY, OF_A_ROW = 0.05, 4e-6, 7e-10
 """Seconds of a solve with the loading of SciPy's module, of each entry, unknown and row, and of the third power of the rows of terms.
@@ -80,7 +76,7 @@ class Highs(Method):
         for conic, text in zip(form.conics, texts, strict=True):
             assert conic is not None, "it is readable"
             curved = np.any(conic.curvature) or np.any(conic.extra_curvature)
-            if curved or not all(cone.kind in LINEAR for cone in conic.cones):
+            if curved or not all(cone.is_separable for cone in conic.cones):
                 return (f"`{text}` is not of a linear program",)
         return ()
 

@@ -29,13 +29,13 @@ from fwdsl.light_dataclass import light_dataclass
 Index = NDArray[np.intp]
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
-"""What rounding leaves of a combination of rows, beside the sum of the sizes of its numbers."""
+"""The part that rounding leaves of a combination of rows, beside the sum of the sizes of its numbers."""
 
 SUSPECT = 1e-9
 """The squared distance of a row of length 1 from the span of others from which on it is no suspect."""
 
 SHIFT = 1e-13
-"""What is added to the diagonal of E E', so that its factorisation goes on where it is singular."""
+"""The number added to the diagonal of E E', so that its factorisation goes on where it is singular."""
 
 DENSE = 200
 """Equations up to which E E' is factored with its zeros."""
@@ -54,6 +54,10 @@ FEW, LONGEST = 6, 30
 
 LEAST = 1e-3
 """The least entry of the unknown that goes beside the other: a smaller one would enlarge what others miss."""
+
+
+WORTH = 0.05
+"""The least number of equations of two unknowns for each unknown at which they are taken out: fewer save less than finding them costs."""
 
 
 class _Linked(NamedTuple):
@@ -151,7 +155,7 @@ def _linked(
     """Equations of two unknowns of which one may go. No unknown that goes is in another of them, and `gone` rows count no more."""
     A, none = program.A, np.zeros(0, dtype=np.intp)
     rows = np.flatnonzero(able & (np.diff(A.indptr[: able.size + 1]) == 2))
-    if not rows.size or any(p.form.owned for p in program.parts):
+    if rows.size < max(1.0, WORTH * program.c.size) or any(p.form.owned for p in program.parts):
         return _Linked(none, none, none, np.zeros(0), np.zeros(0))
     first = A.indptr[rows]
     pair, entry = A.indices[np.stack([first, first + 1])], A.data[np.stack([first, first + 1])]

@@ -160,13 +160,13 @@ class Presolved(ConicProgram):
 
     @cached_property
     def constant(self) -> float:
-        """That of the whole program, and what its objective is at the point of unknowns that are 0."""
+        """The constant of the whole program, plus its objective at the point whose kept unknowns are 0."""
         whole, v = self.taken.whole, self.taken.unknowns(np.zeros(self.c.size), 1.0)
         return whole.constant + float(v @ (0.5 * (whole.P @ v) + whole.c))
 
     @property
     def counts(self) -> Counts:
-        """What was taken out, one after the other."""
+        """The numbers of what was taken out, one pass after the other."""
         taken, whole = self.taken, self.taken.whole
         own = (
             taken.counts
@@ -276,7 +276,7 @@ class _Search:
         return Taken(self.program, at, columns, self.value, tuple(fixed), defined, counts)
 
     def free(self, taken: Taken | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Of the rows of the zero and nonnegative cones and of the unknowns that are left, whether they may go."""
+        """True for each row of the zero and nonnegative cones that is left and may go; the same for the unknowns."""
         if taken is None:
             return self.rows_may_go, self.may_go
         return self.rows_may_go[taken.rows[taken.rows < self.count]], self.may_go[taken.columns]
