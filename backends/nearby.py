@@ -113,6 +113,11 @@ def least_step(
         return None
     cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]
 
+    if problem.matrix is not None:
+        K = problem.matrix[np.flatnonzero(rows)]
+        Kt = K.T.tocsr()
+        return np.asarray(metric * (Kt @ conjugate_gradients(lambda lam: K @ (metric * (Kt @ lam)), miss[rows], stop)))
+
     def adjoint(lam: Array) -> Array:
         full = np.zeros(rows.size)
         full[rows] = lam

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -30,7 +30,7 @@ from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
 from fwdsl.readers.held_rows import hands_of
-from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.readers.row_blocks import NotInMemory, is_on_disk
 from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = Non
 
 LARGEST_COLUMNS = 20_000_000
 """Numbers of explicitly formed columns of maps that are not data by columns."""
+
+
+WRITTEN = 50_000
+"""Entries of K up to which it is written down for products with vectors."""
 
 
 MOST_OPERATOR_COLUMNS = 32
@@ -267,6 +271,22 @@ class PreparedProblem:
     def _maps(self) -> dict[int, csr_array | None]:
         """Maps of the terms written down, by their identity."""
         return {}
+
+    @cached_property
+    def matrix(self) -> Any:
+        """K, its terms below each other, where it is small: then dozens of products with it cost less than one by the maps. None where it is not
+        small, or not in memory."""
+        if sum(m.entries for t in self.terms for _, m in t.map.parts) > WRITTEN:
+            return None
+        # a plan must not wait for SciPy
+        from scipy.sparse import vstack
+
+        from fwdsl.backends.sparse_rows import sparse_map
+
+        try:
+            return vstack([sparse_map(t, self.size) for t in self.terms], format="csr")
+        except NotInMemory:
+            return None
 
     @cached_property
     def row_sums(self) -> list[list[tuple[Block, Array]]]:

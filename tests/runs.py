@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from fwdsl.backends.method import Run
 from fwdsl.backends.problem import PreparedProblem
@@ -31,6 +32,11 @@ def stepped(problem: Any, name: str, steps: int, threads: int = 1, seed: int = 0
     for _ in range(steps):
         run.step()
     return run
+
+
+def without_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the interior-point method take none of its quasidefinite systems."""
+    monkeypatch.setattr("fwdsl.backends.interior.run.pattern_of", lambda *_: None)
 
 
 def resumed(run: AnyRun, folder: Path, options: Mapping[str, Any], threads: int = 1) -> AnyRun:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -38,6 +39,9 @@ class Scaling(Protocol):
 
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
+
+    def square(self) -> Array:
+        """W'W: its diagonal, or one matrix a cone."""
 
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
@@ -108,6 +112,10 @@ class Symmetric(ABC):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
+    def square(self) -> Array:
+        """W'W: its diagonal, or one matrix a cone."""
+        raise NotImplementedError
+
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
         root = self.root()
@@ -173,6 +181,9 @@ class Orthant(Symmetric):
     def root(self) -> Array:
         found: Array = 1.0 / self.own
         return found
+
+    def square(self) -> Array:
+        return self.own * self.own
 
     def rows(self, A: Array) -> Array:
         return A / self.own[:, None]
@@ -267,6 +278,29 @@ class SecondOrder(Symmetric):
         found[:, at, at] += 1.0
         found /= self.eta[:, None, None]
         return found
+
+    def square(self) -> Array:
+        found = 2.0 * self.own[:, :, None] * self.own[:, None, :]
+        at = np.arange(self.shape[1])
+        found[:, at, at] += np.where(at == 0, -1.0, 1.0)
+        found *= (self.eta * self.eta)[:, None, None]
+        return np.asarray(found)
+
+    def split_square(self) -> tuple[Array, Array, Array]:
+        """d, u and w with W'W = diag(d, eta^2, eta^2, ..) + u u' - w w' and diag(d, eta^2, ..) - w w' positive definite, cone by cone (Domahidi, Chu,
+        Boyd, "ECOS", 2013, section III-B)."""
+        a, tail = self.own[:, 0], self.own[:, 1:]
+        length = np.einsum("ij,ij->i", tail, tail)
+        alpha, beta = 1.0 + a + length / (1.0 + a), 1.0 + 2.0 / (1.0 + a) + length / (1.0 + a) ** 2
+        d = 0.5 * (a * a + length * (1.0 - alpha * alpha / (1.0 + length * beta)))
+        head = np.sqrt(a * a + length - d)
+        of_u = alpha / head
+        of_w = np.sqrt(of_u * of_u - beta)
+        u, w = np.empty(self.shape), np.zeros(self.shape)
+        u[:, 0], u[:, 1:], w[:, 1:] = head, of_u[:, None] * tail, of_w[:, None] * tail
+        u *= self.eta[:, None]
+        w *= self.eta[:, None]
+        return d * self.eta * self.eta, u, w
 
     def rows(self, A: Array) -> Array:
         # one product with each row in place of one with each number of a matrix
@@ -410,3 +444,17 @@ KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {
     "exponential": Nonsymmetric,
     "power": Nonsymmetric,
 }
+
+Map = Callable[[Array], Array]
+Scalings = Sequence[Scaling | None]
+"""The scalings of all batches; None of the zero cone."""
+
+
+def each(batches: Sequence[Batch], scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
+    """A map of the scalings of all rows, those of the zero cone as they are."""
+    out = rows.copy()
+    for batch, scaling in zip(batches, scalings, strict=True):
+        if scaling is not None:
+            at = slice(batch.start, batch.stop)
+            out[at] = of(scaling)(rows[at])
+    return out

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Scaling
+from fwdsl.backends.interior.cones import KINDS, Scalings
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite
 from fwdsl.backends.interior.system import System
 
 EXACT = 1e-15
@@ -18,9 +19,6 @@ EXACT = 1e-15
 
 LONGEST = 1.0 / 0.99
 """The longest step looked for in cones of three rows: a little is left to the boundary of a whole one."""
-
-Map = Callable[[Array], Array]
-Scalings = Sequence[Scaling | None]
 
 
 class Direction(NamedTuple):
@@ -38,7 +36,7 @@ class Linearised(NamedTuple):
     whether all of that is rounding."""
 
     scalings: Scalings
-    system: System
+    system: System | FactoredQuasidefinite
     Pv: Array
     left: Array
     right: Array
@@ -56,16 +54,6 @@ def scalings_of(batches: Sequence[Batch], s: Array, z: Array) -> Scalings:
         return [
             KINDS[k.kind](k, s[k.start : k.stop], z[k.start : k.stop]) if k.kind in KINDS else None for k in batches
         ]
-
-
-def each(batches: Sequence[Batch], scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
-    """A map of the scalings of all rows, those of the zero cone as they are."""
-    out = rows.copy()
-    for batch, scaling in zip(batches, scalings, strict=True):
-        if scaling is not None:
-            at = slice(batch.start, batch.stop)
-            out[at] = of(scaling)(rows[at])
-    return out
 
 
 def reach_of(batches: Sequence[Batch], scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:

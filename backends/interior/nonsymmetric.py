@@ -83,6 +83,10 @@ class Nonsymmetric:
     def root(self) -> Array:
         return self.back
 
+    def square(self) -> Array:
+        found: Array = np.matmul(self._own_t, self.own)
+        return found
+
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
         found: Array = (self.back @ A.reshape(*self.back.shape[:2], -1)).reshape(A.shape)

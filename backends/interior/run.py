@@ -28,13 +28,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Symmetric
+from fwdsl.backends.interior.cones import KINDS, Scalings, Symmetric, each
 from fwdsl.backends.interior.directions import (
     Direction,
     Linearised,
-    Scalings,
     central,
-    each,
     inside,
     is_rounding,
     reach_of,
@@ -43,6 +41,7 @@ from fwdsl.backends.interior.directions import (
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
+from fwdsl.backends.interior.quasidefinite import pattern_of
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
@@ -73,6 +72,9 @@ ROUGH = 1e-3
 
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
+
+CALLS = {"whole": 3e-4, "condensed": 4e-4, "reduced": 8e-4, "sparse": 1e-3}
+"""Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
@@ -111,9 +113,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
         problem.look()
-        self.kind = size_of(problem.canonical).kind
+        size = size_of(problem.canonical)
+        self.kind = size.kind
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
-        self.separate = Separate.of(program, self.A, self.d, self.e) if self.kind == "reduced" or chained else None
+        self.separates = self.kind == "reduced" or chained
+        # a chain's narrow band has kernels that are faster still
+        allowed = size.seconds + CALLS[self.kind]
+        self.pattern = None if chained else pattern_of(P, self.A, program.batches, allowed)
         self._level(*self.levels)
         self.batches = program.batches
         self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
@@ -124,7 +130,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.of_c, self.of_b = of_c, of_b
         self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
         look = self.problem.look
-        self.systems = Systems(self.P, self.A, self.program.batches, self.kind, self.separate, look)
+        self.systems = Systems(self.P, self.A, self.program.batches, self.kind, self._separate, look, self.pattern)
+
+    def _separate(self) -> Separate | None:
+        return Separate.of(self.program, self.A, self.d, self.e) if self.separates else None
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
@@ -145,15 +154,22 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         try:
             self._step()
         except (np.linalg.LinAlgError, ZeroDivisionError):
-            now.short = ENOUGH
-            now.iteration += 1
+            self.linear = None
+            if self.pattern is not None:
+                now.filled = True
+            else:
+                now.short = ENOUGH
+                now.iteration += 1
         if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
             self._begin_anew()
 
     def _take_factors(self) -> None:
-        """Scale the program by the factors of the state, which a resumed one brings with it."""
+        """Scale the program by the factors of the state, and take the systems that it says, which a resumed one brings with it."""
         now = self.state
-        if (now.of_c, now.of_b) != (self.of_c, self.of_b):
+        given_up = now.filled and self.pattern is not None
+        if given_up:
+            self.pattern = None
+        if given_up or (now.of_c, now.of_b) != (self.of_c, self.of_b):
             self._level(now.of_c, now.of_b)
             self.linear = None
 
@@ -166,7 +182,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
         of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
         fresh = self.begin(None, None)
-        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1)
+        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=True)
         # the same object: a checkpoint has it
         vars(now).update(vars(fresh))
         self.known = None
@@ -206,6 +222,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 at = slice(batch.start, batch.stop)
                 turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
+        if system.is_poor:
+            raise np.linalg.LinAlgError("the factor has lost too many digits")
         self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
 
     def _linearised(self) -> Linearised:

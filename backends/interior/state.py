@@ -21,3 +21,4 @@ class InteriorState(State):
     short: int = 0  # steps in a row that moved nothing
     steps: int = 0  # steps since the factors were chosen
     levelled: int = 0  # how often the factors were chosen anew
+    filled: bool = False  # whether quasidefinite systems were given up, which had lost too many digits

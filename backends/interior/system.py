@@ -39,6 +39,7 @@ from fwdsl.backends.interior.cones import Scaling
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch
+from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite, Pattern, Quasidefinite
 from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.interior.small import solver_of_small
@@ -77,7 +78,8 @@ class LongRows(NamedTuple):
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
 
-    `look` is asked between the blocks of all that is long.
+    With a `pattern` they are quasidefinite ones, else of a `kind`, for which `separate` is asked. `look` is asked between the blocks of all that is
+    long.
     """
 
     def __init__(
@@ -86,13 +88,26 @@ class Systems:
         A: csr_array,
         batches: Sequence[Batch],
         kind: str,
-        separate: Separate | None,
+        separate: Callable[[], Separate | None],
         look: Look,
+        pattern: Pattern | None = None,
     ) -> None:
-        equations = batches[0].rows if batches and batches[0].kind == ORDER[0] else 0
-        self.kind, self.separate, self.look = kind, separate, look
+        self.A: Any = A
+        self.equations = batches[0].rows if batches and batches[0].kind == ORDER[0] else 0
+        self.kind, self.look = kind, look
+        self.of_P = _product(P)
+        self.quasidefinite = None if pattern is None else Quasidefinite(pattern, P, A, batches)
+        self.separate: Separate | None = None
         self.sparse = kind in ("sparse", "reduced")
-        self.equations = equations
+        if self.quasidefinite is None:
+            self._prepare(P, A, batches, separate())
+        else:
+            self.rows = Rows(A)
+
+    def _prepare(self, P: Any, A: csr_array, batches: Sequence[Batch], separate: Separate | None) -> None:
+        """What the kind of system needs, once a program."""
+        kind, equations = self.kind, self.equations
+        self.separate = separate
         self.band: Band | None = None  # of the sparse system, once one was written down
         self.orders = ORDERS  # how often one is looked for
         self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
@@ -105,9 +120,8 @@ class Systems:
             self.matrices = None  # the blocks of many cones may cost less than what connects them
         self.parts = self._parts(A, P, batches) if kind == "condensed" else ()
         self.thin = self.thin or bool(self.parts)
-        self.A: Any = A if self.sparse or self.thin else A.toarray()
+        self.A = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts else None
-        self.of_P = _product(P)
         self.narrow: BandedNormal | None = None
         if separate is not None:
             kept = separate.kept
@@ -121,8 +135,10 @@ class Systems:
                 self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
-    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
+    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System | FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
+        if self.quasidefinite is not None:
+            return self.quasidefinite.at(scalings)
         if self.matrices is not None:
             try:
                 solve, products = self.matrices.solver(
@@ -158,7 +174,7 @@ class Systems:
             kinds = [Batch(ORDER[0], 0, 1, k)] if k else []
             kinds += [Batch(ORDER[1], k, 1, part.rows.size - k)] if part.rows.size > k else []
             own, curved = A[part.rows][:, part.columns], P[part.columns][:, part.columns]
-            found.append((part, Systems(csr_array(curved), csr_array(own), kinds, self.kind, None, self.look)))
+            found.append((part, Systems(csr_array(curved), csr_array(own), kinds, self.kind, lambda: None, self.look)))
         return tuple(found)
 
     def _apart(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
@@ -185,6 +201,10 @@ class Systems:
 
     def products(self, v: Array, z: Array) -> tuple[Array, Array]:
         """A v and A'z."""
+        if self.quasidefinite is not None:
+            across = np.zeros(v.size)
+            self.rows.add_adjoint(z, across)
+            return self.rows @ v, across
         if self.separate is not None:
             return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
         return self.A @ v, self.At @ z
@@ -353,6 +373,8 @@ def _written(matrix: Any) -> Array:
 
 class System:
     """A factored system, solved to rounding."""
+
+    is_poor = False
 
     def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve) -> None:
         self.of_P, self.products, self.equations, self.solve = of_P, products, equations, solve

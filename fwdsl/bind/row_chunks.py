@@ -58,6 +58,8 @@ def rows(A: Any, start: int, stop: int) -> Any:
         return A.rows(start, stop).astype(np.float64, copy=False)
     if isinstance(A, np.ndarray):
         return np.asarray(A[start:stop], dtype=np.float64)
+    if stop - start == A.shape[0] and A.dtype == np.float64:
+        return A
     # SciPy's own slices copy indices too
     ends = A.indptr[start : stop + 1]
     part = slice(ends[0], ends[-1])

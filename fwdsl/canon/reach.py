@@ -7,11 +7,14 @@ constraint, or the nonnegative numbers that an entropy asks for, no point is fea
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from ..atoms.base import Array
+from ..readers.row_blocks import NotInMemory
 from .emptiness import Empty
 from .maps import LinearMap
 from .parts import Block, SumTerm
@@ -73,7 +76,10 @@ def _is_small(m: LinearMap) -> bool:
 
 
 def _written(m: LinearMap) -> Array:
-    """The matrix of a map, column by column."""
+    """The matrix of a map; column by column where its rows are not in memory, or SciPy would have to be loaded."""
+    if "scipy.sparse" in sys.modules:
+        with suppress(NotInMemory):
+            return np.asarray(m.sparse().toarray())
     out, unit = np.empty((m.rows, m.columns)), np.zeros(m.columns)
     for j in range(m.columns):
         unit[j] = 1.0

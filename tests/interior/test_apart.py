@@ -11,7 +11,7 @@ from fwdsl.backends.interior.apart import parts_of
 from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import size_of
-from tests.runs import stepped
+from tests.runs import stepped, without_patterns
 
 TEXT = """data A: matrix[m, n], b: vector[m], E: matrix[k, n], f: vector[k], c: vector[n]
 var x: vector[n] in nonnegative
@@ -39,6 +39,7 @@ def test_parts_have_the_answers_of_the_whole(
 ) -> None:
     """Small parts are taken together. The system at a scaling far from one, and the optimum."""
     problem = fw.parse(TEXT.format(curved)).bind(**blocks(count, size))
+    without_patterns(monkeypatch)
     monkeypatch.setattr("fwdsl.backends.interior.run.size_of", lambda form: size_of(form)._replace(kind="condensed"))
     answers: list[np.ndarray] = []
     found = []

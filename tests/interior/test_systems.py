@@ -16,6 +16,7 @@ from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.interior.system import System, Systems, least_solution
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
+from tests.runs import without_patterns
 
 STANDARD = (
     "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n]\nminimize dot(c, x)\n"
@@ -38,6 +39,7 @@ def test_equations_by_their_schur_complement(repeated: int, monkeypatch: pytest.
     """The same optimum as by the whole matrix, with dependent equations too, in every unit."""
     used: list[int] = []
     plain = Systems._of_long
+    without_patterns(monkeypatch)
     monkeypatch.setattr(Systems, "_of_long", lambda *a: used.append(1) or plain(*a))
     found = standard(30, 260, repeated).solve(method="interior", tol=1e-7)
     assert found.status == "optimal" and used
@@ -58,7 +60,7 @@ def test_the_schur_complement_solves_the_system(equations: int, long: int) -> No
     A = sp.csr_array(np.vstack([full, np.diag(rng.uniform(0.5, 2.0, n))]))
     m = A.shape[0]
     batches = (Batch("zero", 0, 1, k), Batch("nonnegative", k, 1, m - k))
-    systems = Systems(sp.csr_array((n, n)), A, batches, "condensed", None, lambda: None)
+    systems = Systems(sp.csr_array((n, n)), A, batches, "condensed", lambda: None, lambda: None)
     systems.thin, systems.A = True, A
     found = systems._long_rows(sp.csr_array((n, n)))
     assert found is not None and found.rows.tolist() == list(range(k + long))

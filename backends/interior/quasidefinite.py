@@ -1,0 +1,241 @@
+"""The systems of an interior-point step as sparse symmetric matrices that L D L' factors in any order, without pivoting:
+
+    [P + shift, A'; A, -W'W - shift] (dv, dz) = (p, W'r),   u = W dz.
+
+They are quasidefinite: a positive definite block, a negative definite one, and what lies between. So the order of the unknowns, and with it the
+places of L's numbers, is found once for all steps. Of a second-order cone W'W is a diagonal with two terms u u' - w w' of rank one; a larger cone
+has an unknown for each of them, so that no matrix of its size is written down. What the shift changes is taken back by refinement.
+
+Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boyd, "ECOS", 2013 (second-order cones); Goulart, Chen 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
+from fwdsl.backends.interior.ldl_loops import answer, counted, factor, solve, structure
+from fwdsl.backends.interior.program import ORDER, Batch
+from fwdsl.backends.kernels.compile import kernel
+
+Index = NDArray[np.intp]
+
+SHIFT = 1e-8
+"""The amount by which diagonals are moved away from zero, beside entries of about one."""
+
+LEAST = 1e-13
+"""The least size of a number of D."""
+
+WHOLE = 4
+"""Rows of a second-order cone up to which W'W is written down."""
+
+MOST = 400_000
+"""Entries of a system beyond which no order is looked for: that cannot be interrupted."""
+
+REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8
+"""Refinements of an answer at most, the share of its numbers that residuals are measured beside, with the right-hand side, the relative residual
+that needs no more, and the one from which on the factor is poor."""
+
+SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 1.2e-9, 2e-8, 2e-8
+"""Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
+order with an entry of the system."""
+
+
+class Pattern(NamedTuple):
+    """The places of the numbers of the systems of one program, and of those of L."""
+
+    place: Index  # of each unknown, row and further unknown in the order
+    indptr: Index
+    indices: Index
+    entry: (
+        Index  # the place in the data of each number that is written, in the order in which `Quasidefinite` writes them
+    )
+    starts: Index
+    rows: Index
+    row_starts: Index
+    columns: Index
+
+
+def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float) -> Pattern | None:
+    """The pattern; None where P or a scaling is filled, entries are too many, or a step with it would take longer than the seconds allowed."""
+    n, m = P.shape[0], A.shape[0]
+    if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > MOST:
+        return None
+    # a row that goes before its unknowns does leave its square
+    squares = float(np.square(np.diff(A.indptr), dtype=np.float64).sum())
+    if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
+        return None
+    row, column = _coordinates(P, A, batches)
+    size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
+    ones = np.ones(row.size)
+    off = row != column
+    each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
+    at = np.arange(size)
+    dominant = csc_array(
+        (
+            np.concatenate([ones[off], ones[off], each_row + 1.0]),
+            (np.concatenate([row[off], column[off], at]), np.concatenate([column[off], row[off], at])),
+        ),
+        (size, size),
+    )
+    options = {"SymmetricMode": True, "Equil": False}
+    place = splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).perm_c.astype(np.intp)
+    low, high = np.minimum(place[row], place[column]), np.maximum(place[row], place[column])
+    order = np.argsort(high * size + low)
+    entry = np.empty_like(order)
+    entry[order] = np.arange(order.size)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
+    indices = low[order]
+    parent, counts, mark, work = np.empty((4, size), dtype=np.intp)
+    kernel(counted)(indptr, indices, parent, counts, mark)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    rows, columns = np.empty((2, int(starts[-1])), dtype=np.intp)
+    row_starts = np.zeros(size + 1, dtype=np.intp)
+    kernel(structure)(indptr, indices, parent, starts, rows, row_starts, columns, mark, work)
+    seconds = SECONDS * float(np.square(counts, dtype=np.float64).sum()) + OF_A_NUMBER * float(rows.size + row.size)
+    return Pattern(place, indptr, indices, entry, starts, rows, row_starts, columns) if seconds <= allowed else None
+
+
+def _is_split(batch: Batch) -> bool:
+    return batch.kind == ORDER[2] and batch.rows > WHOLE
+
+
+def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index]:
+    """The rows and columns of the numbers of a system, each pair once: P without its diagonal above it, A, the diagonal, and those of W'W."""
+    n, m = P.shape[0], A.shape[0]
+    upper, above = _upper(P)
+    size, row, column = n + m, [], []
+    for batch in batches:
+        at = n + batch.start + np.arange(batch.number * batch.rows).reshape(batch.number, batch.rows)
+        if _is_split(batch):
+            more = size + 2 * np.arange(batch.number)[:, None]
+            row += [at, at[:, 1:]]
+            column += [np.broadcast_to(more, at.shape), np.broadcast_to(more + 1, at[:, 1:].shape)]
+            size += 2 * batch.number
+        elif batch.kind not in ORDER[:2]:
+            i, j = np.triu_indices(batch.rows, 1)
+            row.append(at[:, i])
+            column.append(at[:, j])
+    of_A = np.repeat(np.arange(n, n + m), np.diff(A.indptr))
+    diagonal = np.arange(size)
+    rows = [upper, of_A, diagonal, *(r.reshape(-1) for r in row)]
+    return np.concatenate(rows), np.concatenate([above, A.indices, diagonal, *(c.reshape(-1) for c in column)])
+
+
+def _upper(P: Any) -> tuple[Index, Index]:
+    """The rows and columns of the entries of P above its diagonal."""
+    row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    above = row < P.indices
+    return row[above], P.indices[above]
+
+
+class Quasidefinite:
+    """The systems of one program with these numbers in P and A."""
+
+    def __init__(self, pattern: Pattern, P: Any, A: Any, batches: Sequence[Batch]) -> None:
+        self.pattern, self.batches = pattern, batches
+        n, m, size = P.shape[0], A.shape[0], pattern.place.size
+        row = np.repeat(np.arange(n), np.diff(P.indptr))
+        self.data = np.empty(pattern.indices.size)
+        fixed = np.concatenate([P.data[row < P.indices], A.data])
+        self.data[pattern.entry[: fixed.size]] = fixed
+        self.written = pattern.entry[fixed.size :]
+        self.diagonal = np.concatenate(
+            [P.diagonal() + SHIFT, np.full(m, -SHIFT), np.tile((1.0, -1.0), (size - n - m) // 2)]
+        )
+        signs = np.concatenate([np.ones(n), np.full(m, -1.0), np.tile((1.0, -1.0), (size - n - m) // 2)])
+        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
+        part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
+        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
+        for own, found in ((self.signs, signs), (self.shift, shift), (self.part, part)):
+            own[pattern.place] = found
+        self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
+        self.work = np.empty((2, size))
+
+    def at(self, scalings: Scalings) -> FactoredQuasidefinite:
+        """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
+        pattern, n = self.pattern, self.of_v.size
+        diagonal, others = self.diagonal.copy(), []
+        for batch, scaling in zip(self.batches, scalings, strict=True):
+            if scaling is None:
+                continue
+            own = slice(n + batch.start, n + batch.stop)
+            if _is_split(batch):
+                assert isinstance(scaling, SecondOrder)
+                head, u, w = scaling.split_square()
+                square = np.repeat((scaling.eta * scaling.eta)[:, None], batch.rows, axis=1)
+                square[:, 0] = head
+                diagonal[own] -= square.reshape(-1)
+                others += [-u.reshape(-1), w[:, 1:].reshape(-1)]
+                continue
+            square = scaling.square()
+            if square.ndim == 1:
+                diagonal[own] -= square
+                continue
+            diagonal[own] -= np.einsum("kii->ki", square).reshape(-1)
+            i, j = np.triu_indices(batch.rows, 1)
+            others.append(-square[:, i, j].reshape(-1))
+        data = self.data.copy()
+        data[self.written] = np.concatenate([diagonal, *others])
+        values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
+        good = kernel(factor)(
+            pattern.indptr,
+            pattern.indices,
+            data,
+            pattern.starts,
+            pattern.rows,
+            pattern.row_starts,
+            pattern.columns,
+            self.signs,
+            LEAST,
+            values,
+            inverse,
+            self.work[0],
+            np.empty(inverse.size, dtype=np.intp),
+        )
+        if not good:
+            raise np.linalg.LinAlgError("the system is singular")
+        return FactoredQuasidefinite(self, scalings, data, values, inverse)
+
+
+class FactoredQuasidefinite:
+    """A factored system, solved to rounding; `is_poor` once an answer was not."""
+
+    is_poor = False
+
+    def __init__(self, of: Quasidefinite, scalings: Scalings, data: Array, values: Array, inverse: Array) -> None:
+        self.of, self.scalings, self.data, self.values, self.inverse = of, scalings, data, values, inverse
+
+    def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
+        """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
+        of, pattern = self.of, self.of.pattern
+        right, best = np.zeros((2, self.inverse.size))
+        right[of.of_v] = p
+        right[of.of_z] = each(of.batches, self.scalings, r, lambda k: k.wt)
+        missed = kernel(answer, solve=solve)(
+            pattern.indptr,
+            pattern.indices,
+            self.data,
+            of.shift,
+            pattern.starts,
+            pattern.rows,
+            self.values,
+            self.inverse,
+            of.part,
+            right,
+            harmless,
+            BESIDE,
+            ENOUGH,
+            REFINEMENTS,
+            *of.work[:2],
+            best,
+        )
+        self.is_poor = self.is_poor or not missed <= POOR
+        return best[of.of_v], each(of.batches, self.scalings, best[of.of_z], lambda k: k.w)

@@ -1,0 +1,163 @@
+"""Quasidefinite systems: their factors against dense ones, their answers against the equations, and the runs that give them up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends.interior import quasidefinite
+from fwdsl.backends.interior.cones import KINDS, Scalings, SecondOrder, each
+from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
+from fwdsl.backends.interior.run import InteriorRun
+from tests.runs import resumed, stepped, without_patterns
+
+MIXED = (
+    Batch("zero", 0, 1, 3),
+    Batch("nonnegative", 3, 1, 6),
+    Batch("second_order", 9, 2, 3),
+    Batch("second_order", 15, 1, 7),
+    Batch("exponential", 22, 2, 3),
+    Batch("power", 28, 2, 3, (0.3, 0.8)),
+)
+ROWS = MIXED[-1].stop
+
+
+def mixed(seed: int) -> tuple[sp.csr_array, sp.csr_array, Scalings]:
+    """P and A of twelve unknowns, and scalings of all kinds of cones at points off the central path."""
+    rng = np.random.default_rng(seed)
+    L = sp.random_array((4, 12), density=0.3, rng=rng)
+    A = sp.csr_array(sp.vstack([sp.random_array((ROWS - 12, 12), density=0.4, rng=rng), sp.eye_array(12)]))
+    scalings: list[object] = [None]
+    for batch in MIXED[1:]:
+        unit = KINDS[batch.kind].unit(batch)
+        s, z = (unit * (1.0 + 0.2 * rng.random(unit.size)) for _ in range(2))
+        scalings.append(KINDS[batch.kind](batch, s, 0.1 * z))
+    return sp.csr_array(L.T @ L), A, scalings  # type: ignore[return-value]
+
+
+def written(P: sp.csr_array, A: sp.csr_array, scalings: Scalings) -> np.ndarray:
+    """The system [P, A'; A, -W'W], column by column."""
+    square = np.stack(
+        [each(MIXED, scalings, each(MIXED, scalings, e, lambda k: k.w), lambda k: k.wt) for e in np.eye(ROWS)], axis=1
+    )
+    square[:3] = 0.0
+    return np.block([[P.toarray(), A.toarray().T], [A.toarray(), -square]])
+
+
+def factored(seed: int) -> tuple[FactoredQuasidefinite, np.ndarray, Scalings]:
+    P, A, scalings = mixed(seed)
+    pattern = pattern_of(P, A, MIXED, np.inf)
+    assert pattern is not None
+    return Quasidefinite(pattern, P, A, MIXED).at(scalings), written(P, A, scalings), scalings
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_solve_the_equations(seed: int) -> None:
+    system, K, scalings = factored(seed)
+    rng = np.random.default_rng(seed)
+    p, r = rng.standard_normal(12), rng.standard_normal(ROWS)
+    v, u = system(p, r)
+    dz = each(MIXED, scalings, u, lambda k: lambda rows: k.inverse(rows))
+    right = np.concatenate([p, each(MIXED, scalings, r, lambda k: k.wt)])
+    np.testing.assert_allclose(K @ np.concatenate([v, dz]), right, rtol=1e-8, atol=1e-8)
+
+
+def test_the_factor_is_that_of_the_shifted_matrix() -> None:
+    """L D L' in the order of the pattern, the further unknowns of the large cone eliminated, is the system with its diagonal shifted.
+
+    Unknowns without curvature have the shift alone as their pivot, which half the digits survive.
+    """
+    system, K, _ = factored(5)
+    pattern, n = system.of.pattern, system.inverse.size
+    L = np.eye(n)
+    for j in range(n):
+        own = slice(pattern.starts[j], pattern.starts[j + 1])
+        L[pattern.rows[own], j] = system.values[own]
+    whole = (L / system.inverse) @ L.T
+    whole = whole[pattern.place][:, pattern.place]
+    k = K.shape[0]
+    inner, outer = whole[:k, :k], whole[:k, k:]
+    without = inner - outer @ np.linalg.solve(whole[k:, k:], outer.T)
+    shift = np.concatenate([np.full(12, SHIFT), np.full(ROWS, -SHIFT)])
+    np.testing.assert_allclose(without, K + np.diag(shift), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [2, 5, 40])
+@pytest.mark.parametrize("near", [1.0, 1e-6])
+def test_the_split_square_of_a_second_order_cone(rows: int, near: float) -> None:
+    """diag(d, eta^2, ..) + u u' - w w' = W'W, and without u u' it is positive definite, close to the boundary too."""
+    rng = np.random.default_rng(rows)
+    batch = Batch("second_order", 0, 2, rows)
+    s, z = rng.standard_normal((2, 2, rows))
+    s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) for m in (s, z))
+    scaling = SecondOrder(batch, s.reshape(-1), z.reshape(-1))
+    for head, u, w, eta, square in zip(*scaling.split_square(), scaling.eta, scaling.square(), strict=True):
+        definite = np.diag(np.concatenate([[head], np.full(rows - 1, eta * eta)])) - np.outer(w, w)
+        size = float(np.abs(square).max())
+        np.testing.assert_allclose(definite + np.outer(u, u), square, atol=1e-10 * size)
+        assert np.linalg.eigvalsh(definite / size)[0] > -1e-12
+
+
+PROGRAMS = {
+    "linear": "minimize dot(c, x)\nsubject to\n  A @ x <= b\n  x >= -2\n  sum(x) == 1",
+    "quadratic": "minimize sum_squares(x[:4]) + dot(c, x)\nsubject to\n  A @ x <= b\n  x >= 0",
+    "second-order": "minimize dot(c, x) + norm2(A @ x - b)\nsubject to\n  norm2(x) <= 3\n  norm2(x[:4]) <= 2 + x[5]",
+    "exponential": "minimize sum(exp(A @ x)) + dot(c, x)\nsubject to\n  norm_inf(x) <= 2",
+    "entropy": "minimize entropy(x + 3) + dot(c, x)\nsubject to\n  sum(x) == 1\n  x >= -2\n  A @ x <= b + 20",
+    "power": "minimize norm_p(A @ x - b, 3) + dot(c, x)\nsubject to\n  norm1(x) <= 2",
+}
+
+
+def posed(name: str, unit: float = 1.0) -> fw.Problem:
+    rng = np.random.default_rng(7)
+    A = sp.random_array((15, 8), density=0.4, rng=rng, format="csr")
+    head = "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n]\n"
+    b = unit * np.abs(rng.standard_normal(15))
+    return fw.parse(head + PROGRAMS[name]).bind(A=A, b=b, c=0.3 * rng.standard_normal(8))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_optimum_is_that_of_the_other_systems(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = posed(name)
+    with np.errstate(all="ignore"):  # as the driver has it
+        run = stepped(problem, "interior", 1)
+    assert isinstance(run, InteriorRun) and run.systems.quasidefinite is not None
+    found = problem.solve(method="interior", tol=1e-8)
+    without_patterns(monkeypatch)
+    other = problem.solve(method="interior", tol=1e-8)
+    assert found.status == other.status == "optimal"
+    assert found.objective == pytest.approx(other.objective, rel=1e-6, abs=1e-6)
+
+
+def test_a_poor_factor_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The run goes on with the other systems, and so does one that is resumed from it."""
+    problem = posed("linear")
+    expected = problem.solve(method="interior", tol=1e-8)
+    whole = stepped(problem, "interior", 3)
+    monkeypatch.setattr(quasidefinite, "POOR", -1.0)
+    whole.step()
+    assert isinstance(whole, InteriorRun) and whole.state.filled
+    whole.step()
+    assert whole.systems.quasidefinite is None
+    monkeypatch.undo()
+    again = resumed(whole, tmp_path, {})
+    for run in (whole, again):
+        for _ in range(3):
+            run.step()
+    assert isinstance(again, InteriorRun) and again.systems.quasidefinite is None
+    assert np.array_equal(whole.state.v, again.state.v) and np.array_equal(whole.state.z, again.state.z)
+    monkeypatch.setattr(quasidefinite, "POOR", -1.0)
+    found = problem.solve(method="interior", tol=1e-8)
+    assert found.status == "optimal" and found.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-6)
+
+
+def test_no_pattern_is_looked_for_where_it_would_cost_more() -> None:
+    P, A, _ = mixed(1)
+    assert pattern_of(P, A, MIXED, 0.0) is None
+    assert pattern_of(P.toarray(), A, MIXED, np.inf) is None
+    assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf) is None
