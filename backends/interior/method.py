@@ -77,7 +77,7 @@ class Interior(Method):
         why = f"about {STEPS:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * STEPS,
-            STEPS * (SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + size.seconds)
+            STEPS * (SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick))
             + size.once
             + costs.seconds(form, 2.0 * STEPS, 0.0),
             size.memory + 16.0 * size.entries,

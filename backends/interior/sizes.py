@@ -49,6 +49,9 @@ DENSE_PRODUCT, SPARSE_PRODUCT = 5e-11, 2e-9
 CALLS = 1.2e-3
 """Seconds of SciPy's calls that write down a sparse system of any size; one without equations in a band has its places found once."""
 
+AS_IT_STANDS, OF_AN_ENTRY = 1.2e-9, 6e-8
+"""Seconds of a multiplication of a sparse factorisation, and of its answers for each entry of A."""
+
 OF_A_NUMBER, PASSES = 5e-9, 1e-8
 """Seconds that a number of the matrix that is factored takes beside that, and those of all products of a step with one of A."""
 
@@ -64,6 +67,7 @@ class Size(NamedTuple):
     seconds: float  # of a factorisation
     once: float  # seconds of the products that make P
     memory: float  # bytes
+    quick: float = math.inf  # seconds of a factorisation of the system as it stands, where its factor hardly fills up
 
 
 def unreadable(form: Canonical) -> str:
@@ -112,6 +116,10 @@ def size_of(form: Canonical) -> Size:
     full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
     others += sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
     products, filling = products + others, filling + others
+    quick = math.inf
+    of_matrices = any(cone.kind == "semidefinite" for conic in known for cone in conic.cones)
+    if not of_matrices and filling <= FILLS * unknowns:
+        quick = AS_IT_STANDS * (products + squares) + OF_AN_ENTRY * entries
     order = unknowns + equations
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
     seconds += OF_A_NUMBER * order**2
@@ -144,7 +152,7 @@ def size_of(form: Canonical) -> Size:
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
-    return found
+    return found._replace(quick=quick)
 
 
 def least_of(form: Canonical, order: int) -> float:
