@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NoReturn, cast
 
+from ..extras import EXTRAS, absence, install
 from .findings import FileFindings
 from .sources import COMPRESSIONS, compression, is_url
 
@@ -38,6 +39,20 @@ _input: list[bytes] = []
 
 class Unreadable(Exception):
     """Reading cannot go on; the findings hold the reason. The exception never leaves this package."""
+
+
+def need(extra: str, path: str, findings: FileFindings) -> None:
+    """Load what reads a file; raise `Unreadable`, with the reason noted, where it is absent."""
+    why = absence(extra)
+    if why:
+        lacking(extra, path, why, findings)
+
+
+def lacking(extra: str, path: str, why: str, findings: FileFindings, hint: str = "") -> NoReturn:
+    """Note that what reads a file does not serve, and how it is installed. Raises `Unreadable`."""
+    code, rule, _ = EXTRAS[extra]
+    findings.add(code, f"`{path}` cannot be read: {why}", rule=rule, hint=hint or install(extra))
+    raise Unreadable
 
 
 @contextmanager
