@@ -180,7 +180,6 @@ class Mixed:
     def first_wrong(self) -> tuple[int, str, str | None, int | None] | None:
         """The first row without a value in a column of categories, or with a level that the fit does not know: its position, the column, the level
         (None where there is none), and its line in a file."""
-        import numpy as np
 
         found = []
         for column, onehot, category, places in self._coded():
