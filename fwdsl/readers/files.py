@@ -150,7 +150,7 @@ def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
     returns: bool | None = None
     while data:
         if returns is None and b"\r" in data:
-            at = data.index(b"\r")
+            at = _first_return(data)
             if at == len(data) - 1 and (more := stream.read(block)):
                 data += more
             returns = b"\n" not in data[: at + 2]
@@ -158,6 +158,18 @@ def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
             returns = False
         yield data.replace(b"\r", b"\n") if returns else data
         data = stream.read(block)
+
+
+def _first_return(data: bytes) -> int:
+    """The place of the first carriage return that does not stand in quotes; of the first where all do."""
+    at = data.index(b"\r")
+    first, quotes = at, data.count(b'"', 0, at)
+    while quotes % 2:
+        start, at = at + 1, data.find(b"\r", at + 1)
+        if at < 0:
+            return first
+        quotes += data.count(b'"', start, at)
+    return at
 
 
 def _open(path: str) -> BinaryIO:
