@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.categories import Mixed, Selector
-from ..readers.frames import NotPulled, column_names, gives_blocks, has_blocks, in_memory, match, select
+from ..readers.frames import NotPulled, cells, column_names, gives_blocks, has_blocks, in_memory, match, numeric, select
 from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
 from ..words import SOURCES
 from .findings import Findings
@@ -276,8 +277,27 @@ def categories_of(decl: DataDecl) -> tuple[Selector, ...]:
     """The columns of a matrix whose declared source has columns of categories; none for all other data."""
     if decl.source is None or not (decl.type.is_matrix and len(decl.type.shape) == 2):
         return ()
-    selectors: Any = _keywords(decl.source).get("columns") or ()
-    return tuple(selectors) if has_categories(selectors) else ()
+    return _selectors(_Identified(decl.source))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Identified:
+    """A source as itself, so that what follows from it is found without a look at its parts."""
+
+    source: tree.Call
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identified) and other.source is self.source
+
+    def __hash__(self) -> int:
+        return id(self.source)
+
+
+@lru_cache(maxsize=64)
+def _selectors(of: _Identified) -> tuple[Selector, ...]:
+    """The columns that a source lists, if some are of categories. It is asked for with every row that is predicted."""
+    listed: Any = _keywords(of.source).get("columns") or ()
+    return tuple(listed) if has_categories(listed) else ()
 
 
 def _plain(value: tree.Expr) -> object:
@@ -436,7 +456,9 @@ def of_python(
         )
     if found.positions == tuple(range(len(names))) or not found.positions:
         return RawDatum(decl, value, origin, header=names)
-    return RawDatum(decl, select(value, found.positions), origin, header=fitted)
+    few = cells(value, found.positions)
+    chosen = numeric(value, found.positions, few) if decl.type.is_matrix else select(value, found.positions)
+    return RawDatum(decl, chosen, origin, header=fitted)
 
 
 def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> None:

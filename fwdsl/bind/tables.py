@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..grammar import tree
 from ..model import DataDecl
 from ..readers.categories import Category, Mixed, Onehot, Selector, levels_key, name_of
-from ..readers.frames import column, column_names, match, numeric, offers
+from ..readers.frames import cells, column, column_names, match, numeric, offers
 from ..words import COLUMN_WORDS
 from .findings import Findings
 
@@ -87,8 +87,16 @@ def table(
         )
         return None
     at = found.positions
+    few = cells(value, at)
+    # beside floats a large int is no longer what it was
+    exact = few is not None and few.dtype.kind != "f"
     return _mixed(
-        decl, raw, selectors, lambda j: column(value, at[j]), lambda js: numeric(value, [at[j] for j in js]), labels
+        decl,
+        raw,
+        selectors,
+        lambda j: few[:, j] if exact else column(value, at[j]),
+        lambda js: numeric(value, [at[j] for j in js], None if few is None else few[:, js]),
+        labels,
     )
 
 

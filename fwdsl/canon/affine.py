@@ -459,7 +459,7 @@ def _sum(parts: list[AffineExpression], shape: tuple[int, ...]) -> AffineExpress
         for v, m in part.maps.items():
             found.setdefault(v, []).append(m)
     maps = {v: _added(ms) for v, ms in found.items()}
-    offset = np.sum([p.offset for p in parts], axis=0)
+    offset = reduce(np.add, [p.offset for p in parts])
     return AffineExpression(maps, np.asarray(offset, dtype=np.float64), shape)
 
 

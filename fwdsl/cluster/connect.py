@@ -9,21 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RunError
+from ..extras import require
 from ..grammar.diagnostic import Diagnostic
 from ..solve.forms import default_threads
 
 if TYPE_CHECKING:
     from .driver import Cluster
-
-
-def require_distributed() -> Any:
-    """The module `distributed`; `RunError` FW0240 that says how to install it."""
-    try:
-        import distributed
-    except ImportError:
-        rule, hint = "Workers are those of Dask, which the extra `cluster` has.", "pip install 'fwdsl[cluster]'"
-        raise RunError([Diagnostic("FW0240", "Dask's `distributed` is not installed", rule=rule, hint=hint)]) from None
-    return distributed
 
 
 def connect(workers: Any, *, closing: bool = False) -> Cluster:
@@ -33,7 +24,7 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
 
     Raises `RunError`: FW0240 without Dask, FW0241 where there is nobody, FW0242 where versions differ.
     """
-    distributed = require_distributed()
+    distributed = require("cluster")
     from .driver import Cluster
 
     own: list[Any] = []

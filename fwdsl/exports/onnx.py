@@ -8,8 +8,8 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 
 from ..errors import RunError, misuse
+from ..extras import require
 from ..files.target import unwritable, write_atomically
-from ..grammar.diagnostic import Diagnostic
 from ..results.solution import Solution
 from ..results.versions import versions
 from .affine_rows import AffineRows, affine_rows
@@ -39,7 +39,7 @@ def export_onnx(
     if not isinstance(given, Solution):
         message = f"`export_onnx` takes a solution first, not a {type(given).__name__}"
         raise misuse("FW0309", message, hint='write `fw.export_onnx(solution, "model.onnx")`')
-    onnx = require_onnx()
+    onnx = require("onnx")
     rows = affine_rows(solution, what)
     model = _model(onnx, rows, dtype)
     name = os.fspath(path)
@@ -52,16 +52,6 @@ def export_onnx(
     except OSError as error:
         raise RunError([unwritable(name, error)]) from None
     return rows
-
-
-def require_onnx() -> Any:
-    """The module onnx; `RunError` FW0214 that says how to install it."""
-    try:
-        import onnx
-    except ImportError:
-        rule, hint = "Models are exported by the extra `onnx`.", "pip install 'fwdsl[onnx]'"
-        raise RunError([Diagnostic("FW0214", "onnx is not installed", rule=rule, hint=hint)]) from None
-    return onnx
 
 
 def _model(onnx: Any, rows: AffineRows, dtype: Precision) -> Any:

@@ -45,6 +45,7 @@ overflow-x:auto;white-space:pre;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,
 .fw caption.short,.fw th,.fw td,.fw th code,.fw td code{white-space:nowrap;overflow-wrap:normal}
 .fw caption.long{min-width:min(28rem,calc(100vw - 3rem))}
 .fw td.long{white-space:normal;min-width:15rem}
+.fw .wraps{white-space:normal}.fw div.wraps{min-width:11rem}
 .fw tr{background:none}
 .fw code{background:none;color:inherit;padding:0;border:0}
 .fw th,.fw td{padding:.22rem .8rem .22rem 0;border:0;border-bottom:1px solid var(--fw-line);text-align:left;vertical-align:top;\

@@ -16,7 +16,7 @@ from ..model import Expr, evaluate_dim, sizes_of, slice_key
 from ..readers.row_blocks import is_on_disk
 from ..words import CONSTANTS
 from .blocks import FamilyExpression, blocks_of, flat, gathered
-from .require import cannot
+from .refusals import cannot
 
 Translated = Any
 """A NumPy or SciPy value, or an expression of cvxpy, which has no types."""

@@ -23,7 +23,7 @@ from ..results.solution import Solution
 from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, of_mean, row_loss_conjugate
 from .factored import recheck_factors
-from .require import quiet
+from .refusals import quiet
 from .translate import Translator, loss_of_atom
 
 TOLERANCE = 1e-7

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ..bind.instance import Instance
 from ..certify.certificate import Certificate
+from ..extras import require
 from ..model import Term, sizes_of
 from ..results.solution import Solution
-from .require import quiet, require_cvxpy
+from .refusals import quiet
 from .translate import Translator
 
 AGREEMENT = 1e-6
@@ -75,7 +76,7 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     than `LARGEST` numbers are not tried. Their tolerances are absolute: where the first answer is far from 1 in size, the problem is
     solved again in units of that answer.
     """
-    cp = require_cvxpy()
+    cp = require("oracle")
     unknowns = sum(math.prod(sizes_of(v.type, instance.dims)) for v in instance.model.variables)
     if sum(stats.nnz for stats in instance.stats.values()) > LARGEST or unknowns > LARGEST_UNKNOWNS:
         return OracleResult(math.nan, {}, math.inf, TOO_LARGE, "none")

@@ -13,11 +13,12 @@ from ..atoms.losses import LOSSES
 from ..atoms.vectors import SETS
 from ..bind.instance import Instance
 from ..errors import RunError
+from ..extras import require
 from ..grammar.diagnostic import Diagnostic
 from ..model import ConstraintDecl, Expr, SetRef, Term, Type, evaluate_dim, sizes_of
 from .blocks import FamilyExpression, blocks_of
 from .expressions import ExpressionTranslator, dense
-from .require import cannot, require_cvxpy
+from .refusals import cannot
 
 
 def to_cvxpy(instance: Instance) -> tuple[Any, dict[str, Any]]:
@@ -121,7 +122,7 @@ class Translator(ExpressionTranslator):
     """
 
     def __init__(self, instance: Instance, units: Mapping[str, float] | None = None) -> None:
-        super().__init__(require_cvxpy(), instance, {})
+        super().__init__(require("oracle"), instance, {})
         self.units = units or {}
         self.variables = {v.name: self._variable(v.name, v.type) for v in instance.model.variables}
 
@@ -374,7 +375,7 @@ def loss_of_atom(name: str, z: Any, b: Any, options: Mapping[str, float]) -> Any
     """One value for each prediction; `RunError` FW0312 where the class has no translation."""
     targets = np.broadcast_to(np.asarray(b, dtype=np.float64), z.shape)
     if name in _WITH_TARGETS_AND_NUMBERS:
-        return _WITH_TARGETS_AND_NUMBERS[name](require_cvxpy(), z, targets, options)
+        return _WITH_TARGETS_AND_NUMBERS[name](require("oracle"), z, targets, options)
     cls = LOSSES.get(name)
     if cls is None or cls.cvxpy is None:
         raise _untranslated(name, "cvxpy(z, b, p)")
@@ -387,7 +388,7 @@ def set_of_atom(name: str, x: Any, arguments: Mapping[str, Any]) -> list[Any]:
     given = {n: int(v) if n in counts else v for n, v in arguments.items()}
     if x.ndim > 1:
         # an entrywise set is one of all entries as a vector
-        x = require_cvxpy().vec(x, order="C")
+        x = require("oracle").vec(x, order="C")
     constraints = SETS[name](x.size, **given).cvxpy(x) if name in SETS else None  # type: ignore[call-arg]
     if constraints is None:
         raise _untranslated(name, "cvxpy(self, x)")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .weigh import Candidate
 
-_HEAD = ("method", "", "passes", "time", "memory", "why")
+_HEAD = ("method", "passes", "time", "memory", "what it is, and why")
 
 
 def plan_html(plan: Plan) -> Html:
@@ -42,14 +42,15 @@ def plan_parts(plan: Plan) -> Sequence[Html]:
 
 def _able(caption: str, candidates: Sequence[Candidate], chosen: str) -> Html:
     at = [i for i, c in enumerate(candidates) if c.name == chosen]
-    return table(_HEAD, (_row(c, c.name == chosen) for c in candidates), caption, numbers=(2, 3, 4), marked=at)
+    return table(_HEAD, (_row(c, c.name == chosen) for c in candidates), caption, numbers=(1, 2, 3), marked=at)
 
 
 def _row(c: Candidate, is_chosen: bool) -> Iterable[object]:
-    name = joined(el("code", c.name), " (chosen)" if is_chosen else "")
-    why = c.estimate.why if c.estimate is not None else ""
+    name = joined(el("code", c.name), el("span", " (chosen)", class_="wraps") if is_chosen else "")
+    why = el("div", c.estimate.why, class_="dim") if c.estimate is not None else ""
     title = f"{c.title} ({c.by_name_only})" if c.by_name_only else c.title
-    return (name, title, *price_texts(c.estimate), why)
+    # under each other, as beside each other they are wider than the columns of marimo
+    return (name, *price_texts(c.estimate), el("div", title, why, class_="wraps"))
 
 
 def _unable(candidates: Sequence[Candidate]) -> Html:

@@ -104,6 +104,10 @@ class Category:
             levels = [None if np.isnat(v) else str(v) if v.dtype.kind == "m" else _moment(str(v)) for v in distinct]
             return cls.merged(codes, levels)
         if values.dtype.kind == "O":
+            if values.size == 1:  # a row that is predicted
+                cell = values.item()
+                level = level_of(cell if isinstance(cell, Hashable) else str(cell))
+                return cls(np.array([-1 if level is None else 0]), () if level is None else (level,))
             known: dict[Any, int] = {}
             cells = [v if isinstance(v, Hashable) else str(v) for v in values.tolist()]
             # True is equal to 1, and no level of its own without its class
@@ -176,14 +180,12 @@ class Mixed:
     def first_wrong(self) -> tuple[int, str, str | None, int | None] | None:
         """The first row without a value in a column of categories, or with a level that the fit does not know: its position, the column, the level
         (None where there is none), and its line in a file."""
-        import numpy as np
 
         found = []
-        for (column, known), (onehot, category) in zip(self.levels().items(), self._coded(), strict=True):
-            places = _places(category, known)
-            wrong = category.codes < 0 if onehot.unknown else places[category.codes] < 0
-            if wrong.any():
-                row = int(np.argmax(wrong))
+        for column, onehot, category, places in self._coded():
+            wrong = category.codes < 0 if onehot.unknown else places < 0
+            row = int(wrong.argmax()) if wrong.size else 0
+            if wrong.size and wrong[row]:
                 code = int(category.codes[row])
                 found.append(
                     (
@@ -199,19 +201,19 @@ class Mixed:
         """The matrix: numbers as they are, 1 in the column of a row's level. It is a `csr_array` where it is large and mostly 0."""
         import numpy as np
 
-        levels = self.levels()
         n = self.numbers.shape[0]
         parts, width, plain = [], 0, []
+        levels = self.levels()
         coded = iter(self._coded())
         for column, onehot in zip(self.names, self.columns, strict=True):
             if onehot is None:
                 plain.append(width)
                 width += 1
                 continue
-            _, category = next(coded)
-            places = _places(category, levels[column])[category.codes] - (1 if onehot.drop else 0)
-            parts.append((np.flatnonzero(places >= 0), width, places))
-            width += len(_kept(onehot, levels[column]))
+            places = next(coded)[-1]
+            dropped = 1 if onehot.drop else 0
+            parts.append(((places >= dropped).nonzero()[0], width - dropped, places))
+            width += len(levels[column]) - dropped
         dtype = self.numbers.dtype if plain else np.dtype(np.float64)
         if n * width < SPARSE_SIZE or len(self.columns) > SPARSE_SHARE * width:
             out = np.zeros((n, width), dtype=dtype)
@@ -229,8 +231,13 @@ class Mixed:
         matrix.eliminate_zeros()
         return matrix
 
-    def _coded(self) -> list[tuple[Onehot, Category]]:
-        return list(zip((c for c in self.columns if c is not None), self.categories, strict=True))
+    def _coded(self) -> list[tuple[str, Onehot, Category, np.ndarray]]:
+        """Each column of categories with the position (n,) of its rows' levels among those of the fit, -1 for no level and for an unknown one."""
+        kinds = (c for c in self.columns if c is not None)
+        return [
+            (column, onehot, category, _places(category, known)[category.codes])
+            for (column, known), onehot, category in zip(self.levels().items(), kinds, self.categories, strict=True)
+        ]
 
 
 def _kept(onehot: Onehot, levels: Sequence[str]) -> Sequence[str]:

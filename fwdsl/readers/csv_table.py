@@ -7,6 +7,7 @@ row. Of large files pyarrow reads what is in order (`csv_arrow`).
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -381,15 +382,19 @@ def _header(
 ) -> tuple[Header, Iterator[bytes], int]:
     sep, first = Form.of(options).sep, _FirstRow(text, chunks)
     reader = csv.reader(decoded(first.lines(), row, findings), delimiter=sep, strict=True)
+    fields: list[str] = []
+    failed: csv.Error | None = None
     try:
         fields = [f.strip() for f in next(reader)]
     except csv.Error as error:
-        note_not_csv(error, row, path, findings)
-        raise Unreadable from None
+        failed = error
     text, tail = first.text, first.text[first.end :]
     line = text[: first.end].decode("utf-8")
-    other = next((c for c in SEPARATING if c in line and c != sep), None)
-    if len(fields) == 1 and other:
+    other = next((c for c in SEPARATING if c in line and c != sep and (not failed or _has_several(text, c))), None)
+    if failed and not other:
+        note_not_csv(failed, row, path, findings)
+        raise Unreadable
+    if len(fields) <= 1 and other:
         told = "no comma" if sep == "," else f"no {SEPARATING.get(sep, f'`{sep}`')}"
         findings.add(
             "FW4034",
@@ -415,6 +420,17 @@ def _header(
             severity="warning",
         )
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + reader.line_num
+
+
+def _has_several(text: bytes, sep: str) -> bool:
+    """True if the first row of a text has several fields with this separator."""
+    try:
+        return (
+            len(next(csv.reader(io.StringIO(text.decode("utf-8", "replace"), newline=""), delimiter=sep, strict=True)))
+            > 1
+        )
+    except csv.Error:
+        return False
 
 
 class _FirstRow:

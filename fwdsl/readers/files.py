@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NoReturn, cast
 
+from ..extras import EXTRAS, absence, install
 from .findings import FileFindings
 from .sources import COMPRESSIONS, compression, is_url
 
@@ -38,6 +39,20 @@ _input: list[bytes] = []
 
 class Unreadable(Exception):
     """Reading cannot go on; the findings hold the reason. The exception never leaves this package."""
+
+
+def need(extra: str, path: str, findings: FileFindings) -> None:
+    """Load what reads a file; raise `Unreadable`, with the reason noted, where it is absent."""
+    why = absence(extra)
+    if why:
+        lacking(extra, path, why, findings)
+
+
+def lacking(extra: str, path: str, why: str, findings: FileFindings, hint: str = "") -> NoReturn:
+    """Note that what reads a file does not serve, and how it is installed. Raises `Unreadable`."""
+    code, rule, _ = EXTRAS[extra]
+    findings.add(code, f"`{path}` cannot be read: {why}", rule=rule, hint=hint or install(extra))
+    raise Unreadable
 
 
 @contextmanager
@@ -135,7 +150,7 @@ def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
     returns: bool | None = None
     while data:
         if returns is None and b"\r" in data:
-            at = data.index(b"\r")
+            at = _first_return(data)
             if at == len(data) - 1 and (more := stream.read(block)):
                 data += more
             returns = b"\n" not in data[: at + 2]
@@ -143,6 +158,18 @@ def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
             returns = False
         yield data.replace(b"\r", b"\n") if returns else data
         data = stream.read(block)
+
+
+def _first_return(data: bytes) -> int:
+    """The place of the first carriage return that does not stand in quotes; of the first where all do."""
+    at = data.index(b"\r")
+    first, quotes = at, data.count(b'"', 0, at)
+    while quotes % 2:
+        start, at = at + 1, data.find(b"\r", at + 1)
+        if at < 0:
+            return first
+        quotes += data.count(b'"', start, at)
+    return at
 
 
 def _open(path: str) -> BinaryIO:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
+from weakref import ref
 
 CO_GENERATOR = 0x20
 """The flag of the code of a function with a `yield` (`inspect.CO_GENERATOR`)."""
@@ -110,7 +112,20 @@ def column_names(value: object) -> tuple[str, ...]:
     names: Any = getattr(value, "column_names" if offers(value, "column_names") else "columns", None)
     if not hasattr(names, "__len__") or not hasattr(names, "__iter__") or len(names) != shape[1]:
         return ()
-    return tuple(str(name) for name in names)
+    if not offers(names, "equals"):
+        return tuple(map(str, names))
+    global _last
+    index, known = _last
+    if index() is not names:
+        # an index of pandas, which never changes, and gives its names one by one only slowly
+        known = tuple(map(str, names.tolist()))
+        with suppress(TypeError):
+            _last = ref(names), known
+    return known
+
+
+_last: tuple[Callable[[], Any], tuple[str, ...]] = (lambda: None, ())
+"""The last index that was asked for its names, and these: the rows of a frame have its index, and are often predicted one by one."""
 
 
 def select(frame: Any, positions: Sequence[int]) -> Any:
@@ -129,18 +144,27 @@ def column(frame: Any, position: int) -> Any:
 
 
 FEW_ROWS = 64
-"""Rows of a frame of pandas up to which columns are had sooner one by one."""
+"""Rows of a frame up to which all its cells are had sooner than some of its columns."""
 
 
-def numeric(frame: Any, positions: Sequence[int]) -> Any:
-    """Some columns of numbers of a frame: of few rows of pandas as an array, where all of them are plain numbers, else as a frame."""
-    if hasattr(frame, "iloc") and len(frame) <= FEW_ROWS:
-        import numpy as np
+def cells(frame: Any, positions: Sequence[int]) -> Any:
+    """Some columns of few rows as an array: of numbers, or of objects that are words, ints and floats. None for all else, and for more rows."""
+    if not offers(frame, "to_numpy") or len(frame) > FEW_ROWS:
+        return None
+    array = frame.to_numpy()
+    if array.dtype.kind in "iuf" and array.dtype.isnative:
+        return array[:, positions]
+    if array.dtype.kind != "O":
+        return None
+    array = array[:, positions]
+    return array if {type(cell) for row in array.tolist() for cell in row} <= {str, int, float} else None
 
-        arrays = [np.asarray(column(frame, i)) for i in positions]
-        if arrays and all(array.dtype.kind in "iuf" and array.dtype.isnative for array in arrays):
-            return np.column_stack(arrays)
-    return select(frame, positions)
+
+def numeric(frame: Any, positions: Sequence[int], few: Any) -> Any:
+    """Some columns of numbers of a frame, whose `cells` are given: as an array where these are numbers, else as a frame."""
+    if few is not None and few.dtype.kind == "O":
+        few = None if any(isinstance(cell, str) for cell in few.flat) else few.astype(float)
+    return select(frame, positions) if few is None else few
 
 
 def as_array(frame: Any) -> Any:
@@ -148,7 +172,8 @@ def as_array(frame: Any) -> Any:
     import numpy as np  # only where there is a frame: building expressions loads no NumPy
 
     if not offers(frame, "column_names"):
-        array = np.asarray(frame)
+        # pandas looks at the types of all columns before it gives `np.asarray` the same
+        array = frame.to_numpy() if offers(frame, "to_numpy") else np.asarray(frame)
         if array.dtype.kind in _NUMBERS:
             return array
     columns = _columns(frame)

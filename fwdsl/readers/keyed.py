@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .decoded import Pile
-from .files import Unreadable, check_readable, opened
+from .files import Unreadable, check_readable, lacking, need, opened
 from .findings import FileFindings
 from .memory import most_memory
 from .npy import check_array, check_key, no_such_key
@@ -68,16 +68,9 @@ def read_hdf5(
     Raises `Unreadable` where the file is no HDF5 file or h5py is absent.
     """
     check_readable(path, findings)
-    try:
-        import h5py
-    except ImportError:
-        findings.add(
-            "FW4074",
-            f"`{path}` cannot be read: h5py is not installed",
-            rule="HDF5 files are read by h5py, the extra `hdf5` of fwdsl.",
-            hint="pip install 'fwdsl[hdf5]'",
-        )
-        raise Unreadable from None
+    need("hdf5", path, findings)
+    import h5py
+
     with opened(path, findings) as stream:
         try:
             with h5py.File(stream, "r") as file:
@@ -164,21 +157,12 @@ def _no_store(path: str, reason: str, findings: FileFindings) -> NoReturn:
 
 def _zarr(path: str, findings: FileFindings) -> Any:
     """The module. Raises `Unreadable`, with the reason noted, where it is absent or too old."""
-    try:
-        import zarr
-    except ImportError:
-        told = "zarr is not installed"
-    else:
-        if tuple(int(n) for n in re.findall(r"\d+", zarr.__version__)[:2]) >= (3, 1):
-            return zarr
-        told = f"zarr {zarr.__version__} is too old"
-    findings.add(
-        "FW4075",
-        f"`{path}` cannot be read: {told}",
-        rule="zarr stores are read by zarr 3.1 or newer, the extra `zarr` of fwdsl.",
-        hint="pip install 'fwdsl[zarr]'",
-    )
-    raise Unreadable
+    need("zarr", path, findings)
+    import zarr
+
+    if tuple(int(n) for n in re.findall(r"\d+", zarr.__version__)[:2]) < (3, 1):
+        lacking("zarr", path, f"zarr {zarr.__version__} is too old", findings)
+    return zarr
 
 
 def _check_codecs(found: Any, path: str, key: str, findings: FileFindings) -> None:

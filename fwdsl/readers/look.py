@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from ..words import SOURCES
-from .csv_table import SEPARATING, decoded
+from .csv_rows import LONGEST
+from .csv_table import SEPARATING, decoded, note_not_csv
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .sources import is_url
@@ -97,16 +98,31 @@ def look(path: str, format_name: str, findings: FileFindings) -> Table:
 
 def _csv(path: str, findings: FileFindings) -> Table:
     with opened(path, findings) as stream:
-        written = (line for line in decoded(lines(stream), 1, findings) if line.strip())
-        first = next(written, None)
-        if first is None:
+        written = decoded(lines(stream), 1, findings)
+        blank, first = next(((i, line) for i, line in enumerate(written) if line.strip()), (0, ""))
+        if not first:
             findings.no_rows()
             raise Unreadable
+        begin = [first]
+        while first.count('"') % 2 and len(first) < LONGEST and (more := next(written, "")):  # a name with a line break
+            begin.append(more)
+            first += more
         sep = max(SEPARATING, key=first.count)  # the comma where none is there
-        rows = csv.reader(chain([first], written), delimiter=sep, strict=False)
-        names = [field.strip() for field in next(rows)]
-        records = list(islice((row for row in rows if row), MOST_ROWS))
-    head = list(names)
+        rows = csv.reader(chain(begin, written), delimiter=sep, strict=False)
+        begun = 0
+        records = []
+        try:
+            for row in rows:
+                if len(row) > 1 or "".join(row).strip():
+                    records.append(row)
+                if len(records) > MOST_ROWS:
+                    break
+                begun = rows.line_num
+        except csv.Error as error:
+            note_not_csv(error, blank + begun + 1, path, findings)
+            raise Unreadable from None
+    head, *records = records
+    names = [field.strip() for field in head]
     options = () if sep == "," else (("sep", sep),)
     if sep != "," and _has_decimal_commas(records):
         records = [[field.replace(",", ".") for field in row] for row in records]

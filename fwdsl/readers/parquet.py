@@ -12,7 +12,7 @@ import numpy as np
 from .categories import Category, Mixed, level_of, name_of
 from .csv_columns import ChosenColumns, Header, choose
 from .decoded import Pile
-from .files import Unreadable, check_readable, opened
+from .files import Unreadable, check_readable, need, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
 from .scan import find_nonfinite
@@ -257,16 +257,9 @@ Opener = Callable[[str, BinaryIO, FileFindings], Any]
 @contextmanager
 def _noted(path: str, findings: FileFindings) -> Iterator[None]:
     """Errors of pyarrow, and its absence, as a finding and `Unreadable`."""
-    try:
-        import pyarrow
-    except ImportError:
-        findings.add(
-            "FW4070",
-            f"`{path}` cannot be read: pyarrow is not installed",
-            rule="parquet and feather files are read by pyarrow, the extra `parquet` of fwdsl.",
-            hint="pip install 'fwdsl[parquet]'",
-        )
-        raise Unreadable from None
+    need("parquet", path, findings)
+    import pyarrow
+
     try:
         yield
     except pyarrow.ArrowException as error:

@@ -19,9 +19,10 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, NoReturn
 
 from ..diagnostics.secrets import masked
+from ..extras import install
 from ..grammar.diagnostic import Diagnostic
 from ..words.sources import SourceWord
-from .files import Unreadable
+from .files import Unreadable, lacking, need
 from .findings import FileFindings
 from .sources import file_part, has_suffix, is_web
 
@@ -38,6 +39,8 @@ LONGEST = 100
 
 _INSTALL = {"smbclient": "smbprotocol", "git": "pygit2", "libarchive": "libarchive-c"}
 """The names to install of modules that are called otherwise."""
+
+_WEB = frozenset({"http", "https"})
 
 _RUNNING = frozenset({"reference"})
 """File systems of fsspec whose files may hold templates, which are run: a program that only names data must not lead there."""
@@ -126,10 +129,9 @@ def check_reachable(url: str, word: SourceWord, findings: FileFindings) -> None:
 
 def _opened(url: str, findings: FileFindings) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        _no_driver(findings, "fsspec is not installed", "pip install 'fwdsl[remote]'")
+    need("remote", findings.file, findings)
+    from fsspec.core import url_to_fs
+
     parts = [(name.lower(), colon, rest) for name, colon, rest in (part.partition("://") for part in url.split("::"))]
     url = "::".join("".join(part) for part in parts)
     protocols = [part[0] for part in parts]
@@ -137,13 +139,13 @@ def _opened(url: str, findings: FileFindings) -> tuple[Any, str]:
         _no_driver(findings, f"`{name}` is not taken, as its files may hold code", "name the files that it leads to")
     try:
         with _noted(findings, ImportError, ValueError):
-            fs, path = url_to_fs(url, **{p: _patience() for p in protocols if p in ("http", "https")})
+            fs, path = url_to_fs(url, **{p: _patience() for p in protocols if p in _WEB})
     except ImportError as error:
         missing = getattr(error.__cause__, "name", None) or getattr(error, "name", None) or str(error)
         missing = missing.partition(".")[0]
-        web = missing == "aiohttp"
-        install = "'fwdsl[remote]'" if web else _INSTALL.get(missing, missing)
-        _no_driver(findings, f"its driver {missing} is not installed", f"pip install {install}")
+        web = not _WEB.isdisjoint(protocols)
+        hint = install("remote") if web else f"pip install {_INSTALL.get(missing, missing)}"
+        _no_driver(findings, f"its driver {missing} is not installed", hint)
     except ValueError as error:
         if "rotocol not known" not in str(error):
             _failed(findings, error)
@@ -159,7 +161,7 @@ def _patience() -> dict[str, object]:
         from aiohttp import ClientTimeout
     except ImportError:  # which is told where the driver is loaded
         return {}
-    if any("client_kwargs" in conf.get(protocol, {}) for protocol in ("http", "https")):
+    if any("client_kwargs" in conf.get(protocol, {}) for protocol in _WEB):
         return {}
     timeout = ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
     return {"client_kwargs": {"timeout": timeout, "trust_env": True}}
@@ -379,13 +381,7 @@ def _reason(error: BaseException) -> tuple[str, str] | None:
 
 
 def _no_driver(findings: FileFindings, why: str, hint: str) -> NoReturn:
-    findings.add(
-        "FW4080",
-        f"`{findings.file}` cannot be read: {why}",
-        rule="URLs are read by fsspec, the extra `remote` of fwdsl, and what it needs for each kind of URL.",
-        hint=hint,
-    )
-    raise Unreadable from None
+    lacking("remote", findings.file, why, findings, hint)
 
 
 def _cut_short(findings: FileFindings, url: str, why: str) -> NoReturn:

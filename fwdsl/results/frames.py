@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atoms.low_rank import LARGEST_WRITTEN
-from ..errors import RunError, misuse
-from ..grammar.diagnostic import Diagnostic
+from ..errors import misuse
+from ..extras import require
 from .labels import axis_names
 
 if TYPE_CHECKING:
@@ -20,24 +20,14 @@ if TYPE_CHECKING:
 _COLUMNS = ("variable", "row", "column", "value")
 
 
-def require_pandas() -> Any:
-    """The module pandas. Raises `RunError` FW0330 that says how to install it."""
-    try:
-        import pandas
-    except ImportError:
-        rule, hint = "A frame is one of pandas, which comes with the extra `notebook`.", "pip install 'fwdsl[notebook]'"
-        raise RunError([Diagnostic("FW0330", "pandas is not installed", rule=rule, hint=hint)]) from None
-    return pandas
-
-
 def history_frame(reports: Sequence[Any], columns: Sequence[str]) -> Any:
     """The reports of a run, data classes with these fields, a row each."""
-    return require_pandas().DataFrame([asdict(report) for report in reports], columns=list(columns))
+    return require("notebook").DataFrame([asdict(report) for report in reports], columns=list(columns))
 
 
 def variable_frame(variables: Mapping[str, Any], instance: Instance | Fit | None, name: str) -> Any:
     """One variable in its own shape: a vector as one column of its name, a matrix as rows and columns. More axes are put into the rows' index."""
-    pandas = require_pandas()
+    pandas = require("notebook")
     if name not in variables:
         hint = f"the variables are {', '.join(variables)}"
         raise misuse("FW0331", f"{name!r} is no variable of the solution", hint=hint)
@@ -56,7 +46,7 @@ def entries_frame(variables: Mapping[str, Any], instance: Instance | Fit | None)
     `row` and `column` are names where the data gave any, else positions; a number has neither, a vector no column. Of more axes `row` has all but
     the last.
     """
-    pandas = require_pandas()
+    pandas = require("notebook")
     frames = []
     for name, value in variables.items():
         wide = variable_frame(variables, instance, name)

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RunError
+from ..extras import require
 from ..files.target import write_atomically
 from ..grammar.diagnostic import Diagnostic
 
 
 def require_plot(name: str | None) -> None:
     """Raise `RunError` before solving if matplotlib is absent (FW0018) or does not know the file's format (FW0014)."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        rule = "Plots need the extra `plot`."
-        found = Diagnostic("FW0018", "matplotlib is not installed", rule=rule, hint="pip install 'fwdsl[plot]'")
-        raise RunError([found]) from None
+    require("plot")
+    from matplotlib.figure import Figure
+
     formats = Figure().canvas.get_supported_filetypes()
     if name is not None and Path(name).suffix.lower().removeprefix(".") not in formats:
         rule = f"The suffix tells the format: {', '.join(sorted(formats))}."

@@ -25,7 +25,9 @@ __all__ = [*GENERIC, *READY, *CROSS_VALIDATED]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _require_sklearn()
+    from ..extras import require
+
+    require("sklearn")
     if name in GENERIC:
         globals()[name] = getattr(import_module(".generic", __name__), name)
     else:
@@ -35,16 +37,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def _require_sklearn() -> None:
-    """Raise `RunError` FW0224 if scikit-learn is absent."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        from ..errors import RunError
-        from ..grammar.diagnostic import Diagnostic
-
-        rule = "Estimators need the extra `sklearn`."
-        found = Diagnostic("FW0224", "scikit-learn is not installed", rule=rule, hint="pip install 'fwdsl[sklearn]'")
-        raise RunError([found]) from None

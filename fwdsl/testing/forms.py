@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 
 from ..atoms.base import Array
 from ..atoms.conic import Conic, MatrixEntries
-from ..oracle.require import quiet, require_cvxpy
+from ..extras import require
+from ..oracle.refusals import quiet
 
 LINEAR = ("zero", "nonnegative")
 
@@ -134,7 +135,7 @@ def translated_loss(translate: Callable[..., Any], z: Array, b: Array, p: Array)
     """The values of a loss in cvxpy's words, and whether cvxpy knows it to be convex; None where cvxpy is not installed."""
     if find_spec("cvxpy") is None:
         return None
-    cp = require_cvxpy()
+    cp = require("oracle")
     variable = cp.Variable(z.shape)
     variable.value = z
     expression = translate(variable, b, p)
@@ -145,7 +146,7 @@ def translated_projection(translate: Callable[[Any], list[Any] | None], v: Array
     """The point nearest to v of a set in cvxpy's words; None where there are none, or cvxpy is not installed."""
     if find_spec("cvxpy") is None:
         return None
-    cp = require_cvxpy()
+    cp = require("oracle")
     x = cp.Variable(v.size)
     constraints = translate(x)
     if constraints is None:

@@ -12,7 +12,7 @@ import numpy as np
 import fwdsl as fw
 from fwdsl.oracle import solve_oracle
 from fwdsl.oracle.blocks import FamilyExpression
-from fwdsl.oracle.require import quiet
+from fwdsl.oracle.refusals import quiet
 from fwdsl.oracle.translate import Translator
 
 from .generator import Program

@@ -337,6 +337,24 @@ def test_separators_and_decimal_commas_are_seen(capsys: pytest.CaptureFixture[st
     assert solution.instance.values["X"][1].tolist() == [1.5, 1.0] and solution.instance.values["y"][1] == 2.1
 
 
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_names_with_line_breaks_have_programs_too(sep: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [sep.join([f"{i % 7}", f"{i % 3}", f"{2 * (i % 7)}.5"]) for i in range(40)]
+    Path("rents.csv").write_text(
+        "\n".join(["", sep.join(['"area\nin m2"', '"rooms"', '"rent\n\na month"']), *rows]) + "\n"
+    )
+    code, form = told(capsys, "new", "rents.csv")
+    assert (code, form["target"], form["left_out"]) == (0, "rent\n\na month", [])
+    solution = fw.load("rents.fw").solve()
+    assert solution.status == "optimal" and solution.instance.maps["X.columns"] == ("area\nin m2", "rooms")
+
+
+def test_quotes_that_are_never_closed_are_told_with_their_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("open.csv").write_text("\na,b\n" + "1,2\n" * 9 + '"1,2\n' + "1,2\n" * 50_000)
+    code, form = told(capsys, "new", "open.csv")
+    assert code == 1 and [(d["code"], d["place"]["row"]) for d in form["diagnostics"]] == [("FW4035", 12)]
+
+
 def test_libsvm_and_parquet_files_have_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("few.svm").write_text("".join(f"{1 if i % 2 else -1} 1:{i % 5} 3:{i * 0.1:.1f}\n" for i in range(40)))
     code, form = told(capsys, "new", "few.svm")

@@ -106,6 +106,17 @@ def test_the_page_of_a_run(browser: Any, tmp_path: Path):
     assert tree.count() == 1 and page.get_by_role("table", name="w: 9 of 13 entries are not zero").count() == 1
 
 
+def test_the_methods_of_a_plan_fit_a_narrow_notebook(browser: Any, tmp_path: Path):
+    rng = np.random.default_rng(0)
+    text = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.1 * norm1(w)"
+    plan = fw.parse(text).bind(X=rng.normal(size=(200, 20)), y=rng.normal(size=200)).plan()
+    path = tmp_path / "plan.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{plan._repr_html_()}", encoding="utf-8")
+    page = opened(browser, path, 600)
+    table = page.get_by_role("region", name="Methods that apply", exact=True)
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth") and table.locator("tr").count() > 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "argv",

@@ -75,10 +75,3 @@ def test_what_is_refused_is_told_to_the_client_and_is_no_failure_in_the_log() ->
     run = subprocess.run([sys.executable, "-m", "fwdsl", "lsp"], input=sent, capture_output=True, timeout=60)
     assert b"there is no name here" in run.stdout
     assert b"Traceback" not in run.stderr, run.stderr.decode()
-
-
-def test_without_pygls_one_line_names_the_extra() -> None:
-    hide = "import sys; sys.modules['pygls'] = None; from fwdsl.cli import main; sys.exit(main(['lsp']))"
-    run = subprocess.run([sys.executable, "-c", hide], input=b"", capture_output=True, timeout=60)
-    assert run.returncode == 1
-    assert b"FW0060" in run.stderr and b"pip install 'fwdsl[lsp]'" in run.stderr

@@ -239,3 +239,14 @@ def test_a_fit_to_numbered_columns_takes_files_by_position(
     csv("new.csv", NEW, "abc")
     assert main(["eval", "fit.fw", "z", "--solution", "fit.npz", "--json", "--data", "X=new.csv"]) == 0
     assert json.loads(capsys.readouterr().out)["values"]["z"] == pytest.approx(NEW @ solution["w"], rel=1e-12)
+
+
+def test_a_row_of_the_same_columns_and_one_of_others():
+    pandas = pytest.importorskip("pandas")
+    from fwdsl.readers.frames import column_names
+
+    frame = pandas.DataFrame({"a": [1.0], "b": [2.0]})
+    assert [column_names(frame), column_names(frame), column_names(frame.iloc[:1])] == [("a", "b")] * 3
+    frame.columns = ["b", "a"]
+    assert column_names(frame) == ("b", "a")
+    assert column_names(pandas.DataFrame([[1.0, 2.0]])) == ("0", "1")

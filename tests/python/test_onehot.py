@@ -101,7 +101,7 @@ def test_frames_serve_as_files_do(rows: list[tuple[Any, ...]], kind: str) -> Non
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int8", "Int64", "Float64", "bool", "boolean", "object", ">f8"])
 def test_few_rows_of_a_frame_are_scored_as_many_are(rows: list[tuple[Any, ...]], kind: str) -> None:
-    """Few rows are taken column by column, whatever numbers they are of, and other columns may have the names of methods."""
+    """Few rows are taken at once, whatever numbers they are of, and other columns may have the names of methods."""
     predictor, pandas = solved(rows).predictor(), pytest.importorskip("pandas")
     whole = frame(
         [(zone, float(i % 2), price, heating) for i, (zone, _, price, heating) in enumerate(rows)] * 3, "pandas"
@@ -115,6 +115,36 @@ def test_few_rows_of_a_frame_are_scored_as_many_are(rows: list[tuple[Any, ...]],
         with pytest.raises(fw.DataError, match="area"):
             predictor(X=few)
     assert isinstance(few, pandas.DataFrame)
+
+
+LARGE = 2**53
+"""Beyond it floats skip whole numbers."""
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("area", "zone"),
+    [
+        ([1.5, 2.5, 3.5], ["red", "blue", "red"]),
+        ([1, 2, 3], ["red", "blue", "red"]),
+        ([1.5, 2.5, 3.5], [3, 7, 3]),
+        ([1.5, 2.5, 3.5], [LARGE, LARGE + 1, LARGE + 2]),
+        ([True, False, True], ["red", "blue", "red"]),
+        ([1.5, 2.5, 3.5], [True, False, True]),
+    ],
+)
+def test_the_few_and_the_many_rows_of_any_frame_are_one_matrix(library: str, area: Any, zone: Any) -> None:
+    frames: Any = pytest.importorskip(library)
+    text = 'data X: matrix[n, p], y: vector[n] from csv("a.csv", target="y", columns=["area", onehot("zone")])\n'
+    text += "var w: vector[p]\nminimize mean(squared(X @ w, y)) + sum_squares(w)\n"
+    frame = frames.DataFrame({"other": ["x"] * 90, "zone": zone * 30, "area": area * 30})
+    predictor = fw.parse(text).bind(X=frame, y=np.arange(90.0)).solve().predictor()
+    many = predictor(X=frame)
+    for k in (1, 2, 3):
+        np.testing.assert_allclose(predictor(X=frame.head(k)), many[:k], rtol=1e-13)
+    words = frames.DataFrame({"zone": zone[:1], "area": ["2.5"]})
+    with pytest.raises(fw.DataError):
+        predictor(X=words)
 
 
 def test_a_missing_code_of_arrow_is_told(rows: list[tuple[Any, ...]]) -> None:

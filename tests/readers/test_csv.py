@@ -277,6 +277,11 @@ def test_without_a_whole_row_there_are_no_rows(found: Found) -> None:
     assert found("csv", "a,b\n1,\n,2\n", MATRIX, missing="drop") == [("FW4004", None, None, None)]
 
 
+def test_a_quoted_header_with_other_separators(found: Found) -> None:
+    for text in ('"a";"y"\n1;2\n', '"a\nb";y\n1;2\n'):
+        assert found("csv", text) == [("FW4034", 1, None, None)]
+
+
 def test_broken_header(found: Found) -> None:
     assert found("csv", '"a\nb,c\n1,2\n') == [("FW4035", 1, None, None)]
 

@@ -220,6 +220,22 @@ def test_an_odd_label_is_told_at_its_line(place: Path, odd: str) -> None:
     assert found.place.row == 202
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "name", ["living\narea", "living\r\narea", "living\rarea", "\narea", 'the ""living""\n\narea', "a,\nb"]
+)
+@pytest.mark.parametrize("block", [4, 1 << 20])
+def test_names_with_line_breaks(place: Path, name: str, end: str, block: int) -> None:
+    text = end.join(["", f'"{name}","y\n"', "1.25,2", '"3.5",4', "x,6", ""])
+    arrays, told, _ = both(place, text.replace("x", "5"), MATRIX, VECTOR, block=block, target="y")
+    assert told == () and arrays["X"].tolist() == [[1.25], [3.5], [5]] and arrays["y"].tolist() == [2, 4, 6]
+    (found,) = both(place, text, MATRIX, VECTOR, block=block, target="y")[1]
+    assert found.place.row == 1 + text[: text.index("x")].count("\n")
+    headers: dict[str, tuple[str, ...]] = {}
+    read(SourceSpec("csv", str(place), {"target": "y"}), (MATRIX, VECTOR), headers)
+    assert headers == {"X": (name.replace('""', '"').strip(),)}
+
+
 @pytest.mark.parametrize(
     "options",
     [{"sep": " "}, {"sep": ":"}, {"columns": ["y"], "target": "y"}],

@@ -50,10 +50,11 @@ def run(argv: Sequence[str], output: Output) -> int:
     outputs = {"--onnx": known.onnx}
     require_outputs(outputs)
     keep_apart(outputs, [("the answer", name)])
-    from ...exports.onnx import export_onnx, require_onnx
+    from ...exports.onnx import export_onnx
+    from ...extras import require
     from ...results.loading import load_solution
 
-    require_onnx()
+    require("onnx")
     rows = export_onnx(load_solution(name), known.onnx, known.what, dtype=dtype)
     output.text(_told(rows, dtype, known.onnx))
     output.finish(

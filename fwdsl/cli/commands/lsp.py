@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ...errors import RunError
-from ...grammar.diagnostic import Diagnostic
+from ...extras import require
 from ..arguments import Parser
 from ..exits import OK
 from ..output import Output
@@ -25,14 +24,9 @@ def parser() -> Parser:
 
 
 def run(argv: Sequence[str], output: Output) -> int:
-    """Serve an editor until it ends the session. Raises `RunError` FW0060 where pygls is not installed."""
+    """Serve an editor until it ends the session. Raises `RunError` FW0060 without the extra `lsp`."""
     parser().parse(argv)
-    try:
-        import pygls  # noqa: F401  # only to see that it is there
-    except ImportError:
-        rule = "The language server needs the extra `lsp`."
-        hint = "pip install 'fwdsl[lsp]'"
-        raise RunError([Diagnostic("FW0060", "pygls is not installed", rule=rule, hint=hint)]) from None
+    require("lsp")
     from ...lsp.server import serve
 
     if sys.stdin.isatty():

@@ -56,11 +56,12 @@ def run(argv: Sequence[str], output: Output) -> int:
     output.configure(mode="json" if known.json else "text", strict=known.strict)
     (name,) = arguments.files(known)
     bindings = bindings_of(known)
-    from ...oracle.require import quiet, require_cvxpy
+    from ...extras import require
+    from ...oracle.refusals import quiet
 
     answer, session = _opened(name, known, bindings, output)
     instance, form = session.bind(), session.canonicalise()
-    require_cvxpy()
+    require("oracle")
     if answer is None:
         solution = solve(session, output)
     else:
@@ -106,7 +107,7 @@ def _opened(name: str, known: argparse.Namespace, bindings: Bindings, output: Ou
 def _ask(instance: Instance, solution: Solution, limit: float) -> tuple[Verdict, int]:
     """The verdict of cvxpy on a solution, and the exit code where cvxpy does not answer."""
     from ...oracle import Verdict, compare, solve_oracle
-    from ...oracle.require import quiet
+    from ...oracle.refusals import quiet
 
     try:
         with quiet():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...build.expression import Constraint, Expression
-from ..require import require_cvxpy
+from ...extras import require
 from .affine import Affine, Leaves, constant
 from .common import added, call, kind, plain_number_of, refuse, summands
 from .entries import DIVERGENCES, ENTRYWISE
@@ -187,7 +187,7 @@ class Terms(ABC):
         for a in e.args:
             if not a.is_affine():
                 inner = a.args[0] if kind(a) == "Promote" else a
-                stand = require_cvxpy().Variable(inner.shape, nonneg=inner.is_nonneg() and not inner.is_nonpos())
+                stand = require("oracle").Variable(inner.shape, nonneg=inner.is_nonneg() and not inner.is_nonpos())
                 self.leaves.variables[stand.id] = self._lifted(inner)
                 a = stand if inner is a else a.copy([stand])
             arguments.append(a)

@@ -1,24 +1,13 @@
-"""The one import of cvxpy, and the errors where it does not serve."""
+"""Where cvxpy does not serve: the error for it, and a context without its warnings."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
-
-
-def require_cvxpy() -> Any:
-    """The module cvxpy; `RunError` FW0311 that says how to install it."""
-    try:
-        import cvxpy
-    except ImportError:
-        rule, hint = "What goes to cvxpy needs the extra `oracle`.", "pip install 'fwdsl[oracle]'"
-        raise RunError([Diagnostic("FW0311", "cvxpy is not installed", rule=rule, hint=hint)]) from None
-    return cvxpy
 
 
 @contextmanager
