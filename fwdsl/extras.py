@@ -43,7 +43,7 @@ EXTRAS = {
 """The extras by name. That of notebooks is loaded by IPython, which is there then."""
 
 _PROJECTS = {"sklearn": "scikit-learn", "distributed": "Dask's `distributed`"}
-"""What modules are called in messages, where not by their own names."""
+"""The names of modules in messages, where these are not their own."""
 
 
 def install(extra: str) -> str:
@@ -52,7 +52,7 @@ def install(extra: str) -> str:
 
 
 def absence(extra: str) -> str:
-    """What of an extra is absent or cannot be loaded, as a clause; empty where all of it is loaded."""
+    """The part of an extra that is absent or cannot be loaded, as a clause; empty where all of it is loaded."""
     for module in EXTRAS[extra].modules:
         try:
             import_module(module)
@@ -62,7 +62,7 @@ def absence(extra: str) -> str:
 
 
 def told(error: ImportError, module: str) -> str:
-    """Why a module was not loaded, as a clause: the package that is absent may be one that it needs itself."""
+    """The reason why a module was not loaded, as a clause: the package that is absent may be one that it needs itself."""
     if isinstance(error, ModuleNotFoundError):
         root = (error.name or module).partition(".")[0]
         return f"{_PROJECTS.get(root, root)} is not installed"

@@ -119,6 +119,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
         self.unscaled = (g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))
+        self.equal = np.zeros(g.rest.size, dtype=np.bool_)
+        for block, own in zip(problem.canonical.blocks, problem.g, strict=True):
+            self.equal[block.slice] = own.f.pair == (None, None)
         self.plain = not (g.ridge.any() or g.q.any())
         self.level_at, self.level_columns = self._levelled()
 
@@ -354,7 +357,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             lacks = float(missed @ (self.length * np.abs(s.x))[self.unscaled] + missed @ missed / bend)
             s.best_bound, s.dual = found - lacks, share * s.y
             near = s.value - s.best_bound <= NEAR * abs(s.value)
-            inside = step_inside(self.problem, [s.dual]) if near and missed.any() else None
+            # no step meets an equality
+            steps = near and missed.any() and not s.misses[self.equal].any()
+            inside = step_inside(self.problem, [s.dual]) if steps else None
             if inside is not None:
                 s.best_bound, s.dual = dual_value(self.problem, inside, self.problem.adjoint(inside)), inside[0]
         elif found > s.best_bound:

@@ -227,7 +227,8 @@ def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: 
         stats = attach_operator(value)
     else:
         try:
-            measured = measure(value)
+            promises = decl.type.domain == "nonnegative" or decl.type.block.is_symmetric
+            measured = measure(value, least=promises)
         except MemoryError:
             if not is_sparse(value):
                 raise

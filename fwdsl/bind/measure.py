@@ -27,21 +27,24 @@ _SMALL, _LARGE = 1e-140, 1e140
 
 @light_dataclass
 class Measured:
-    """The result of the pass: statistics, whether all entries are finite, and the smallest stored entry."""
+    """The result of the pass: statistics, whether all entries are finite, and the smallest stored entry (-inf where nobody asks for it)."""
 
     stats: DataStats
     finite: bool
     smallest: float
 
 
-def measure(array: Any) -> Measured:
-    """Statistics of a dense array of any number of axes, or of a `csr_array`.
+def measure(array: Any, least: bool = True) -> Measured:
+    """Statistics of a dense array of any number of axes, or of a `csr_array`; the smallest entry where `least` asks for it.
 
     Norms are Euclidean; in a tensor a row is `array[i]`, and columns are not measured. `nnz` counts stored numbers: all
     entries of a dense array.
     """
-    sums = _sums(array, 1.0)
-    if sums.finite:
+    squares = None if least else _of_squares(array)
+    sums = _sums(array, 1.0) if squares is None else squares
+    if squares is not None:
+        scale = 1.0
+    elif sums.finite:
         top = max(sums.largest, -sums.smallest)
         if top and not _SMALL < top < _LARGE:
             sums = _sums(array, top)
@@ -120,6 +123,23 @@ def _blocks(array: Any) -> Iterator[np.ndarray]:
         rows = array.piece(start, stop) if is_on_disk(array) else array[start:stop]
         block = np.asarray(rows, dtype=np.float64)
         yield block.reshape(block.shape[0], -1)
+
+
+def _of_squares(array: Any) -> _Sums | None:
+    """The sums of a matrix in memory without a look for its extremes; None where the squares do not tell that all entries are finite and of a
+    size whose squares are neither 0 nor infinite."""
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or not array.flags.c_contiguous:
+        return None
+    columns = np.zeros(array.shape[1])
+    sums = _Sums(smallest=-np.inf, columns=columns)
+    with np.errstate(all="ignore"):
+        for block in _blocks(array):
+            largest = float(np.einsum("ij,ij->i", block, block).max(initial=0.0))
+            if not largest < _LARGE**2:
+                return None
+            sums.largest_row = max(sums.largest_row, largest)
+            columns += np.einsum("ij,ij->j", block, block)
+    return sums if sums.largest_row > array.shape[1] * _SMALL**2 else None
 
 
 def _by_rows(array: np.ndarray, scale: float) -> _Sums:

@@ -162,15 +162,18 @@ def _of_block(
 
 
 def _share_of_penalties(canonical: Canonical, v: Array) -> float:
-    """The factor that brings v into the domains of the penalties where little more than rounding keeps it out; 1 where that is not so.
+    """The factor that brings v into the domains of those penalties that little more than rounding keeps it out of; 1 where there are none.
 
     A smaller dual point is as good as the rule of rounding, which takes the sizes of all terms: as long as two products with the data.
     """
     if canonical.q.any():
         return 1.0
     known = [(b.g, v[b.slice]) for b in canonical.blocks if b.g.certificate == "exact"]
-    share = min((g.dual_scale(vb) for g, vb in known if not math.isfinite(g.conjugate(vb))), default=1.0)
-    return share if share >= 1.0 - CONDITIONAL_MISS else 1.0
+    shares = [g.dual_scale(vb) for g, vb in known if not math.isfinite(g.conjugate(vb))]
+    # equalities, which no scale meets, are left as they are
+    share = min((share for share in shares if share >= 1.0 - CONDITIONAL_MISS), default=1.0)
+    # the product is rounded too
+    return share if share == 1.0 else share * (1.0 - ROUNDING)
 
 
 @dataclass(frozen=True)

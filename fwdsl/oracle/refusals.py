@@ -1,4 +1,4 @@
-"""Where cvxpy does not serve: the error for it, and a context without its warnings."""
+"""The error for what cvxpy does not serve, and a context without its warnings."""
 
 from __future__ import annotations
 

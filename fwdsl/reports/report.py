@@ -99,6 +99,7 @@ def _record(model: Model, instance: Instance | None, options: Options) -> Iterab
 _MEANING: dict[tuple[str, object], str] = {
     ("time", math.inf): "no limit",
     ("max_iter", None): "no limit",
+    ("memory", None): "no limit",
     ("threads", 0): "0: one for each core",
 }
 

@@ -46,6 +46,7 @@ class ProgramParameters(ProgramEstimator):
         known = self.get_params(deep=False)
         wrong = [n for n in params if n not in known and not self._is_of_program(n)]
         if wrong:
+            self._refuse_rejected(wrong[0])
             close = get_close_matches(wrong[0], known, n=1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
@@ -54,6 +55,14 @@ class ProgramParameters(ProgramEstimator):
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    def _refuse_rejected(self, name: str) -> None:
+        """Raise `ValueError` with the errors of a program that is not accepted: its parameters are not known."""
+        try:
+            _ = compiled(self.program).model
+        except (FwError, OSError) as error:
+            told = f"Invalid parameter {name!r} for estimator {type(self).__name__}, whose program is not accepted:\n{error}"
+            raise ValueError(told) from None
 
     def _of_program(self) -> dict[str, Any]:
         """The values of the program's parameters, and of what else was given."""

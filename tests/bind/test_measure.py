@@ -80,3 +80,17 @@ def test_rows_without_entries_do_not_matter(rows):
     stats = measure(sp.csr_array(dense)).stats
     assert stats.largest_row_norm == pytest.approx(np.linalg.norm(dense, axis=1).max())
     np.testing.assert_allclose(stats.column_norms, np.linalg.norm(dense, axis=0))
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0, 1e-150, 1e-170, 1e150, 1e200, np.nan, np.inf])
+@pytest.mark.parametrize("where", ["all", "one"])
+def test_without_the_smallest_entry_all_else_is_the_same(scale: float, where: str):
+    array = np.random.default_rng(0).normal(size=(50, 7))
+    if where == "all":
+        array = scale * array
+    else:
+        array[3, 2] = scale
+    fast, whole = measure(array, least=False), measure(array)
+    assert fast.finite == whole.finite
+    np.testing.assert_array_equal(fast.stats.column_norms, whole.stats.column_norms)
+    np.testing.assert_array_equal(fast.stats.largest_row_norm, whole.stats.largest_row_norm)

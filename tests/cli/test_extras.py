@@ -42,10 +42,10 @@ USES = {
     "sklearn": "told(lambda: fwdsl.sklearn.FwRegressor)",
     "zarr": "main(['run', 'fit.fw', '--data', 'X,y=a.zarr'])",
 }
-"""What asks for each extra."""
+"""The calls that ask for each extra."""
 
 FIRST = {"notebook": SOLVED, "sklearn": "import fwdsl.sklearn"}
-"""What comes before it."""
+"""The code that comes before it."""
 
 SCRIPT = """
 import sys

@@ -148,6 +148,8 @@ def test_parameters_of_the_program_are_parameters():
     assert estimator.predict != "f" and FwRegressor(LASSO, predict="f").get_params()["predict"] == "f"
     with pytest.raises(ValueError, match=r"Invalid parameter 'nu'.*'mu'"):
         estimator.set_params(nu=1.0)
+    with pytest.raises(ValueError, match=r"'mu'.* is not accepted:\nerror\[FW2006\](.|\n)*norm_one"):
+        FwRegressor(LASSO.replace("norm1", "norm_one")).set_params(mu=1.0)
 
 
 def test_a_program_is_a_text_a_file_or_a_problem(tmp_path: Path):
