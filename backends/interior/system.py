@@ -105,7 +105,7 @@ class Systems:
             self.rows = Rows(A)
 
     def _prepare(self, P: Any, A: csr_array, batches: Sequence[Batch], separate: Separate | None) -> None:
-        """What the kind of system needs, once a program."""
+        """Set up what the kind of system needs, once a program."""
         kind, equations = self.kind, self.equations
         self.separate = separate
         self.band: Band | None = None  # of the sparse system, once one was written down
