@@ -114,7 +114,7 @@ def least_step(
     cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]
 
     if problem.matrix is not None:
-        K = problem.matrix[np.flatnonzero(rows)]
+        K = problem.matrix.tocsr()[np.flatnonzero(rows)]
         Kt = K.T.tocsr()
         return np.asarray(metric * (Kt @ conjugate_gradients(lambda lam: K @ (metric * (Kt @ lam)), miss[rows], stop)))
 

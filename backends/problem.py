@@ -30,7 +30,7 @@ from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
 from fwdsl.readers.held_rows import hands_of
-from fwdsl.readers.row_blocks import NotInMemory, is_on_disk
+from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ WRITTEN = 50_000
 """Entries of K up to which it is written down for products with vectors."""
 
 
+FILLED = 300_000
+"""Numbers of columns of K up to which their Gram matrix is taken with all their zeros."""
+
+
 MOST_OPERATOR_COLUMNS = 32
 """Columns of an operator up to which they are formed, by a product each: a solve by conjugate gradients takes as many."""
 
@@ -75,6 +79,9 @@ class PreparedProblem:
     x is the flat vector of all blocks; `zs` and `ys` are lists with one array a term. `passes` counts data passes: touches of every
     stored number, so a full gradient (A x and A' y) is two.
     """
+
+    writes_down = False
+    """True once a method writes the maps down: rows are in memory then."""
 
     def __init__(self, canonical: Canonical, threads: int, seed: int = 0) -> None:
         self.canonical = canonical
@@ -226,6 +233,9 @@ class PreparedProblem:
 
         With `single` and w >= 0 the products of columns of dense data are taken in single precision, in half the time.
         """
+        if self._has_columns(free.size):
+            whole = self.matrix[:, free].toarray()
+            return np.asarray(whole.T @ (np.concatenate(weights)[:, None] * whole))
         out: Array | None = None
         for term, w in zip(self.terms, weights, strict=True):
             if isinstance(term.map, HeldMap):
@@ -251,6 +261,10 @@ class PreparedProblem:
 
     def columns(self, free: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]) -> Array:
         """Some rows of each K_iI for the coordinates I of x, below each other."""
+        if self._has_columns(free.size):
+            starts = np.cumsum([0, *(t.map.rows for t in self.terms[:-1])])
+            chosen = np.concatenate([start + own for start, own in zip(starts, rows, strict=True)])
+            return np.asarray(self.matrix[:, free].toarray()[chosen])
         found = []
         for term, at in zip(self.terms, rows, strict=True):
             out = np.zeros((at.size, free.size))
@@ -274,19 +288,20 @@ class PreparedProblem:
 
     @cached_property
     def matrix(self) -> Any:
-        """K, its terms below each other, where it is small: then dozens of products with it cost less than one by the maps. None where it is not
-        small, or not in memory."""
-        if sum(m.entries for t in self.terms for _, m in t.map.parts) > WRITTEN:
+        """K by columns, its terms below each other, where it is small and the method writes maps down: then dozens of products with it cost less than
+        one by the maps. Else None: sums by maps have the same bits wherever rows are."""
+        if not self.writes_down or sum(m.entries for t in self.terms for _, m in t.map.parts) > WRITTEN:
             return None
         # a plan must not wait for SciPy
         from scipy.sparse import vstack
 
         from fwdsl.backends.sparse_rows import sparse_map
 
-        try:
-            return vstack([sparse_map(t, self.size) for t in self.terms], format="csr")
-        except NotInMemory:
-            return None
+        return vstack([sparse_map(t, self.size) for t in self.canonical.terms], format="csc")
+
+    def _has_columns(self, free: int) -> bool:
+        """True if so many columns of K are few numbers, and are at hand."""
+        return self.matrix is not None and self.matrix.shape[0] * free <= FILLED
 
     @cached_property
     def row_sums(self) -> list[list[tuple[Block, Array]]]:

@@ -45,6 +45,7 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
     def __init__(self, problem: PreparedProblem, solver: str) -> None:
         super().__init__(problem)
         self.method_of_scipy = METHODS[solver]
+        problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         c, b = self.d * program.c, self.e * program.b

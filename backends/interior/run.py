@@ -102,6 +102,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
+        problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         c, b = self.d * program.c, self.e * program.b

@@ -14,6 +14,8 @@ from fwdsl.backends.interior.cones import KINDS, Scalings, SecondOrder, each
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
 from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.nearby import least_step
+from fwdsl.backends.problem import PreparedProblem
 from tests.runs import resumed, stepped, without_patterns
 
 MIXED = (
@@ -161,3 +163,23 @@ def test_no_pattern_is_looked_for_where_it_would_cost_more() -> None:
     assert pattern_of(P, A, MIXED, 0.0) is None
     assert pattern_of(P.toarray(), A, MIXED, np.inf) is None
     assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf) is None
+
+
+def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps() -> None:
+    """Gram matrices, columns, and the least step onto rows that are missed."""
+    rng = np.random.default_rng(2)
+    posed_as = posed("second-order")
+    plain, written = (PreparedProblem(posed_as.canonical, 1, 0) for _ in range(2))
+    written.writes_down = True
+    assert plain.matrix is None and written.matrix is not None
+    free = np.array([0, 2, 5])
+    rows = [t.map.rows for t in plain.terms]
+    weights = [rng.random(n) for n in rows]
+    some = [np.arange(0, n, 2) for n in rows]
+    misses = [rng.standard_normal(n) * (np.arange(n) < 1) for n in rows]
+    active = [miss != 0.0 for miss in misses]
+    np.testing.assert_allclose(written.gram(free, weights), plain.gram(free, weights), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(written.columns(free, some), plain.columns(free, some), rtol=1e-12, atol=1e-12)
+    found = [least_step(problem, active, misses, np.ones(plain.size)) for problem in (plain, written)]
+    assert found[0] is not None and found[1] is not None
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-8, atol=1e-8)
