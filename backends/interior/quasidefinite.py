@@ -68,8 +68,9 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float) -> Patt
     n, m = P.shape[0], A.shape[0]
     if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > MOST:
         return None
-    # a row that goes before its unknowns does leave its square
-    squares = float(np.square(np.diff(A.indptr), dtype=np.float64).sum())
+    # a row that goes before its unknowns leaves its square, and so does an unknown that goes before its rows
+    of_columns = np.bincount(A.indices, minlength=n)
+    squares = min(float(np.square(of, dtype=np.float64).sum()) for of in (np.diff(A.indptr), of_columns))
     if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
         return None
     row, column = _coordinates(P, A, batches)
