@@ -53,7 +53,7 @@ def written(P: sp.csr_array, A: sp.csr_array, scalings: Scalings) -> np.ndarray:
 
 def factored(seed: int) -> tuple[FactoredQuasidefinite, np.ndarray, Scalings]:
     P, A, scalings = mixed(seed)
-    pattern = pattern_of(P, A, MIXED, np.inf)
+    pattern = pattern_of(P, A, MIXED, np.inf, False, lambda: None)
     assert pattern is not None
     return Quasidefinite(pattern, P, A, MIXED).at(scalings), written(P, A, scalings), scalings
 
@@ -160,9 +160,9 @@ def test_a_poor_factor_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 def test_no_pattern_is_looked_for_where_it_would_cost_more() -> None:
     P, A, _ = mixed(1)
-    assert pattern_of(P, A, MIXED, 0.0) is None
-    assert pattern_of(P.toarray(), A, MIXED, np.inf) is None
-    assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf) is None
+    assert pattern_of(P, A, MIXED, 0.0, False, lambda: None) is None
+    assert pattern_of(P.toarray(), A, MIXED, np.inf, False, lambda: None) is None
+    assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf, False, lambda: None) is None
 
 
 def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps() -> None:
@@ -183,3 +183,12 @@ def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps
     found = [least_step(problem, active, misses, np.ones(plain.size)) for problem in (plain, written)]
     assert found[0] is not None and found[1] is not None
     np.testing.assert_allclose(found[0], found[1], rtol=1e-8, atol=1e-8)
+
+
+def test_a_large_system_that_may_fill_up_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find its order takes a factorisation, which the end of a run does not wait for."""
+    P, A, _ = mixed(1)
+    monkeypatch.setattr(quasidefinite, "LARGE", 10)
+    monkeypatch.setattr(quasidefinite, "LARGEST", 10)
+    assert pattern_of(P, A, MIXED, np.inf, True, lambda: None) is None
+    assert pattern_of(P, A, MIXED, np.inf, False, lambda: None) is not None
