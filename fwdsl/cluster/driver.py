@@ -159,7 +159,7 @@ class Cluster:
             there = self.workers()
             taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
             free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
-            free = [address for address in free if self._has_room(share, address)]
+            free = [address for address in free if self._may_take(share, address)]
             if free:
                 address = (
                     free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
@@ -188,8 +188,18 @@ class Cluster:
             time.sleep(0.1)
 
     def _memory_of(self, address: str) -> float:
+        """The bytes that a worker may take. Raises `OSError` where the scheduler knows it no more."""
         info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
+        if address not in info["workers"]:
+            raise OSError("the worker is gone")
         return float(info["workers"][address]["memory_limit"] or np.inf)
+
+    def _may_take(self, share: Share, address: str) -> bool:
+        """True if a worker is there and has room for the rows of the share."""
+        try:
+            return self._has_room(share, address)
+        except OSError:
+            return False
 
     def _has_room(self, share: Share, address: str) -> bool:
         """True if the worker can hold the rows of the share beside those that it has."""
