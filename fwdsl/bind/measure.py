@@ -157,7 +157,8 @@ def _elsewhere(array: Any, scale: float) -> Iterator[_OfBlock] | None:
     """The same blocks, looked at where the files are read; None where they are read here."""
     if not isinstance(array, DenseRows):
         return None
-    from ..readers.encoded import Encoded, places
+    from ..readers.encoded import Encoded
+    from ..readers.places import places
 
     read_by = places()
     if read_by is None or not array.parts or not isinstance(array.parts[0], Encoded):

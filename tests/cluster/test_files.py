@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import fwdsl as fw
+from fwdsl.cli.app import run
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError
-from fwdsl.readers import encoded, several
+from fwdsl.readers import encoded, places
 from fwdsl.readers.encoded import Encoded
 from tests.cluster.programs import D, N, data, same
 
@@ -61,7 +62,7 @@ def write(folder, kind):
 @pytest.fixture(autouse=True)
 def large(monkeypatch):
     """All files are large enough to be read by workers."""
-    monkeypatch.setattr(several, "READ_HERE", 0)
+    monkeypatch.setattr(places, "READ_HERE", 0)
     encoded.forget()
 
 
@@ -87,6 +88,26 @@ def test_workers_read_their_own_files(kind, tmp_path, client):
         assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
     if kind in ("parquet", "csv", "npy"):
         assert not encoded._kept  # this process has decoded nothing
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
+def test_workers_read_the_members_of_a_list(kind, tmp_path, client):
+    path = write(tmp_path, kind)
+    given = [tmp_path / "rows" / f"{k}.{kind}" for k in range(4)]
+    made = fw.load(path).bind(X=given) if kind in ("npy", "npz") else fw.load(path).bind(X=given, y=given)
+    whole = fw.load(path).solve()
+    with Cluster(client) as cluster:
+        found = made._session.held_by(cluster).solve()
+        assert same(whole, found) and len(found.instance.values["X"].source.files) == 4
+    assert same(whole, made.solve(memory="8GB"))
+
+
+def test_the_command_line_has_the_workers_read_their_files(tmp_path, monkeypatch, capsys, local):
+    path = write(tmp_path, "csv")
+    monkeypatch.chdir(tmp_path / "rows")
+    assert run(["run", str(path), "--data", "X,y=[2.csv,3.csv]", "--workers", local.scheduler_address]) == 0
+    assert f"2 workers hold {N - 1701:,} rows" in capsys.readouterr().err
+    assert not encoded._kept
 
 
 def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):
