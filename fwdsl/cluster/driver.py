@@ -27,7 +27,7 @@ from ..canon.data_maps import held, leaves_of
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.held_rows import HeldRows, held_rows, is_held
-from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stored_at
+from ..readers.row_blocks import Array, ChangedFile, in_file, is_on_disk
 from ..solve.forms import default_threads
 from ..sums import Node, Rows, cut_evenly
 from . import costs
@@ -570,16 +570,3 @@ def _gone(lost: Lost) -> RunError:
 def bytes_of(A: Any) -> int:
     """The bytes of a matrix in memory."""
     return int(A.nbytes) if isinstance(A, np.ndarray) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
-
-
-def in_file(A: Any) -> Any:
-    """A matrix by rows that is mapped from a file as rows of that file, which workers read by themselves; any other one as it is."""
-    base = A
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
-        base = base.base
-    if not isinstance(base, np.memmap) or not A.flags.c_contiguous or not base.filename:
-        return A
-    offset = base.offset + A.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return DenseRows([stored_at(str(base.filename), offset, A.dtype, A.size)], A.shape[1])

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import fwdsl as fw
+from fwdsl.bind import measure
 from fwdsl.cli.app import run
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError
 from fwdsl.readers import encoded, places
 from fwdsl.readers.encoded import Encoded
-from tests.cluster.programs import D, N, data, same
+from tests.cluster.programs import D, N, data, problem, same
 
 X, TARGETS = data()
 WORDS = np.array(["ham", "spam"])[(TARGETS["signs"] > 0).astype(int)]
@@ -84,10 +85,8 @@ def test_workers_read_their_own_files(kind, tmp_path, client):
             own, theirs = whole.instance.stats["X"], found.instance.stats["X"]
             assert np.array_equal(own.column_norms, theirs.column_norms)
             assert own.largest_row_norm == theirs.largest_row_norm
-    if kind != "npz":  # the sizes of columns of sparse rows are taken here
-        assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
-    if kind in ("parquet", "csv", "npy"):
-        assert not encoded._kept  # this process has decoded nothing
+    assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
+    assert not encoded._kept  # this process has decoded nothing
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
@@ -108,6 +107,25 @@ def test_the_command_line_has_the_workers_read_their_files(tmp_path, monkeypatch
     assert run(["run", str(path), "--data", "X,y=[2.csv,3.csv]", "--workers", local.scheduler_address]) == 0
     assert f"2 workers hold {N - 1701:,} rows" in capsys.readouterr().err
     assert not encoded._kept
+
+
+def test_a_mapped_file_is_measured_by_workers(tmp_path, client, monkeypatch):
+    made = problem("lasso", X, TARGETS)
+    np.save(tmp_path / "X.npy", X)
+    whole, mapped = made.solve(), made.bind(X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    with Cluster(client) as cluster:
+        session = mapped._session.held_by(cluster)
+        with monkeypatch.context() as patched:
+            patched.setattr(measure, "_of_blocks", lambda *_: pytest.fail("the rows are read here"))
+            patched.setattr(measure, "_by_rows", only_of(2, measure._by_rows))
+            found = session.bind()
+        assert np.array_equal(found.stats["X"].column_norms, whole.instance.stats["X"].column_norms)
+        assert same(whole, session.solve())
+
+
+def only_of(ndim, fn):
+    """fn of arrays of so many axes; statistics that say nothing of others, which are read here."""
+    return lambda array, scale: fn(array, scale) if array.ndim == ndim else measure._Sums(True, 0.0, 1.0)
 
 
 def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):
