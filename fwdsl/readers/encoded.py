@@ -9,7 +9,6 @@ Workers read a file each (`look_at`), and tell its rows, targets, columns and fi
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..light_dataclass import light_dataclass
+from .decoded import state_of
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import Role
@@ -99,10 +99,9 @@ def forget() -> None:
 
 def _state(path: str) -> tuple[int, int] | None:
     try:
-        state = os.stat(path)
+        return state_of(path)
     except OSError:
         return None
-    return state.st_size, state.st_mtime_ns
 
 
 def _size(arrays: Mapping[str, Any]) -> int:
@@ -119,7 +118,7 @@ def look_at(path: str, how: Decoding) -> tuple[dict[str, Raw], FileFindings]:
     """The parts of a file that `read_all` needs: its arrays, each plain matrix as rows that stay in the file, and what was found."""
     findings, state = FileFindings(path), _state(path)
     try:
-        if state is None or os.path.isdir(path):
+        if state is None:
             return dict(how.reader(path, how.options, how.roles, findings)), findings
         arrays = dict(_decoded(path, state, how, findings))
     except Unreadable:

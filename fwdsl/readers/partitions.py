@@ -60,9 +60,15 @@ class _InFolders:
     columns: tuple[tuple[str, tuple[FolderColumn, ...]], ...]
 
     def __call__(
-        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
+        self,
+        path: str,
+        options: Mapping[str, object],
+        roles: Sequence[Role],
+        findings: FileFindings,
+        /,
+        **part: tuple[int, int],
     ) -> dict[str, Raw]:
-        return self.reader(path, options, roles, findings, folders=dict(self.columns)[path])
+        return self.reader(path, options, roles, findings, folders=dict(self.columns)[path], **part)
 
 
 def folder_columns(

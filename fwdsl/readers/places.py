@@ -10,6 +10,9 @@ from typing import Any
 READ_HERE = 1 << 26
 """Bytes of files up to which they are read by this process, whoever else is there."""
 
+PIECE_BYTES = 1 << 26
+"""Bytes of a range of the rows of one file, about: a worker decodes it at once."""
+
 Places = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """(fn, arguments) -> [fn(*a) for a in arguments], each where the rows are to be held."""
 

@@ -15,6 +15,7 @@ from ..words import SOURCES
 from .cache_folder import DiskFull, cache_root
 from .files import STDIN, Unreadable
 from .findings import FileFindings
+from .pieces import pieces_of
 from .places import places
 from .roles import LabelSets, Role
 from .several import Reader, files_of, read_all
@@ -65,7 +66,10 @@ def read(
             from .partitions import with_folders
 
             reader = with_folders(reader, spec.paths, several, findings)
-        if several is None:
+        pieces = pieces_of(spec.path, SOURCES[spec.format], reader, spec.options, roles) if several is None else []
+        if pieces:
+            arrays = read_all([spec.path], reader, spec.options, roles, findings, pieces)
+        elif several is None:
             arrays = reader(spec.path, spec.options, roles, findings)
         else:
             arrays = read_all(several, reader, spec.options, roles, findings)

@@ -293,8 +293,10 @@ class DenseRows(RowBlocks):
         return tuple(dict.fromkeys(p.path for p in self.parts))
 
     def place(self, row: int, column: int, value: object) -> Place:
-        k = bisect_right(self.starts, row) - 1
-        return Place(self.parts[k].path, None, row - self.starts[k] + 1, column + 1, str(value))
+        path = self.parts[bisect_right(self.starts, row) - 1].path
+        # a file may be in several parts
+        first = next(start for part, start in zip(self.parts, self.starts, strict=False) if part.path == path)
+        return Place(path, None, row - first + 1, column + 1, str(value))
 
     def between(self, start: int, stop: int) -> DenseRows:
         d, found = self.shape[1], []

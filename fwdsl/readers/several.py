@@ -23,6 +23,8 @@ from .sources import has_suffix
 
 if TYPE_CHECKING:
     from .decoded import Decoded, Pile
+    from .encoded import Decoding
+    from .pieces import Piece
     from .roles import Raw
 
 
@@ -98,11 +100,17 @@ def _below(path: str, marks: str) -> Iterator[str]:
 
 
 def read_all(
-    paths: Sequence[str], reader: Reader, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    paths: Sequence[str],
+    reader: Reader,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    pieces: Sequence[Piece] = (),
 ) -> dict[str, Raw]:
-    """The arrays of all files under each other. Columns with names are matched with those of the first file, in whatever order they stand.
+    """The arrays of all files under each other, or of the `pieces` of one, which are read elsewhere.
 
-    A file may have no rows, but not all may. Warnings that files have in common, and what is wrong with a column in all of them, are told once.
+    Columns with names are matched with those of the first file, in whatever order they stand. A file may have no rows, but not all may. Warnings
+    that files have in common, and what is wrong with a column in all of them, are told once.
     """
     parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
@@ -116,6 +124,10 @@ def read_all(
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
+    named: dict[str, Piece] = {}
+    if pieces:
+        named = {f"{paths[0]} from row {piece.first + 1:,}": piece for piece in pieces}
+        elsewhere, paths = _Elsewhere(list(named), reader, options, {}, paths[0], named), list(named)
     for path in paths:
         if elsewhere is None:
             own = FileFindings(path)
@@ -127,6 +139,8 @@ def read_all(
             arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
         for found in own.result():
+            if path in named:
+                found = named[path].told(found)
             if found.severity != "error":
                 warnings.setdefault(found.code, []).append(found)
             elif (arrays or not own.has_no_rows) and (_has_row(found) or (found.code, found.message) not in told):
@@ -164,6 +178,9 @@ class _Elsewhere:
     reader: Reader
     options: Mapping[str, object]
     found: dict[str, tuple[dict[str, Raw], FileFindings]] = field(default_factory=dict)
+    #: One file, and the readers of its pieces by their names in `paths`.
+    whole: str = ""
+    pieces: Mapping[str, Piece] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -181,15 +198,20 @@ class _Elsewhere:
 
     def look_at(self, path: str, roles: Sequence[Role]) -> tuple[dict[str, Raw], FileFindings]:
         """The arrays of a file, and what was found."""
-        from .encoded import Decoding, look_at
+        from .encoded import look_at
 
         if path not in self.found:
             read_by = places.places()
             assert read_by is not None
-            how = Decoding(self.reader, self.options, tuple(roles))
             wanted = [path] if not self.found else [p for p in self.paths if p not in self.found]
-            self.found |= zip(wanted, read_by(look_at, [(p, how) for p in wanted]), strict=True)
+            self.found |= zip(wanted, read_by(look_at, [self._asked(p, roles) for p in wanted]), strict=True)
         return self.found[path]
+
+    def _asked(self, path: str, roles: Sequence[Role]) -> tuple[str, Decoding]:
+        from .encoded import Decoding
+
+        reader = self.pieces.get(path, self.reader)
+        return self.whole or path, Decoding(reader, self.options, tuple(roles))
 
 
 def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:

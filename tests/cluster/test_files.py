@@ -109,6 +109,66 @@ def test_the_command_line_has_the_workers_read_their_files(tmp_path, monkeypatch
     assert not encoded._kept
 
 
+def write_one(folder, kind):
+    """The rows in one file, and the program of them."""
+    path, y = folder / f"one.{kind}", TARGETS["signs"]
+    if kind == "parquet":
+        frame = pd.DataFrame(X, columns=[f"c{i:02}" for i in range(D)])
+        frame["y"] = WORDS
+        frame.to_parquet(path, row_group_size=500)
+    elif kind == "h5":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file.create_dataset("X", data=X, chunks=(128, D), compression="gzip")
+            file["y"] = y
+    else:
+        zarr = pytest.importorskip("zarr")
+        root = zarr.open_group(path, mode="w")
+        root.create_array("X", data=X, chunks=(128, D))
+        root.create_array("y", data=y, chunks=(1000,))
+    name = {"h5": "hdf5"}.get(kind, kind)
+    told = f'X: matrix[n, p], y: signs[n] from {name}("{path.name}"{", target=" + chr(34) + "y" + chr(34) if kind == "parquet" else ""})'
+    (folder / "p.fw").write_text(PROGRAM.format(data=told))
+    return folder / "p.fw"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "h5", "zarr"])
+def test_one_file_is_read_by_ranges_of_its_rows(kind, tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write_one(tmp_path, kind)
+    whole = fw.load(path).solve()
+    encoded.forget()
+    with Cluster(client) as cluster:
+        found = held(path, cluster).solve()
+        matrix = found.instance.values["X"]
+        assert same(whole, found) and len(matrix.source.parts) > 3 and len(matrix.source.files) == 1
+        assert all(isinstance(part, Encoded) for part in matrix.source.parts) and not encoded._kept
+        assert np.array_equal(
+            found.instance.stats["X"].column_norms, whole.instance.stats["X"].column_norms
+        ) and np.array_equal(found.instance.values["y"], whole.instance.values["y"])
+    assert same(whole, fw.load(path).solve(memory="8GB"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "h5"])
+def test_what_is_wrong_in_a_range_is_told_with_its_row(kind, tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write_one(tmp_path, kind)
+    if kind == "h5":
+        import h5py
+
+        with h5py.File(tmp_path / "one.h5", "r+") as file:
+            file["X"][3000, 4] = np.nan
+    else:
+        frame = pd.read_parquet(tmp_path / "one.parquet")
+        frame.loc[3000, "c04"] = np.nan
+        frame.to_parquet(tmp_path / "one.parquet", row_group_size=500)
+    with Cluster(client) as cluster, pytest.raises(DataError) as error:
+        held(path, cluster).solve()
+    told = error.value.diagnostics[0]
+    assert told.place.row == 3001 or "rows count from row" in told.message
+    assert str(tmp_path / f"one.{kind}") == told.place.file
+
+
 def test_a_mapped_file_is_measured_by_workers(tmp_path, client, monkeypatch):
     made = problem("lasso", X, TARGETS)
     np.save(tmp_path / "X.npy", X)
