@@ -53,7 +53,7 @@ def pieces_of(
     roles: Sequence[Role],
 ) -> list[Piece]:
     """The readers of the pieces of a large file, in their order; none where it is read as a whole."""
-    if places.places() is None or not any(role.is_rows for role in roles) or any(r.stays is not None for r in roles):
+    if not any(role.is_rows for role in roles) or any(r.stays is not None for r in roles):
         return []
     if not os.path.exists(path) or state_of(path)[0] <= places.READ_HERE:
         return []

@@ -15,7 +15,6 @@ from ..words import SOURCES
 from .cache_folder import DiskFull, cache_root
 from .files import STDIN, Unreadable
 from .findings import FileFindings
-from .pieces import pieces_of
 from .places import places
 from .roles import LabelSets, Role
 from .several import Reader, files_of, read_all
@@ -23,6 +22,7 @@ from .sources import SourceSpec, is_url, without_secrets
 
 if TYPE_CHECKING:
     from .decoded import Decoded
+    from .pieces import Piece
     from .roles import Raw
 
 __all__ = ["LabelSets", "Role", "read"]
@@ -66,7 +66,11 @@ def read(
             from .partitions import with_folders
 
             reader = with_folders(reader, spec.paths, several, findings)
-        pieces = pieces_of(spec.path, SOURCES[spec.format], reader, spec.options, roles) if several is None else []
+        pieces: list[Piece] = []
+        if several is None and places() is not None:
+            from .pieces import pieces_of
+
+            pieces = pieces_of(spec.path, SOURCES[spec.format], reader, spec.options, roles)
         if pieces:
             arrays = read_all([spec.path], reader, spec.options, roles, findings, pieces)
         elif several is None:
