@@ -173,7 +173,7 @@ class Session:
                 given = replace(given, memory=memory, held=cluster is not None)
             if cluster is None:
                 return bind(model, given, self.base, tol)
-            from .readers.encoded import reading_at
+            from .readers.places import reading_at
 
             with reading_at(cluster.each):
                 instance, found = bind(model, given, self.base, tol)

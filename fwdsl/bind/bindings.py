@@ -16,7 +16,7 @@ from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.categories import Mixed, Selector
 from ..readers.frames import NotPulled, cells, column_names, gives_blocks, has_blocks, in_memory, match, numeric, select
-from ..readers.sources import SourceSpec, infer_format, is_url, unknown_format, without_secrets
+from ..readers.sources import SourceSpec, infer_format, is_url, of_list, unknown_format, without_secrets
 from ..words import SOURCES
 from .findings import Findings
 from .tables import has_categories, levels_of, selector_of, table
@@ -203,6 +203,7 @@ def collect(
     A file that serves several names is read once. Data without a value are noted as missing.
     """
     decls = {d.name: d for d in model.data}
+    bindings = with_paths(bindings, decls)
     values = {name: value for name, value in bindings.data.items() if name in decls}
     given = {
         name: of_python(decls[name], value, bindings.labels, findings, bindings.stays) for name, value in values.items()
@@ -222,6 +223,32 @@ def collect(
     every = [found[d.name] for d in model.data if d.name in found]
     labels = bindings.labels
     return [replace(d, labels=labels[d.decl.name]) if d.decl.name in labels else d for d in every]
+
+
+def with_paths(bindings: Bindings, decls: Mapping[str, DataDecl]) -> Bindings:
+    """The bindings with paths that Python gives for data as sources; data of the same paths are columns of the same files."""
+    given: dict[tuple[str, ...], list[str]] = {}
+    for name, value in bindings.data.items():
+        if name in decls and (paths := paths_in(value)):
+            given.setdefault(paths, []).append(name)
+    if not given:
+        return bindings
+    served = {name for names in given.values() for name in names}
+    sources = tuple((tuple(names), of_list(paths)) for paths, names in given.items())
+    return replace(bindings, data=_without(bindings.data, served), sources=bindings.sources + sources)
+
+
+def paths_in(value: object) -> tuple[str, ...]:
+    """The paths that a value given for data is: a `Path`, a text that names a file or ends as one of a format does, or a list of these; else none."""
+    members: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(member, str | os.PathLike) for member in members):
+        return ()
+    paths = [os.fspath(member) for member in members]
+    named = all(
+        isinstance(member, os.PathLike) or infer_format(path) is not None or (member is value and os.path.exists(path))
+        for member, path in zip(members, paths, strict=True)
+    )
+    return tuple(map(str, paths)) if named else ()
 
 
 def collect_parameters(
@@ -362,8 +389,8 @@ def _complete(spec: SourceSpec, serves: Sequence[DataDecl], base: Path) -> Sourc
         # which columns of a table are used does not depend on its format
         known = {p.name for p in SOURCES[spec.format].parameters} if spec.format in SOURCES else set()
         kept = {n: v for n, v in declared.options.items() if n in known & SELECTING}
-        return SourceSpec(spec.format, spec.path, {**kept, **spec.options}, spec.inferred) if kept else spec
-    return SourceSpec(declared.format, spec.path, {**declared.options, **spec.options})
+        return replace(spec, options={**kept, **spec.options}) if kept else spec
+    return replace(spec, format=declared.format, options={**declared.options, **spec.options}, inferred=False)
 
 
 def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Findings) -> dict[str, RawDatum]:
@@ -431,6 +458,10 @@ def of_python(
 
             rows, header = piled(value, decl.name, stays)
             return RawDatum(decl, rows, origin, header=header)
+        if gives_blocks(value) and not decl.type.is_entries:
+            from ..readers.in_blocks import joined
+
+            return RawDatum(decl, joined(value, decl.name), origin)
         value = in_memory(value, origin, _fitted_columns(decl, labels))
     except NotPulled as error:
         note_not_pulled(decl, error, findings)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..light_dataclass import light_dataclass
-from ..readers.row_blocks import ChangedFile, DenseRows, SparseRows, is_on_disk
+from ..readers import places
+from ..readers.row_blocks import ChangedFile, DenseRows, Rows, SparseRows, cut_rows, in_file, is_on_disk
+from ..sums import Node, Partials, cut_evenly, finish
 from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
 from .instance import DataStats
@@ -175,22 +177,34 @@ def _of_blocks(array: np.ndarray, scale: float) -> Iterator[_OfBlock]:
 
 def _elsewhere(array: Any, scale: float) -> Iterator[_OfBlock] | None:
     """The same blocks, looked at where the files are read; None where they are read here."""
-    if not isinstance(array, DenseRows):
+    rows = in_file(array) if places.places() is not None else None
+    if not isinstance(rows, DenseRows) or not (count := _ranges(rows)):
         return None
-    from ..readers.encoded import Encoded, places
+    step = max(1, _BLOCK // max(1, rows.shape[1]))
+    share = step * max(1, math.ceil(rows.shape[0] / step / count))
+    ranges = [(a, min(a + share, rows.shape[0])) for a in range(0, rows.shape[0], share)]
+    found = _asked(_listed, [(rows.between(a, b), scale) for a, b in ranges])
+    return (of_block for part in found for of_block in part)
 
-    read_by = places()
-    if read_by is None or not array.parts or not isinstance(array.parts[0], Encoded):
-        return None
-    step = max(1, _BLOCK // max(1, array.shape[1]))
-    # a range for each file, about: it is decoded once
-    share = step * max(1, math.ceil(array.shape[0] / step / len(array.parts)))
-    ranges = [(a, min(a + share, array.shape[0])) for a in range(0, array.shape[0], share)]
-    found = read_by(_listed, [(array.between(a, b), scale) for a, b in ranges])
+
+def _ranges(rows: DenseRows | SparseRows) -> int:
+    """The ranges in which workers read a matrix: one for each file, about, as it is decoded once, or for each 64 MB; 0 where it is read here."""
+    first = rows.parts[0] if rows.parts else None
+    from ..readers.encoded import Encoded
+
+    is_decoded = isinstance(first[0] if isinstance(first, tuple) else first, Encoded)
+    return max(len(rows.parts), rows.nbytes >> 26) if is_decoded or rows.nbytes > places.READ_HERE else 0
+
+
+def _asked(fn: Any, asked: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The answers of workers. Raises `ChangedFile`."""
+    read_by = places.places()
+    assert read_by is not None
+    found = read_by(fn, asked)
     for part in found:
         if isinstance(part, str):
             raise ChangedFile(*part.split("\0"))
-    return (of_block for part in found for of_block in part)
+    return found
 
 
 def _listed(array: Any, scale: float) -> list[_OfBlock] | str:
@@ -219,32 +233,70 @@ def _by_columns(transposed: np.ndarray, scale: float) -> _Sums:
 
 
 def _sparse(matrix: Any, scale: float) -> _Sums:
-    sums = _Sums()
+    """The sums of sparse rows: those of columns are added by the tree of `fwdsl.sums`, so that workers add up what they read."""
+    ends = matrix.ends if isinstance(matrix, SparseRows) else matrix.indptr
+    # a block costs a vector of columns, so it holds at least as many numbers
+    blocks = list(cut_rows(ends, 0, matrix.shape[0], max(_BLOCK, matrix.shape[1])))
+    count = _ranges(matrix) if isinstance(matrix, SparseRows) and places.places() is not None else 0
+    if count:
+        asked = []
+        for first, last in cut_evenly(len(blocks), min(count, len(blocks))):
+            start, stop = blocks[first][0], blocks[last - 1][1]
+            own = [(a - start, b - start) for a, b in blocks[first:last]]
+            asked.append((matrix.between(start, stop), own, first, scale))
+        found = _asked(_of_range, asked)
+    else:
+        found = [_of_sparse(matrix, blocks, 0, scale)]
+    columns = finish(node for part in found for node in part[3])
+    sums = _Sums(
+        finite=all(
+            math.isfinite(low) and math.isfinite(high) for low, high, _, _ in found if low <= high or low != low
+        ),
+        smallest=min((low for low, _, _, _ in found), default=np.inf),
+        largest=max((high for _, high, _, _ in found), default=-np.inf),
+        largest_row=max((largest for _, _, largest, _ in found), default=0.0),
+        columns=np.zeros(matrix.shape[1]) if columns is None else columns,
+    )
+    if matrix.nnz < matrix.shape[0] * matrix.shape[1]:
+        sums.smallest, sums.largest = min(sums.smallest, 0.0), max(sums.largest, 0.0)
+    return sums
+
+
+_OfRange = tuple[float, float, float, list[tuple[Node, Any]]]
+"""The least and the greatest entry of a range of rows, the largest sum of squares of a row, and nodes of the sums of squares of columns."""
+
+
+def _of_range(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> _OfRange | str:
+    try:
+        with np.errstate(all="ignore"):
+            return _of_sparse(matrix, blocks, first, scale)
+    except ChangedFile as error:
+        return "\0".join(error.told)
+
+
+def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> _OfRange:
+    """What a range of blocks has, the first of which has that number."""
+    sums, partials = _Sums(), Partials(first)
     on_disk = isinstance(matrix, SparseRows)
     ends = matrix.ends if on_disk else matrix.indptr
-    columns = np.zeros(matrix.shape[1])
-    # A block costs a vector of columns in `bincount`, so it holds at least as many numbers.
-    room = max(_BLOCK, matrix.shape[1])
-    row = 0
-    while row < matrix.shape[0]:
-        stop = max(row + 1, int(np.searchsorted(ends, int(ends[row]) + room, side="right")) - 1)
-        first, last = int(ends[row]), int(ends[stop])
+    for row, stop in blocks:
+        start, end = int(ends[row]), int(ends[stop])
         if on_disk:
             _, indices, block = matrix.compressed(row, stop)
             block = block.astype(np.float64, copy=False)
         else:
-            indices, block = matrix.indices[first:last], np.asarray(matrix.data[first:last], dtype=np.float64)
+            indices, block = matrix.indices[start:end], np.asarray(matrix.data[start:end], dtype=np.float64)
         sums.look(block)
-        if sums.finite and block.size:
-            squares = np.square(block if scale == 1.0 else block / scale)
-            starts = ends[row:stop][np.diff(ends[row : stop + 1]) > 0] - first
-            sums.largest_row = max(sums.largest_row, float(np.add.reduceat(squares, starts).max()))
-            columns += np.bincount(indices, weights=squares, minlength=columns.size)
-        row = stop
-    sums.columns = columns
-    if matrix.nnz < matrix.shape[0] * matrix.shape[1]:
-        sums.smallest, sums.largest = min(sums.smallest, 0.0), max(sums.largest, 0.0)
-    return sums
+        if not sums.finite:
+            return np.nan, np.nan, 0.0, []
+        if not block.size:
+            partials.add(None)
+            continue
+        squares = np.square(block if scale == 1.0 else block / scale)
+        starts = ends[row:stop][np.diff(ends[row : stop + 1]) > 0] - start
+        sums.largest_row = max(sums.largest_row, float(np.add.reduceat(squares, starts).max()))
+        partials.add(np.bincount(indices, weights=squares, minlength=matrix.shape[1]))
+    return sums.smallest, sums.largest, sums.largest_row, partials.nodes()
 
 
 def _nbytes(array: Any) -> int:

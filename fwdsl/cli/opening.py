@@ -115,14 +115,15 @@ def held_by_workers(session: Session, workers: int | str | None, output: Output)
     from ..cluster.connect import connect
     from ..errors import RunError
 
-    session.bind()
+    session.compile()
     try:
         cluster = connect(workers)
     except RunError as error:
         raise CommandStop(error.diagnostics, USAGE) from None
     with cluster:
+        held = session.held_by(cluster)
         try:
-            held = session.held_by(cluster)
+            held.bind()  # with the workers there, which read their own files
         except RunError as error:
             raise CommandStop(error.diagnostics, USAGE) from None
         for line in (*cluster.told_at_start(), *cluster.predicted(held.bind())):
@@ -134,9 +135,9 @@ def _urls(session: Session) -> list[str]:
     """The URLs that data are read from, each once; what replaces a source of the program counts in its place."""
     from ..bind.bindings import spec_of
 
-    given = {name: spec.path for names, spec in session.bindings.sources for name in names}
-    own = {d.name: spec_of(d.source, session.base).path for d in session.compile().data if d.source is not None}
-    return [path for path in dict.fromkeys({**own, **given}.values()) if is_url(path)]
+    given = {name: spec.paths for names, spec in session.bindings.sources for name in names}
+    own = {d.name: spec_of(d.source, session.base).paths for d in session.compile().data if d.source is not None}
+    return [path for path in dict.fromkeys(p for paths in {**own, **given}.values() for p in paths) if is_url(path)]
 
 
 def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
@@ -145,7 +146,7 @@ def inputs_of(session: Session, name: str) -> list[tuple[str, str | Path]]:
 
     data = [d for d in session.compile().data if d.source is not None]
     sources = {d.name: spec_of(d.source, session.base).path for d in data if d.source is not None}
-    every = [*sources.items(), *((", ".join(names), spec.path) for names, spec in session.bindings.sources)]
+    every = [*sources.items(), *((", ".join(names), p) for names, spec in session.bindings.sources for p in spec.paths)]
     program: list[tuple[str, str | Path]] = [] if name == STDIN else [("the program", name)]
     return [*program, *((f"the data of `{names}`", path) for names, path in every)]
 

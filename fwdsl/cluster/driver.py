@@ -27,7 +27,7 @@ from ..canon.data_maps import held, leaves_of
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
 from ..readers.held_rows import HeldRows, held_rows, is_held
-from ..readers.row_blocks import Array, ChangedFile, DenseRows, is_on_disk, stored_at
+from ..readers.row_blocks import Array, ChangedFile, in_file, is_on_disk
 from ..solve.forms import default_threads
 from ..sums import Node, Rows, cut_evenly
 from . import costs
@@ -159,7 +159,7 @@ class Cluster:
             there = self.workers()
             taken = [s.address for s in self.shares if s is not share] if hasattr(self, "shares") else []
             free = sorted(there, key=lambda a: (taken.count(a), a == share.address, a))
-            free = [address for address in free if self._has_room(share, address)]
+            free = [address for address in free if self._may_take(share, address)]
             if free:
                 address = (
                     free[0] if share.actor is not None or share.number >= len(there) else sorted(there)[share.number]
@@ -188,8 +188,18 @@ class Cluster:
             time.sleep(0.1)
 
     def _memory_of(self, address: str) -> float:
+        """The bytes that a worker may take. Raises `OSError` where the scheduler knows it no more."""
         info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
+        if address not in info["workers"]:
+            raise OSError("the worker is gone")
         return float(info["workers"][address]["memory_limit"] or np.inf)
+
+    def _may_take(self, share: Share, address: str) -> bool:
+        """True if a worker is there and has room for the rows of the share."""
+        try:
+            return self._has_room(share, address)
+        except OSError:
+            return False
 
     def _has_room(self, share: Share, address: str) -> bool:
         """True if the worker can hold the rows of the share beside those that it has."""
@@ -560,16 +570,3 @@ def _gone(lost: Lost) -> RunError:
 def bytes_of(A: Any) -> int:
     """The bytes of a matrix in memory."""
     return int(A.nbytes) if isinstance(A, np.ndarray) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
-
-
-def in_file(A: Any) -> Any:
-    """A matrix by rows that is mapped from a file as rows of that file, which workers read by themselves; any other one as it is."""
-    base = A
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
-        base = base.base
-    if not isinstance(base, np.memmap) or not A.flags.c_contiguous or not base.filename:
-        return A
-    offset = base.offset + A.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return DenseRows([stored_at(str(base.filename), offset, A.dtype, A.size)], A.shape[1])

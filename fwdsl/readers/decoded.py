@@ -41,7 +41,7 @@ class Decoded:
 
     def __init__(self, what: object, sources: Sequence[str], most: int) -> None:
         self.most = most
-        states = [(os.path.abspath(path), *_state(path)) for path in sources]
+        states = [(os.path.abspath(path), *state_of(path)) for path in sources]
         told = json.dumps([VERSION, what, states], default=str, sort_keys=True)
         self.folder = cache_root() / (PREFIX + hashlib.sha256(told.encode()).hexdigest()[:24])
         self.least = sum(size for _, size, _ in states)
@@ -309,7 +309,7 @@ def is_decoded(folder: str) -> bool:
     return os.path.basename(folder).startswith(PREFIX) and os.path.exists(os.path.join(folder, RECORD))
 
 
-def _state(path: str) -> tuple[int, int]:
+def state_of(path: str) -> tuple[int, int]:
     """Size and time of change of a file; of a folder (a zarr store) the sum and the latest of what is in it."""
     if not os.path.isdir(path):
         state = os.stat(path)

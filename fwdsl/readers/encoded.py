@@ -4,23 +4,21 @@ An `Encoded` stands in a `DenseRows` or a `SparseRows` where a `Stored` may. Who
 it, and keeps what was decoded last, as the next range is most often of the same file. So a worker that is given such rows reads its own files, and
 one that takes the place of a lost worker reads them again; a file that is no longer the one that was bound is an error.
 
-While data are bound `places` says who reads: workers read a file each (`look_at`), and tell its rows, targets, columns and findings, but no matrix.
+Workers read a file each (`look_at`), and tell its rows, targets, columns and findings, but no matrix.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..light_dataclass import light_dataclass
+from .decoded import state_of
 from .files import Unreadable
 from .findings import FileFindings
 from .roles import Role
@@ -31,26 +29,6 @@ if TYPE_CHECKING:
 
 KEPT = 1 << 28
 """Bytes of decoded files that a process keeps, beside the last one."""
-
-Places = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
-"""(fn, arguments) -> [fn(*a) for a in arguments], each where the rows are to be held."""
-
-_PLACES: ContextVar[Places | None] = ContextVar("fwdsl places", default=None)
-
-
-@contextlib.contextmanager
-def reading_at(places: Places | None) -> Iterator[None]:
-    """A context in which sources of several files are read elsewhere; None for here."""
-    token = _PLACES.set(places)
-    try:
-        yield
-    finally:
-        _PLACES.reset(token)
-
-
-def places() -> Places | None:
-    """The holders that read sources of several files; None for this process."""
-    return _PLACES.get()
 
 
 @light_dataclass
@@ -121,10 +99,9 @@ def forget() -> None:
 
 def _state(path: str) -> tuple[int, int] | None:
     try:
-        state = os.stat(path)
+        return state_of(path)
     except OSError:
         return None
-    return state.st_size, state.st_mtime_ns
 
 
 def _size(arrays: Mapping[str, Any]) -> int:
@@ -141,7 +118,7 @@ def look_at(path: str, how: Decoding) -> tuple[dict[str, Raw], FileFindings]:
     """The parts of a file that `read_all` needs: its arrays, each plain matrix as rows that stay in the file, and what was found."""
     findings, state = FileFindings(path), _state(path)
     try:
-        if state is None or os.path.isdir(path):
+        if state is None:
             return dict(how.reader(path, how.options, how.roles, findings)), findings
         arrays = dict(_decoded(path, state, how, findings))
     except Unreadable:

@@ -21,12 +21,12 @@ def header_names(path: str, format_name: str) -> tuple[str, ...]:
     if names is None:
         return ()
     try:
-        files = files_of(path, word, findings)
+        files = files_of([path], word, findings)
         found: tuple[str, ...] = names(files[0] if files else path, findings)
         if files and word.in_folders:
             from .partitions import folder_columns
 
-            told = folder_columns(path, files[:1], findings)[files[0]]
+            told = folder_columns([path], files[:1], findings)[files[0]]
             found = (*found, *(column.name for column in told if column.is_inner and column.name not in found))
     except (Unreadable, ValueError):
         return ()

@@ -1,7 +1,8 @@
 """Matrices that Python gives in blocks of rows: arrays and frames of dask, iterators, and functions that make iterators.
 
-Blocks are had one after the other, and go into a file once they outgrow memory, as decoded rows do (`fwdsl.readers.decoded`): the whole is never in
-memory. The folder of such rows is removed with the matrix.
+A block is rows of one matrix, or a mapping with the rows of each name that the same function is given for. Blocks are had one after the other, and
+go into a file once they outgrow memory, as decoded rows do (`fwdsl.readers.decoded`): the whole is never in memory. The folder of such rows is
+removed with the matrix.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ import shutil
 import sys
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from .cache_folder import DiskFull
 from .decoded import Decoded, Pile
-from .frames import NotPulled, as_array, column_names, makes_blocks, offers
+from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers
 from .row_blocks import is_on_disk
 
 
@@ -30,7 +31,7 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
     pile, count = Pile(cache, name), 0
     names: tuple[str, ...] = ()
     try:
-        for block in _blocks(value):
+        for block in _blocks(value, name):
             names = names or column_names(block)
             rows = _rows(block, count)
             if count and rows.shape[1] != pile.width:
@@ -58,11 +59,32 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
     return found, tuple(names)
 
 
-def _blocks(value: Any) -> Iterator[Any]:
-    if makes_blocks(value):
-        yield from value()
-    elif hasattr(value, "__next__"):
-        yield from value
+def joined(value: Any, name: str) -> Any:
+    """A vector or labels whose blocks a function or an iterator gives, in memory. Raises `NotPulled`."""
+    try:
+        found = [np.asarray(block) for block in _blocks(value, name)]
+        if not found:
+            raise NotPulled("gives no block of rows: an iterator can be read once, so give the function that makes it")
+        for count, block in enumerate(found):
+            if block.ndim != found[0].ndim or block.ndim == 0 or block.shape[1:] != found[0].shape[1:]:
+                raise NotPulled(f"is of another shape in block {count + 1:,} than before")
+        return np.concatenate(found)
+    except NotPulled:
+        raise
+    except Exception as error:  # whatever a function of the user runs into
+        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+        raise NotPulled(f"cannot be computed: {reason}") from error
+
+
+def _blocks(value: Any, name: str) -> Iterator[Any]:
+    if gives_blocks(value):
+        for count, block in enumerate(value() if makes_blocks(value) else value):
+            if isinstance(block, Mapping):
+                if name not in block:
+                    raise NotPulled(f"is not in block {count + 1:,}, which has {', '.join(f'`{n}`' for n in block)}")
+                yield block[name]
+            else:
+                yield block
     elif offers(value, "rechunk"):
         whole = value.rechunk({1: -1})
         for i in range(whole.numblocks[0]):

@@ -21,6 +21,7 @@ from .roles import Role
 from .row_blocks import PIECE, is_on_disk
 
 if TYPE_CHECKING:
+    from .pieces import Cut
     from .roles import Raw
 
 _ZARR = ("zarr.json", ".zgroup", ".zarray")
@@ -61,9 +62,13 @@ def read_mat(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
 
 
 def read_hdf5(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    rows: tuple[int, int] | None = None,
 ) -> dict[str, Raw]:
-    """The dataset of each role's name, or of `key=`, which may be a path through groups.
+    """The dataset of each role's name, or of `key=`, which may be a path through groups; of all rows or of some.
 
     Raises `Unreadable` where the file is no HDF5 file or h5py is absent.
     """
@@ -80,11 +85,11 @@ def read_hdf5(
                 def dataset(key: str, role: Role) -> Any:
                     found = file[key]
                     if h5py.check_string_dtype(found.dtype):
-                        return np.asarray(found.asstr()[()], dtype=str)
+                        return np.asarray(found.asstr()[_range(rows)], dtype=str)
                     if role.may_stay and len(found.shape) == 2:
                         return _by_rows(found, role, path, key, findings)
-                    _check_stored(found, role, path, key, findings)
-                    return np.asarray(found[()])
+                    _check_stored(found, role, path, key, findings, rows)
+                    return np.asarray(found[_range(rows)])
 
                 return _served(path, options, roles, keys, dataset, findings)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
@@ -98,9 +103,13 @@ def read_hdf5(
 
 
 def read_zarr(
-    path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    rows: tuple[int, int] | None = None,
 ) -> dict[str, Raw]:
-    """The array of each role's name, or of `key=`, which may be a path through groups. A store that is one array serves one name.
+    """The array of each role's name, or of `key=`, which may be a path through groups, of all rows or of some. A store of one array serves one name.
 
     An array's chunks are read once, when its type and size are known to do. Raises `Unreadable` where the folder is no zarr store of
     version 2 or 3, or zarr is absent.
@@ -113,15 +122,52 @@ def read_zarr(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other files in the folder, and of what writing would do
-            return _from_store(path, zarr.open(path, mode="r"), options, roles, findings)
+            return _from_store(path, zarr.open(path, mode="r"), options, roles, findings, rows)
     except (Unreadable, MemoryError):
         raise
     except Exception as error:  # metadata are JSON, and chunks what codecs make of them: both fail in many ways
         _no_store(path, _first_line(error), findings)
 
 
+def pieces_hdf5(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
+    """Ranges of rows of about `most` bytes, of whole chunks; none where they cannot be told."""
+    try:
+        import h5py
+
+        with h5py.File(path, "r") as file:
+            return _cuts([file[str(options.get("key", role.name))] for role in roles], most)
+    except (ImportError, OSError, RuntimeError, ValueError, KeyError):
+        return []
+
+
+def pieces_zarr(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
+    """The same of a store."""
+    try:
+        import zarr
+
+        root = zarr.open(path, mode="r")
+        members = hasattr(root, "members")
+        return _cuts([root[str(options.get("key", role.name))] if members else root for role in roles], most)
+    except Exception:  # what is wrong with a store is told when it is read
+        return []
+
+
+def _cuts(arrays: Sequence[Any], most: int) -> list[Cut]:
+    if not all(len(getattr(a, "shape", ())) in (1, 2) and a.shape[0] == arrays[0].shape[0] for a in arrays):
+        return []
+    n, chunk = arrays[0].shape[0], max((a.chunks or (1,))[0] for a in arrays)
+    width = sum(a.dtype.itemsize * math.prod(a.shape[1:]) for a in arrays)
+    step = max(1, most // max(1, width * chunk)) * chunk
+    return [(a, ("rows", (a, min(a + step, n)))) for a in range(0, n, step)]
+
+
 def _from_store(
-    path: str, root: Any, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    path: str,
+    root: Any,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    rows: tuple[int, int] | None = None,
 ) -> dict[str, Raw]:
     """The arrays of a group, or the array that is the root."""
     if not hasattr(root, "members"):
@@ -138,8 +184,8 @@ def _from_store(
         _check_codecs(found, path, key, findings)
         if role.may_stay and len(found.shape) == 2:
             return _by_rows(found, role, path, key, findings)
-        _check_stored(found, role, path, key, findings)
-        array = np.asarray(found[...])
+        _check_stored(found, role, path, key, findings, rows)
+        array = np.asarray(found[_range(rows)])
         return np.array(array.tolist(), dtype=str) if array.dtype.kind == "T" else array
 
     return _served(path, options, roles, sorted(arrays), pulled, findings)
@@ -172,11 +218,18 @@ def _check_codecs(found: Any, path: str, key: str, findings: FileFindings) -> No
         check_array(np.dtype(object), Role(key, "matrix"), path, key, findings)
 
 
-def _check_stored(found: Any, role: Role, path: str, key: str, findings: FileFindings) -> None:
+def _range(rows: tuple[int, int] | None) -> Any:
+    return ... if rows is None else slice(*rows)
+
+
+def _check_stored(
+    found: Any, role: Role, path: str, key: str, findings: FileFindings, rows: tuple[int, int] | None = None
+) -> None:
     """Refuse an array by its type and its size, before any of it is read."""
     text = found.dtype.kind == "T"  # texts of any length, which NumPy counts among objects
     check_array(np.dtype("U1") if text else found.dtype, role, path, key, findings)
-    if math.prod(found.shape) * found.dtype.itemsize > most_memory():
+    count = math.prod(found.shape) if rows is None else (rows[1] - rows[0]) * math.prod(found.shape[1:])
+    if count * found.dtype.itemsize > most_memory():
         raise MemoryError
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
     from .partitions import FolderColumn
+    from .pieces import Cut
     from .roles import Raw
 
 _RULE = "A parquet column that is used holds numbers; labels may also be words or truth values."
@@ -33,17 +34,22 @@ def read_parquet(
     findings: FileFindings,
     /,
     folders: Sequence[FolderColumn] = (),
+    groups: tuple[int, int] | None = None,
 ) -> dict[str, Raw]:
     """A matrix role gets the columns listed (or all but the target), vectors and labels their column; those of folders stand behind the file's own.
 
-    Only the columns that are used are read. Raises `Unreadable` where the file cannot be read or pyarrow is absent.
+    Only the columns that are used are read, of all rows or of a range of `groups`.
+
+    Raises `Unreadable` where the file cannot be read or pyarrow is absent.
     """
+    if groups is not None:
+        return _arrays(path, options, roles, findings, _of_groups(*groups), folders)
     if any(role.may_stay for role in roles) and options.get("missing") != "drop":
         with opened(path, findings) as stream:
             file = open_parquet(path, stream, findings)
-            groups = file.metadata.num_row_groups
-        if groups > 1:
-            return _by_groups(path, options, roles, findings, folders, groups)
+            count = file.metadata.num_row_groups
+        if count > 1:
+            return _by_groups(path, options, roles, findings, folders, count)
     return _arrays(path, options, roles, findings, open_parquet, folders)
 
 
@@ -61,7 +67,7 @@ def _by_groups(
     before = 0
     for group in range(groups):
         own = FileFindings(path)
-        arrays = _arrays(path, options, roles, own, _of_group(group), folders)
+        arrays = _arrays(path, options, roles, own, _of_groups(group, group + 1), folders)
         if any(isinstance(array, Mixed) for array in arrays.values()):
             return _arrays(path, options, roles, findings, open_parquet, folders)
         for found in own.result():
@@ -82,21 +88,40 @@ def _by_groups(
     return result | {name: pile.finish() for name, pile in piles.items()}
 
 
-class _Group:
-    """One group of rows of a parquet file, with the parts of a `ParquetFile` that are used here."""
+def pieces_parquet(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
+    """The groups of rows in ranges of about `most` bytes, or of one group; none where they cannot be told."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import read_metadata
 
-    def __init__(self, file: Any, group: int) -> None:
-        self._file, self._group = file, group
+        told = read_metadata(path)
+    except (ImportError, OSError, pyarrow.ArrowException):
+        return []
+    found: list[Cut] = []
+    first = row = rows = size = 0
+    for group in range(told.num_row_groups):
+        rows, size = rows + told.row_group(group).num_rows, size + told.row_group(group).total_byte_size
+        if size >= most or group == told.num_row_groups - 1:
+            found.append((row, ("groups", (first, group + 1))))
+            first, row, rows, size = group + 1, row + rows, 0, 0
+    return found
+
+
+class _Groups:
+    """A range of groups of rows of a parquet file, with the parts of a `ParquetFile` that are used here."""
+
+    def __init__(self, file: Any, groups: range) -> None:
+        self._file, self._groups = file, groups
         self.schema_arrow = file.schema_arrow
 
     def read(self, columns: Sequence[str]) -> Any:
         """The table of some columns."""
-        return self._file.read_row_group(self._group, columns=list(columns))
+        return self._file.read_row_groups(list(self._groups), columns=list(columns))
 
 
-def _of_group(group: int) -> Opener:
-    """A function that opens one group of rows."""
-    return lambda path, stream, findings: _Group(open_parquet(path, stream, findings), group)
+def _of_groups(start: int, stop: int) -> Opener:
+    """A function that opens a range of groups of rows."""
+    return lambda path, stream, findings: _Groups(open_parquet(path, stream, findings), range(start, stop))
 
 
 def read_feather(

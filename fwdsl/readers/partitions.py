@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ class FolderColumn:
 
 
 def with_folders(
-    reader: Callable[..., dict[str, Raw]], source: str, files: Sequence[str] | None, findings: FileFindings
+    reader: Callable[..., dict[str, Raw]], source: Sequence[str], files: Sequence[str] | None, findings: FileFindings
 ) -> Reader:
     """The reader of each file of a source, or of the one that it is, with the columns of its folders.
 
@@ -59,17 +60,23 @@ class _InFolders:
     columns: tuple[tuple[str, tuple[FolderColumn, ...]], ...]
 
     def __call__(
-        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
+        self,
+        path: str,
+        options: Mapping[str, object],
+        roles: Sequence[Role],
+        findings: FileFindings,
+        /,
+        **part: tuple[int, int],
     ) -> dict[str, Raw]:
-        return self.reader(path, options, roles, findings, folders=dict(self.columns)[path])
+        return self.reader(path, options, roles, findings, folders=dict(self.columns)[path], **part)
 
 
 def folder_columns(
-    source: str, files: Sequence[str] | None, findings: FileFindings
+    source: Sequence[str], files: Sequence[str] | None, findings: FileFindings
 ) -> dict[str, tuple[FolderColumn, ...]]:
     """The columns of each file, by its path; what does not fit is noted."""
     base = _base(source, files is not None)
-    paths = [source] if files is None else files
+    paths = source if files is None else files
     outer = _pairs(base.parts[::-1], until_other=True)[::-1]
     inner = {path: _pairs(Path(path).parent.parts[len(base.parts) :]) for path in paths}
     first = paths[0]
@@ -109,14 +116,21 @@ def folder_columns(
     }
 
 
-def _base(source: str, is_several: bool) -> Path:
-    """The folder that a source names: the path itself, what stands before the first pattern in it, or the folder of a file."""
-    path = Path(source)
+def _base(source: Sequence[str], is_several: bool) -> Path:
+    """The folder that a source names: the path itself, what stands before the first pattern in it, the folder of a file; of a list the one that
+    all of these have in common."""
+    if len(source) > 1:
+        found = [_base([path], os.path.isdir(path) or not os.path.exists(path)).parts for path in source]
+        same = next(
+            (i for i, parts in enumerate(zip(*found, strict=False)) if len(set(parts)) > 1), min(map(len, found))
+        )
+        return Path(*found[0][:same])
+    path = Path(source[0])
     if not is_several:
         return path.parent
     if path.is_dir():
         return path
-    pattern = next(i for i, part in enumerate(path.parts) if any(c in part for c in PATTERN))
+    pattern = next((i for i, part in enumerate(path.parts) if any(c in part for c in PATTERN)), len(path.parts) - 1)
     return Path(*path.parts[:pattern])
 
 

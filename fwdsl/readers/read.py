@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
 from .cache_folder import DiskFull, cache_root
-from .files import Unreadable
+from .files import STDIN, Unreadable
 from .findings import FileFindings
+from .places import places
 from .roles import LabelSets, Role
 from .several import Reader, files_of, read_all
 from .sources import SourceSpec, is_url, without_secrets
 
 if TYPE_CHECKING:
     from .decoded import Decoded
+    from .pieces import Piece
     from .roles import Raw
 
 __all__ = ["LabelSets", "Role", "read"]
@@ -40,13 +43,14 @@ def read(
     and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
     `headers`, and what is known of the files at a URL (see `remote.Copy.files`) to `pulled`. `spec.format` must be one of `SOURCES`.
     """
-    if is_url(spec.path):
+    if any(map(is_url, spec.paths)):
         return _read_remote(spec, roles, headers, pulled)
     findings = FileFindings(spec.path)
     decoded: Decoded | None = None
     log.info("%s is read as %s for %s", spec.path, spec.format, ", ".join(role.name for role in roles))
     try:
-        several = files_of(spec.path, SOURCES[spec.format], findings)
+        spec = _for_all(spec)
+        several = files_of(spec.paths, SOURCES[spec.format], findings)
         reader = _reader(spec.format)
         decoded = _decoded(spec, several, roles)
         if decoded is not None:
@@ -61,8 +65,15 @@ def read(
         if SOURCES[spec.format].in_folders:
             from .partitions import with_folders
 
-            reader = with_folders(reader, spec.path, several, findings)
-        if several is None:
+            reader = with_folders(reader, spec.paths, several, findings)
+        pieces: list[Piece] = []
+        if several is None and places() is not None:
+            from .pieces import pieces_of
+
+            pieces = pieces_of(spec.path, SOURCES[spec.format], reader, spec.options, roles)
+        if pieces:
+            arrays = read_all([spec.path], reader, spec.options, roles, findings, pieces)
+        elif several is None:
             arrays = reader(spec.path, spec.options, roles, findings)
         else:
             arrays = read_all(several, reader, spec.options, roles, findings)
@@ -96,26 +107,42 @@ def _read_remote(
     headers: dict[str, tuple[str, ...]] | None,
     pulled: list[Mapping[str, object]] | None,
 ) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
-    """The same for a URL, whose files are read as a copy that is then removed. What is wrong with them is told of the URL."""
+    """The same for URLs, whose files are read as copies that are then removed. What is wrong with them is told of the URL."""
     from .remote import copied
 
-    findings = FileFindings(without_secrets(spec.path))
+    own: list[FileFindings] = []
     try:
-        with copied(spec.path, SOURCES[spec.format], findings) as copy:
-            # the copy goes when it is read
+        with ExitStack() as stack:
+            copies = {}
+            for url in filter(is_url, spec.paths):
+                own.append(FileFindings(without_secrets(url)))
+                copies[url] = stack.enter_context(copied(url, SOURCES[spec.format], own[-1]))
+            # the copies go when they are read
             roles = [replace(role, stays=None) for role in roles]
-            arrays, found = read(replace(spec, path=copy.path), roles, headers)
-            if pulled is not None:
-                pulled.extend(copy.files)
-            return arrays, tuple(copy.of_url(d) for d in found)
+            local = tuple(copies[path].path if path in copies else path for path in spec.paths)
+            here = replace(spec, listed=local) if spec.listed else replace(spec, path=local[0])
+            arrays, found = read(here, roles, headers)
+            for copy in copies.values():
+                if pulled is not None:
+                    pulled.extend(copy.files)
+                found = tuple(copy.of_url(d) for d in found)
+            return arrays, found
     except Unreadable:
-        return {}, findings.result()
+        return {}, tuple(d for findings in own for d in findings.result())
+
+
+def _for_all(spec: SourceSpec) -> SourceSpec:
+    """The source with whole paths where workers read too, whose current folder is another."""
+    if places() is None or STDIN in spec.paths:
+        return spec
+    whole = [os.path.abspath(path) for path in spec.paths]
+    return replace(spec, listed=tuple(whole)) if spec.listed else replace(spec, path=whole[0])
 
 
 def _decoded(spec: SourceSpec, several: Sequence[str] | None, roles: Sequence[Role]) -> Decoded | None:
     """The files that matrices are decoded into which outgrow memory; None where all are read into memory."""
     stays = next((role.stays for role in roles if role.stays is not None), None)
-    paths = [spec.path] if several is None else several
+    paths = spec.paths if several is None else several
     if stays is None or not all(os.path.exists(path) for path in paths):
         return None
     from .decoded import Decoded

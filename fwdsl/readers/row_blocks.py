@@ -293,8 +293,10 @@ class DenseRows(RowBlocks):
         return tuple(dict.fromkeys(p.path for p in self.parts))
 
     def place(self, row: int, column: int, value: object) -> Place:
-        k = bisect_right(self.starts, row) - 1
-        return Place(self.parts[k].path, None, row - self.starts[k] + 1, column + 1, str(value))
+        path = self.parts[bisect_right(self.starts, row) - 1].path
+        # a file may be in several parts
+        first = next(start for part, start in zip(self.parts, self.starts, strict=False) if part.path == path)
+        return Place(path, None, row - first + 1, column + 1, str(value))
 
     def between(self, start: int, stop: int) -> DenseRows:
         d, found = self.shape[1], []
@@ -453,3 +455,16 @@ class SparseRows(RowBlocks):
 def is_on_disk(A: object) -> bool:
     """True if a matrix stays on its disk."""
     return isinstance(A, RowBlocks)
+
+
+def in_file(A: Any) -> Any:
+    """A matrix by rows that is mapped from a file as rows of that file, which workers read by themselves; any other one as it is."""
+    base = A
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
+        base = base.base
+    if not isinstance(base, np.memmap) or not A.flags.c_contiguous or not base.filename or A.ndim != 2:
+        return A
+    offset = base.offset + A.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return DenseRows([stored_at(str(base.filename), offset, A.dtype, A.size)], A.shape[1])

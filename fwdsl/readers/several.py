@@ -1,15 +1,20 @@
-"""A source of several files: a folder, or a path with `*`, `?` or `[...]`. Their rows stand under each other in the order of their names."""
+"""A source of several files: a folder, a path with `*`, `?` or `[...]`, or a list of these and of files.
+
+Rows stand under each other, in the order of the files' names, of a list in its own.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..grammar.diagnostic import Diagnostic
 from ..words.sources import SourceWord
+from . import places
 from .categories import Mixed, joined
 from .files import Unreadable
 from .findings import LEFT_OUT, FileFindings
@@ -18,11 +23,10 @@ from .sources import has_suffix
 
 if TYPE_CHECKING:
     from .decoded import Decoded, Pile
+    from .encoded import Decoding
+    from .pieces import Piece
     from .roles import Raw
 
-
-READ_HERE = 1 << 26
-"""Bytes of files up to which they are read by this process, whoever else is there."""
 
 PATTERN = "*?["
 """The characters of patterns."""
@@ -37,7 +41,27 @@ class Reader(Protocol):
         """The arrays of the roles."""
 
 
-def files_of(path: str, word: SourceWord, findings: FileFindings) -> list[str] | None:
+def files_of(paths: Sequence[str], word: SourceWord, findings: FileFindings) -> list[str] | None:
+    """The files of a source, each member of a list after the other; None where it is the path of one file.
+
+    Raises `Unreadable`, with the reason noted, where a folder or a pattern has none, or a list has a file twice.
+    """
+    if len(paths) == 1:
+        return _members(paths[0], word, findings)
+    found = [file for path in paths for file in _members(path, word, findings) or [path]]
+    twice = next((file for file, count in Counter(found).items() if count > 1), None)
+    if twice is not None:
+        findings.add(
+            "FW4002",
+            f"`{twice}` stands twice in the list",
+            rule="Each file of a list is read once, and its rows stand in the place of its path.",
+            hint="leave one of them out",
+        )
+        raise Unreadable
+    return found
+
+
+def _members(path: str, word: SourceWord, findings: FileFindings) -> list[str] | None:
     """The files of a folder (those with a suffix of the format, folders in it too) or of a pattern, sorted; None for the path of one file.
 
     Files and folders whose names begin with a dot are left out, as they are by patterns; where folders tell columns, also those that begin with
@@ -76,11 +100,17 @@ def _below(path: str, marks: str) -> Iterator[str]:
 
 
 def read_all(
-    paths: Sequence[str], reader: Reader, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings
+    paths: Sequence[str],
+    reader: Reader,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    pieces: Sequence[Piece] = (),
 ) -> dict[str, Raw]:
-    """The arrays of all files under each other. Columns with names are matched with those of the first file, in whatever order they stand.
+    """The arrays of all files under each other, or of the `pieces` of one, which are read elsewhere.
 
-    A file may have no rows, but not all may. Warnings that files have in common, and what is wrong with a column in all of them, are told once.
+    Columns with names are matched with those of the first file, in whatever order they stand. A file may have no rows, but not all may. Warnings
+    that files have in common, and what is wrong with a column in all of them, are told once.
     """
     parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
@@ -94,6 +124,10 @@ def read_all(
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
+    named: dict[str, Piece] = {}
+    if pieces:
+        named = {f"{paths[0]} from row {piece.first + 1:,}": piece for piece in pieces}
+        elsewhere, paths = _Elsewhere(list(named), reader, options, {}, paths[0], named), list(named)
     for path in paths:
         if elsewhere is None:
             own = FileFindings(path)
@@ -105,6 +139,8 @@ def read_all(
             arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
         for found in own.result():
+            if path in named:
+                found = named[path].told(found)
             if found.severity != "error":
                 warnings.setdefault(found.code, []).append(found)
             elif (arrays or not own.has_no_rows) and (_has_row(found) or (found.code, found.message) not in told):
@@ -142,30 +178,40 @@ class _Elsewhere:
     reader: Reader
     options: Mapping[str, object]
     found: dict[str, tuple[dict[str, Raw], FileFindings]] = field(default_factory=dict)
+    #: One file, and the readers of its pieces by their names in `paths`.
+    whole: str = ""
+    pieces: Mapping[str, Piece] = field(default_factory=dict)
 
     @staticmethod
     def of(
         paths: Sequence[str], reader: Reader, options: Mapping[str, object], roles: Sequence[Role]
     ) -> _Elsewhere | None:
         """None where files are read here: nobody else is there, no matrix is asked for, or they are small."""
-        from .encoded import places
-
-        if places() is None or not any(role.is_rows for role in roles) or any(role.stays is not None for role in roles):
+        if (
+            places.places() is None
+            or not any(role.is_rows for role in roles)
+            or any(role.stays is not None for role in roles)
+        ):
             return None
-        small = sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) <= READ_HERE
+        small = sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) <= places.READ_HERE
         return None if small else _Elsewhere(paths, reader, options)
 
     def look_at(self, path: str, roles: Sequence[Role]) -> tuple[dict[str, Raw], FileFindings]:
         """The arrays of a file, and what was found."""
-        from .encoded import Decoding, look_at, places
+        from .encoded import look_at
 
         if path not in self.found:
-            read_by = places()
+            read_by = places.places()
             assert read_by is not None
-            how = Decoding(self.reader, self.options, tuple(roles))
             wanted = [path] if not self.found else [p for p in self.paths if p not in self.found]
-            self.found |= zip(wanted, read_by(look_at, [(p, how) for p in wanted]), strict=True)
+            self.found |= zip(wanted, read_by(look_at, [self._asked(p, roles) for p in wanted]), strict=True)
         return self.found[path]
+
+    def _asked(self, path: str, roles: Sequence[Role]) -> tuple[str, Decoding]:
+        from .encoded import Decoding
+
+        reader = self.pieces.get(path, self.reader)
+        return self.whole or path, Decoding(reader, self.options, tuple(roles))
 
 
 def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:
@@ -211,6 +257,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
         width = max(array.shape[1] for array in arrays)
         wide = [csr_array((a.data, a.indices, a.indptr), shape=(a.shape[0], width)) for a in arrays]
         return csr_array(vstack(wide, format="csr"))
+    if first.ndim == 2 and len({array.dtype for array in arrays}) > 1 and all(a.dtype.kind in "biuf" for a in arrays):
+        arrays = [array.astype(np.float64) for array in arrays]  # as rows that stay in their files are read
     if len({array.dtype.kind in "OUS" for array in arrays}) > 1:  # numbers in one file, words in another
         arrays = [array.astype(str) for array in arrays]
     for path, array in zip(paths, arrays, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -16,6 +16,9 @@ COMPRESSIONS = (".gz", ".bz2", ".xz")
 _SLASHES = "/" if os.sep == "/" else "/" + os.sep
 
 _URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # one letter is a drive
+_TOLD = 3
+"""Paths of a list that messages name."""
+
 _QUERY = re.compile(r"[?#].*|\Z", re.DOTALL)
 _VERSION = re.compile(r"\?versionId=.*|\Z", re.DOTALL)
 
@@ -26,13 +29,30 @@ class SourceSpec:
 
     `format` is empty where a `--data` names a file whose suffix does not tell it; the format of the declared source is then
     taken. `inferred` says that only the suffix tells the format: if the declared file has the same suffix, its declared
-    format is taken.
+    format is taken. `listed` are the paths of a list, whose rows stand under each other in this order; `path` then tells it in messages.
     """
 
     format: str
     path: str
     options: Mapping[str, object] = field(default_factory=dict, hash=False)
     inferred: bool = field(default=False, compare=False)
+    listed: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths: of files, folders, patterns and URLs."""
+        return self.listed or (self.path,)
+
+
+def of_list(paths: Sequence[str], format_name: str = "", options: Mapping[str, object] | None = None) -> SourceSpec:
+    """The source of a list of paths, of the format of their suffixes; of one path it is the source of that."""
+    known = {infer_format(path) or "" for path in paths}
+    found = format_name or (known.pop() if len(known) == 1 else "")
+    if len(paths) == 1:
+        return SourceSpec(found, paths[0], options or {}, inferred=not format_name)
+    more = f", ... ({len(paths):,} in all)" if len(paths) > _TOLD else ""
+    told = ", ".join(map(without_secrets, paths[:_TOLD])) + more
+    return SourceSpec(found, told, options or {}, not format_name, tuple(paths))
 
 
 def is_url(path: str) -> bool:
@@ -86,12 +106,13 @@ _WITH_KEY = re.compile(
     rf"(?P<path>.*(?:{'|'.join(map(re.escape, _KEYED))})(?:{'|'.join(map(re.escape, COMPRESSIONS))})?/?):(?P<key>.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_LIST = re.compile(r"\[(?P<paths>[^\[\]]*)\](?::(?P<key>.+))?\Z", re.DOTALL)
 _PREFIX = re.compile(
     r"(?P<format>[A-Za-z][A-Za-z0-9_]+):(?P<path>(?!//|:).*)\Z", re.DOTALL
 )  # one letter is a drive, not a format, and what is before `://` or `::` begins a URL
 
 _DATA_RULE = "`--data` takes a name, or names separated by commas, then `=` and a file."
-_DATA_HINT = "write `--data X,y=train.svm`, `--data X,y=libsvm:train.txt` or `--data A=arrays.npz:key`"
+_DATA_HINT = "write `--data X,y=train.svm`, `--data X,y=libsvm:train.txt`, `--data A=arrays.npz:key` or `--data X,y=[a.svm,b.svm]`"
 
 
 def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagnostic:
@@ -120,6 +141,14 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
     if format_name and format_name not in SOURCES:
         return _no_such_format(text, format_name, path)
     options: dict[str, object] = {}
+    listed = _LIST.match(path)
+    if listed and not os.path.exists(path):
+        members = [part.strip() for part in listed["paths"].split(",")]
+        if listed["key"]:
+            options["key"] = listed["key"]
+        if all(members):
+            return names, of_list(members, format_name, options)
+        path = ""
     with_key = _WITH_KEY.match(path)
     if with_key and format_name in ("", infer_format(with_key["path"])):
         path = with_key["path"]

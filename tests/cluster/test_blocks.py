@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.errors import DataError
 from fwdsl.readers.in_blocks import piled
@@ -25,6 +26,11 @@ def generated():
 def generated_sparse():
     for a in range(0, N, 1700):
         yield SPARSE[a : a + 1700]
+
+
+def together():
+    for a in range(0, N, 1700):
+        yield {"X": X[a : a + 1700], "y": TARGETS["signs"][a : a + 1700]}
 
 
 GIVEN = {
@@ -85,6 +91,24 @@ def test_what_is_no_block_is_told(given, words):
     with pytest.raises(DataError, match=words) as error:
         problem("simplex", given(), TARGETS).solve()
     assert error.value.code == "FW4532"
+
+
+@pytest.mark.parametrize("where", ["memory", "client", "neither"])
+def test_blocks_of_several_names(where, outgrown, client):
+    made = fw.parse(
+        "data X: matrix[n, p], y: signs[n]\nvar w: vector[p]\nminimize mean(logistic(X @ w, y)) + 0.1 * norm1(w)\n"
+    )
+    how = {"memory": {"memory": "8GB"}, "client": {"client": client}, "neither": {}}[where]
+    found = made.bind(X=together, y=together).solve(method="apg", **how)
+    assert same(made.bind(X=X, y=TARGETS["signs"]).solve(method="apg"), found)
+
+
+def test_a_name_that_a_block_has_not_is_told():
+    def blocks():
+        yield {"X": X, "z": TARGETS["signs"]}
+
+    with pytest.raises(DataError, match="`y` is not in block 1, which has `X`, `z`"):
+        problem("simplex", blocks, {**TARGETS, "vector": blocks}).solve()
 
 
 def test_workers_read_blocks_of_dask_that_were_never_pulled(client, outgrown):

@@ -112,6 +112,16 @@ def test_rows_that_do_not_fit_into_a_worker_are_refused(monkeypatch, local):
     assert error.value.code == "FW0244"
 
 
+def test_a_worker_that_goes_while_a_share_is_given_away_takes_none(monkeypatch, local):
+    with connected(local) as cluster:
+        session = held(problem("lasso", X, TARGETS), cluster)
+        share, there = cluster.shares[0], cluster.workers()
+        monkeypatch.setattr(cluster, "workers", lambda within=0.0: {"tcp://127.0.0.1:1": 1, **there})
+        cluster._engage(share)
+        assert share.address in there
+        assert same(problem("lasso", X, TARGETS).solve(), session.solve())
+
+
 def test_other_versions_are_refused(monkeypatch, local):
     # the worker runs what this process sends by name: its own versions
     monkeypatch.setattr(driver, "own_versions", lambda: {**holder.versions(), "numpy": "0.1"})

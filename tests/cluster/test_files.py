@@ -11,11 +11,13 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import fwdsl as fw
+from fwdsl.bind import measure
+from fwdsl.cli.app import run
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError
-from fwdsl.readers import encoded, several
+from fwdsl.readers import encoded, places
 from fwdsl.readers.encoded import Encoded
-from tests.cluster.programs import D, N, data, same
+from tests.cluster.programs import D, N, data, problem, same
 
 X, TARGETS = data()
 WORDS = np.array(["ham", "spam"])[(TARGETS["signs"] > 0).astype(int)]
@@ -61,7 +63,7 @@ def write(folder, kind):
 @pytest.fixture(autouse=True)
 def large(monkeypatch):
     """All files are large enough to be read by workers."""
-    monkeypatch.setattr(several, "READ_HERE", 0)
+    monkeypatch.setattr(places, "READ_HERE", 0)
     encoded.forget()
 
 
@@ -83,10 +85,107 @@ def test_workers_read_their_own_files(kind, tmp_path, client):
             own, theirs = whole.instance.stats["X"], found.instance.stats["X"]
             assert np.array_equal(own.column_norms, theirs.column_norms)
             assert own.largest_row_norm == theirs.largest_row_norm
-    if kind != "npz":  # the sizes of columns of sparse rows are taken here
-        assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
-    if kind in ("parquet", "csv", "npy"):
-        assert not encoded._kept  # this process has decoded nothing
+    assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts))
+    assert not encoded._kept  # this process has decoded nothing
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
+def test_workers_read_the_members_of_a_list(kind, tmp_path, client):
+    path = write(tmp_path, kind)
+    given = [tmp_path / "rows" / f"{k}.{kind}" for k in range(4)]
+    made = fw.load(path).bind(X=given) if kind in ("npy", "npz") else fw.load(path).bind(X=given, y=given)
+    whole = fw.load(path).solve()
+    with Cluster(client) as cluster:
+        found = made._session.held_by(cluster).solve()
+        assert same(whole, found) and len(found.instance.values["X"].source.files) == 4
+    assert same(whole, made.solve(memory="8GB"))
+
+
+def test_the_command_line_has_the_workers_read_their_files(tmp_path, monkeypatch, capsys, local):
+    path = write(tmp_path, "csv")
+    monkeypatch.chdir(tmp_path / "rows")
+    assert run(["run", str(path), "--data", "X,y=[2.csv,3.csv]", "--workers", local.scheduler_address]) == 0
+    assert f"2 workers hold {N - 1701:,} rows" in capsys.readouterr().err
+    assert not encoded._kept
+
+
+def write_one(folder, kind):
+    """The rows in one file, and the program of them."""
+    path, y = folder / f"one.{kind}", TARGETS["signs"]
+    if kind == "parquet":
+        frame = pd.DataFrame(X, columns=[f"c{i:02}" for i in range(D)])
+        frame["y"] = WORDS
+        frame.to_parquet(path, row_group_size=500)
+    elif kind == "h5":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file.create_dataset("X", data=X, chunks=(128, D), compression="gzip")
+            file["y"] = y
+    else:
+        zarr = pytest.importorskip("zarr")
+        root = zarr.open_group(path, mode="w")
+        root.create_array("X", data=X, chunks=(128, D))
+        root.create_array("y", data=y, chunks=(1000,))
+    name = {"h5": "hdf5"}.get(kind, kind)
+    told = f'X: matrix[n, p], y: signs[n] from {name}("{path.name}"{", target=" + chr(34) + "y" + chr(34) if kind == "parquet" else ""})'
+    (folder / "p.fw").write_text(PROGRAM.format(data=told))
+    return folder / "p.fw"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "h5", "zarr"])
+def test_one_file_is_read_by_ranges_of_its_rows(kind, tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write_one(tmp_path, kind)
+    whole = fw.load(path).solve()
+    encoded.forget()
+    with Cluster(client) as cluster:
+        found = held(path, cluster).solve()
+        matrix = found.instance.values["X"]
+        assert same(whole, found) and len(matrix.source.parts) > 3 and len(matrix.source.files) == 1
+        assert all(isinstance(part, Encoded) for part in matrix.source.parts) and not encoded._kept
+        assert np.array_equal(
+            found.instance.stats["X"].column_norms, whole.instance.stats["X"].column_norms
+        ) and np.array_equal(found.instance.values["y"], whole.instance.values["y"])
+    assert same(whole, fw.load(path).solve(memory="8GB"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "h5"])
+def test_what_is_wrong_in_a_range_is_told_with_its_row(kind, tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write_one(tmp_path, kind)
+    if kind == "h5":
+        import h5py
+
+        with h5py.File(tmp_path / "one.h5", "r+") as file:
+            file["X"][3000, 4] = np.nan
+    else:
+        frame = pd.read_parquet(tmp_path / "one.parquet")
+        frame.loc[3000, "c04"] = np.nan
+        frame.to_parquet(tmp_path / "one.parquet", row_group_size=500)
+    with Cluster(client) as cluster, pytest.raises(DataError) as error:
+        held(path, cluster).solve()
+    told = error.value.diagnostics[0]
+    assert told.place.row == 3001 or "rows count from row" in told.message
+    assert str(tmp_path / f"one.{kind}") == told.place.file
+
+
+def test_a_mapped_file_is_measured_by_workers(tmp_path, client, monkeypatch):
+    made = problem("lasso", X, TARGETS)
+    np.save(tmp_path / "X.npy", X)
+    whole, mapped = made.solve(), made.bind(X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    with Cluster(client) as cluster:
+        session = mapped._session.held_by(cluster)
+        with monkeypatch.context() as patched:
+            patched.setattr(measure, "_of_blocks", lambda *_: pytest.fail("the rows are read here"))
+            patched.setattr(measure, "_by_rows", only_of(2, measure._by_rows))
+            found = session.bind()
+        assert np.array_equal(found.stats["X"].column_norms, whole.instance.stats["X"].column_norms)
+        assert same(whole, session.solve())
+
+
+def only_of(ndim, fn):
+    """fn of arrays of so many axes; statistics that say nothing of others, which are read here."""
+    return lambda array, scale: fn(array, scale) if array.ndim == ndim else measure._Sums(True, 0.0, 1.0)
 
 
 def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):

@@ -193,3 +193,87 @@ def test_data_come_from_standard_input(folder: Path) -> None:
     for text, code, says in [("X,y\n1,2\n2,4\n", 0, "optimal"), ("", 1, "standard input is empty")]:
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == code and says in done.stdout + done.stderr
+
+
+LISTED = """fw 1
+data X: matrix[n, p], y: vector[n]{}
+var w: vector[p]
+minimize mean(squared(X @ w, y)) + 0.1 * norm1(w)
+"""
+FROM = ' from csv("none.csv", target="y")'
+
+
+def tables(folder: Path) -> list[str]:
+    """Two csv files with columns in another order, and two npy files of their matrix."""
+    parts(folder / "train", "a,b,y\n1,2,3\n4,5,6\n", "y,b,a\n9,8,7\n")
+    np.save(folder / "0.npy", np.array([[1.0, 2], [4, 5]]))
+    np.save(folder / "1.npy", np.array([[7.0, 8]], dtype=np.float32))
+    return ["train/part-1.csv", "train/part-0.csv"]
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+@pytest.mark.parametrize("of", [str, Path, "pattern"])
+def test_a_list_of_paths_serves_the_names_that_it_is_given_for(folder: Path, of: Any, memory: str | None) -> None:
+    paths = tables(folder)
+    given = [paths[0], "train/part-[0].csv"] if of == "pattern" else [of(path) for path in paths]
+    found = fw.parse(LISTED.format(FROM)).bind(X=given, y=given).solve(memory=memory)
+    np.testing.assert_array_equal(found.instance.values["X"], [[8, 7], [2, 1], [5, 4]])
+    np.testing.assert_array_equal(found.instance.values["y"], [9, 3, 6])
+    assert found.instance.origins["X"] == ", ".join(map(str, given))
+
+
+def test_lists_of_arrays_and_of_one_path(folder: Path) -> None:
+    tables(folder)
+    y = [1.0, 2.0, 3.0]
+    for given in (["0.npy", "1.npy"], ["*.npy"], "*.npy", Path("*.npy")):
+        found = fw.parse(LISTED.format("")).bind(X=given, y=y).instance.values["X"]
+        np.testing.assert_array_equal(found, [[1, 2], [4, 5], [7, 8]])
+
+
+def test_words_are_labels_and_no_paths(folder: Path) -> None:
+    (folder / "ham").write_text("a file")
+    made = fw.parse(LISTED.format("").replace("y: vector", "y: signs").replace("squared", "logistic"))
+    assert made.bind(X=[[1.0], [2.0]], y=["ham", "spam"]).instance.maps["y"] == ("ham", "spam")
+
+
+@pytest.mark.parametrize(
+    ("write", "code", "words"),
+    [
+        (None, "FW4001", "train/part-2.csv"),
+        ("a,c,y\n1,2,3\n", "FW4032", "part-2.csv"),
+        ("a,b,y\n1,x,3\n", "FW4020", "part-2.csv"),
+    ],
+)
+def test_members_that_do_not_fit_are_told(folder: Path, write: str | None, code: str, words: str) -> None:
+    paths = [*tables(folder)[::-1], "train/part-2.csv"]
+    if write is not None:
+        (folder / paths[2]).write_text(write)
+    with pytest.raises(fw.FwError) as error:
+        fw.parse(LISTED.format(FROM)).bind(X=paths, y=paths).instance  # noqa: B018
+    told = error.value.diagnostics[0]
+    assert told.code == code and words in f"{told.message} {told.place}"
+
+
+def test_arrays_that_do_not_fit_are_told(folder: Path) -> None:
+    tables(folder)
+    for array, code in ((np.ones((2, 3)), "FW4025"), (np.ones((2, 2), dtype=complex), "FW4044")):
+        np.save(folder / "2.npy", array)
+        for memory in (None, "1GB"):
+            with pytest.raises(fw.FwError) as error:
+                fw.parse(LISTED.format("")).bind(X=["0.npy", "2.npy"], y=[1.0] * 4).solve(memory=memory)
+            told = error.value.diagnostics[0]
+            assert told.code == code and "2.npy" in told.message
+    with pytest.raises(fw.FwError, match="stands twice"):
+        fw.parse(LISTED.format("")).bind(X=["0.npy", "0.npy"], y=[1.0] * 4).instance  # noqa: B018
+
+
+def test_lists_on_the_command_line() -> None:
+    names, spec = parse_data_argument("X,y=[a.csv, b.csv]")  # type: ignore[misc]
+    assert names == ("X", "y") and spec == SourceSpec("csv", "a.csv, b.csv", listed=("a.csv", "b.csv"))
+    _, spec = parse_data_argument("X=libsvm:[a.txt,b.txt]")  # type: ignore[misc]
+    assert spec.format == "libsvm" and spec.paths == ("a.txt", "b.txt")
+    _, spec = parse_data_argument("X=[a.npz,b.npz]:A")  # type: ignore[misc]
+    assert spec.format == "npz" and spec.options == {"key": "A"}
+    _, spec = parse_data_argument("X=part[01].npy")  # type: ignore[misc]
+    assert spec.paths == ("part[01].npy",)
+    assert parse_data_argument("X=[a.npy,]").code == "FW0103"  # type: ignore[union-attr]

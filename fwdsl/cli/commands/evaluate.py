@@ -75,7 +75,7 @@ def _of_program(name: str, solution: str, bindings: Bindings, output: Output, ou
 
 def _by_itself(name: str, bindings: Bindings, outputs: Outputs) -> tuple[Fit, Path]:
     """The fit in an answer, whose program is in it: the program's own sources are not read."""
-    given = [(f"the data of `{', '.join(names)}`", spec.path) for names, spec in bindings.sources]
+    given = [(f"the data of `{', '.join(names)}`", p) for names, spec in bindings.sources for p in spec.paths]
     keep_apart(outputs, [("the solution", name), *given])
     from ...results.loading import load_solution
 

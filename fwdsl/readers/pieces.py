@@ -1,0 +1,63 @@
+"""One file that workers read by ranges of its rows, as they read one of several: groups of parquet, chunks of HDF5 and zarr."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..grammar.diagnostic import Diagnostic
+from ..words.sources import SourceWord
+from . import places
+from .decoded import state_of
+from .findings import FileFindings
+from .roles import Role
+
+if TYPE_CHECKING:
+    from .roles import Raw
+
+Cut: TypeAlias = tuple[int, tuple[str, tuple[int, int]]]
+"""The first row of a piece, and the argument of its reader that tells which it is."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The reader of a piece of a file: no closure, as workers are sent it, and equal to itself, as what it decodes is kept by it."""
+
+    reader: Callable[..., dict[str, Raw]]
+    first: int
+    what: tuple[str, tuple[int, int]]
+
+    def __call__(
+        self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
+    ) -> dict[str, Raw]:
+        name, value = self.what
+        more: dict[str, Any] = {name: value}
+        return self.reader(path, options, roles, findings, **more)
+
+    def told(self, found: Diagnostic) -> Diagnostic:
+        """A finding whose rows count from the first of the piece."""
+        if not self.first or found.place is None or found.place.row is None:
+            return found
+        where = f"(rows count from row {self.first + 1:,} of the file, where a range of rows begins)"
+        return replace(found, message=f"{found.message} {where}")
+
+
+def pieces_of(
+    path: str,
+    word: SourceWord,
+    reader: Callable[..., dict[str, Raw]],
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+) -> list[Piece]:
+    """The readers of the pieces of a large file, in their order; none where it is read as a whole."""
+    if not any(role.is_rows for role in roles) or any(r.stays is not None for r in roles):
+        return []
+    if not os.path.exists(path) or state_of(path)[0] <= places.READ_HERE:
+        return []
+    module, function = word.reader
+    cuts = getattr(import_module(f".{module}", __package__), function.replace("read_", "pieces_"), None)
+    found = [Piece(reader, *cut) for cut in cuts(path, options, roles, places.PIECE_BYTES)] if cuts else []
+    return found if len(found) > 1 else []
