@@ -275,7 +275,7 @@ def _of_range(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> 
 
 
 def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> _OfRange:
-    """What a range of blocks has, the first of which has that number."""
+    """Measure a range of blocks, the first of which has that number."""
     sums, partials = _Sums(), Partials(first)
     on_disk = isinstance(matrix, SparseRows)
     ends = matrix.ends if on_disk else matrix.indptr
