@@ -112,9 +112,9 @@ class Symmetric(ABC):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
+    @abstractmethod
     def square(self) -> Array:
         """W'W: its diagonal, or one matrix a cone."""
-        raise NotImplementedError
 
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
@@ -395,8 +395,13 @@ class Semidefinite(Symmetric):
         return self._vector(self.back.transpose(0, 2, 1) @ self._matrices(v) @ self.back)
 
     def root(self) -> Array:
-        # of Y: G Y G' with G = R^-1, column by column
-        G = self.back
+        return self._congruence(self.back)
+
+    def square(self) -> Array:
+        return self._congruence(self.R @ self.R.transpose(0, 2, 1))
+
+    def _congruence(self, G: Array) -> Array:
+        """The matrix of Y -> G Y G', column by column."""
         i, j, weight = upper(self.order)
         pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
         return 0.5 * weight[:, None] * weight * pairs

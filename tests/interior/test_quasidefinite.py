@@ -192,3 +192,15 @@ def test_a_large_system_that_may_fill_up_is_not_looked_at(monkeypatch: pytest.Mo
     monkeypatch.setattr(quasidefinite, "LARGEST", 10)
     assert pattern_of(P, A, MIXED, np.inf, True, lambda: None) is None
     assert pattern_of(P, A, MIXED, np.inf, False, lambda: None) is not None
+
+
+@pytest.mark.parametrize("batch", [*MIXED[1:], Batch("semidefinite", 0, 2, 6)], ids=lambda b: f"{b.kind} {b.rows}")
+def test_squares_are_those_of_the_scalings(batch: Batch) -> None:
+    rng = np.random.default_rng(4)
+    unit = KINDS[batch.kind].unit(batch)
+    s, z = (unit * (1.0 + 0.2 * rng.random(unit.size)) for _ in range(2))
+    scaling = KINDS[batch.kind](batch, s, z)
+    square = scaling.square()
+    for v in rng.standard_normal((3, unit.size)):
+        found = square * v if square.ndim == 1 else (square @ v.reshape(batch.number, -1, 1)).reshape(-1)
+        np.testing.assert_allclose(found, scaling.wt(scaling.w(v)), rtol=1e-9, atol=1e-9)
