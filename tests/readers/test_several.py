@@ -211,7 +211,7 @@ def tables(folder: Path) -> list[str]:
     return ["train/part-1.csv", "train/part-0.csv"]
 
 
-@pytest.mark.parametrize("memory", [None, "1GB"])
+@pytest.mark.parametrize("memory", [None, "8GB"])
 @pytest.mark.parametrize("of", [str, Path, "pattern"])
 def test_a_list_of_paths_serves_the_names_that_it_is_given_for(folder: Path, of: Any, memory: str | None) -> None:
     paths = tables(folder)
