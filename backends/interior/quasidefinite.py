@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import spilu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
@@ -40,8 +40,8 @@ WHOLE = 4
 MOST = 400_000
 """Entries of a system beyond which no order is looked for."""
 
-LARGE, LARGEST = 1_000, 6_000
-"""Unknowns and rows from which on the clock is looked at while an order is found, and those beyond which a factor that fills up takes too long."""
+LARGE = 1_000
+"""Unknowns and rows from which on the clock is looked at while an order is found."""
 
 REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8
 """Refinements of an answer at most, the share of its numbers that residuals are measured beside, with the right-hand side, the relative residual
@@ -67,15 +67,12 @@ class Pattern(NamedTuple):
     columns: Index
 
 
-def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, fills: bool, look: Look) -> Pattern | None:
+def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: Look) -> Pattern | None:
     """The pattern; None where P or a scaling is filled, entries are too many, or a step with it would take longer than the seconds allowed.
 
-    `fills` tells that the factor of the system may fill up: of a large one no order is looked for then, as that factors it too. `look` is asked while
-    it lasts.
+    `look` is asked while an order is found.
     """
     n, m = P.shape[0], A.shape[0]
-    if fills and n + m > LARGEST:
-        return None
     if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > MOST:
         return None
     # a row that goes before its unknowns leaves its square, and so does an unknown that goes before its rows
@@ -99,7 +96,10 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, fills: 
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:
-        lu = splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        # an incomplete factor that keeps next to nothing: its order is that of the whole one
+        lu = spilu(
+            dominant, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
+        )
         return lu.perm_c.astype(np.intp)  # type: ignore[no-any-return]
 
     place = attended(ordered, look) if size > LARGE else ordered()

@@ -120,9 +120,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.separates = self.kind == "reduced" or chained
         # a chain's narrow band has kernels that are faster still
         allowed = size.seconds + CALLS[self.kind]
-        fills = not math.isfinite(size.quick)
         look = problem.look
-        self.pattern = None if chained else pattern_of(P, self.A, program.batches, allowed, fills, look)
+        unordered = chained or size.fills
+        self.pattern = None if unordered else pattern_of(P, self.A, program.batches, allowed, look)
         self._level(*self.levels)
         self.batches = program.batches
         self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)

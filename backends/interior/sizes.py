@@ -33,6 +33,13 @@ BAND, BAND_OF_EQUATIONS = 1e-9, 2e-9
 DENSE_SHARE = 0.25
 """The share of entries of A or K from which on it is kept as a dense matrix."""
 
+HALF_FULL = 50.0
+"""Products of rows of data for each unknown at which the factor of a random pattern takes half of what one without zeros takes: measured on random
+matrices of 2 to 20 entries a row, with half to ten times as many columns as rows."""
+
+UNORDERED = 6_000
+"""Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
+
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
 
@@ -67,7 +74,8 @@ class Size(NamedTuple):
     seconds: float  # of a factorisation
     once: float  # seconds of the products that make P
     memory: float  # bytes
-    quick: float = math.inf  # seconds of a factorisation of the system as it stands, where its factor hardly fills up
+    quick: float = math.inf  # seconds of a factorisation of the system as it stands, without cones of matrices
+    fills: bool = False  # that factor may fill up so far that no order is looked for
 
 
 def unreadable(form: Canonical) -> str:
@@ -114,16 +122,22 @@ def size_of(form: Canonical) -> Size:
     others = sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
     full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
-    others += sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
-    products, filling = products + others, filling + others
-    quick = math.inf
-    of_matrices = any(cone.kind == "semidefinite" for conic in known for cone in conic.cones)
-    if not of_matrices and filling <= FILLS * unknowns:
-        quick = AS_IT_STANDS * (products + squares) + OF_AN_ENTRY * entries
-    order = unknowns + equations
+    scaled = sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
+    order, few = unknowns + equations, _long_rows(form, known)
+    quick, fills_up = math.inf, False
+    if not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
+        # there a long cone of lengths has two unknowns more, and no matrix of its size
+        alone = sum(float(rows) ** 2 if rows <= NEIGHBOURS else 2.0 * rows for rows in full)
+        quick = AS_IT_STANDS * (products + others + alone + squares) + OF_AN_ENTRY * entries
+        fills_up = filling + others + alone > FILLS * unknowns
+        if fills_up:
+            # what is left once all rows are eliminated that see one unknown alone, of which the end has no zeros
+            left, met = min(unknowns, _mixing_rows(form, known)), (filling + others + alone) / max(1, form.size)
+            share = met**2 / (met**2 + HALF_FULL**2)
+            quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
+    products, filling = products + others + scaled, filling + others + scaled
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
     seconds += OF_A_NUMBER * order**2
-    few = _long_rows(form, known)
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
@@ -152,7 +166,7 @@ def size_of(form: Canonical) -> Size:
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
-    return found._replace(quick=quick)
+    return found._replace(quick=quick, fills=fills_up)
 
 
 def least_of(form: Canonical, order: int) -> float:
@@ -188,6 +202,17 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
             bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
     return long if bound.all() else None
+
+
+def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
+    """The rows that see more than one unknown, those of quadratic terms counted."""
+    mixing = 0
+    for term, conic in zip([*form.terms, *([None] * len(form.blocks))], known, strict=True):
+        if term is None or sum(m.entries for _, m in term.map.parts) <= term.map.rows:
+            mixing += int(np.count_nonzero(np.bincount(conic.of_z.row, minlength=conic.offset.size) > 1))
+        else:
+            mixing += max(conic.offset.size, term.map.rows if np.any(conic.curvature) else 0)
+    return mixing
 
 
 def _is_matrix(conic: Conic) -> bool:

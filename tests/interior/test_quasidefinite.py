@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.backends.interior import quasidefinite
+from fwdsl.backends.interior import quasidefinite, sizes
 from fwdsl.backends.interior.cones import KINDS, Scalings, SecondOrder, each
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
 from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
 from tests.runs import resumed, stepped, without_patterns
@@ -53,7 +56,7 @@ def written(P: sp.csr_array, A: sp.csr_array, scalings: Scalings) -> np.ndarray:
 
 def factored(seed: int) -> tuple[FactoredQuasidefinite, np.ndarray, Scalings]:
     P, A, scalings = mixed(seed)
-    pattern = pattern_of(P, A, MIXED, np.inf, False, lambda: None)
+    pattern = pattern_of(P, A, MIXED, np.inf, lambda: None)
     assert pattern is not None
     return Quasidefinite(pattern, P, A, MIXED).at(scalings), written(P, A, scalings), scalings
 
@@ -160,9 +163,9 @@ def test_a_poor_factor_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 def test_no_pattern_is_looked_for_where_it_would_cost_more() -> None:
     P, A, _ = mixed(1)
-    assert pattern_of(P, A, MIXED, 0.0, False, lambda: None) is None
-    assert pattern_of(P.toarray(), A, MIXED, np.inf, False, lambda: None) is None
-    assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf, False, lambda: None) is None
+    assert pattern_of(P, A, MIXED, 0.0, lambda: None) is None
+    assert pattern_of(P.toarray(), A, MIXED, np.inf, lambda: None) is None
+    assert pattern_of(P, A, (*MIXED[:-1], Batch("semidefinite", 28, 1, 6)), np.inf, lambda: None) is None
 
 
 def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps() -> None:
@@ -185,13 +188,36 @@ def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps
     np.testing.assert_allclose(found[0], found[1], rtol=1e-8, atol=1e-8)
 
 
-def test_a_large_system_that_may_fill_up_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To find its order takes a factorisation, which the end of a run does not wait for."""
-    P, A, _ = mixed(1)
-    monkeypatch.setattr(quasidefinite, "LARGE", 10)
-    monkeypatch.setattr(quasidefinite, "LARGEST", 10)
-    assert pattern_of(P, A, MIXED, np.inf, True, lambda: None) is None
-    assert pattern_of(P, A, MIXED, np.inf, False, lambda: None) is not None
+@pytest.mark.parametrize("rows", [100, 200])
+def test_sparse_equations_beside_a_long_cone_of_lengths_are_priced_and_solved(rows: int) -> None:
+    """The cone adds two unknowns to the system and no matrix of its size; what random rows leave is counted."""
+    A, b, bound = random_equations(rows)
+    form = bound.canonical
+    size = size_of(form)
+    assert not size.fills and size.quick < size.seconds
+    found = bound.solve(method="interior", tol=1e-7)
+    x = cp.Variable(2 * rows)
+    reference = cp.Problem(cp.Minimize(cp.norm(x) + 0.1 * cp.norm1(x)), [A @ x == b]).solve(solver=cp.CLARABEL)
+    assert found.status == "optimal" and found.objective == pytest.approx(reference, rel=1e-5)
+
+
+def test_no_order_is_looked_for_where_a_large_factor_may_fill_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finding one takes long, which the end of a run does not wait for."""
+    for limit, expected in ((10, True), (200, False)):
+        monkeypatch.setattr(sizes, "UNORDERED", limit)
+        bound = random_equations(100)[2]
+        problem = PreparedProblem(bound.canonical, 1, 0)
+        assert size_of(bound.canonical).fills is expected
+        assert (InteriorRun(problem).pattern is None) is expected
+
+
+def random_equations(rows: int) -> tuple[Any, Any, Any]:
+    """A, b and a program whose solution is the shortest one of A x = b, with ten entries in each row of A."""
+    rng = np.random.default_rng(5)
+    A = sp.random_array((rows, 2 * rows), density=5.0 / rows, rng=rng, format="csr", data_sampler=rng.standard_normal)
+    b = A @ rng.standard_normal(2 * rows)
+    text = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize norm2(x) + 0.1 * norm1(x)\nsubject to A @ x == b\n"
+    return A, b, fw.parse(text).bind(A=A, b=b)
 
 
 @pytest.mark.parametrize("batch", [*MIXED[1:], Batch("semidefinite", 0, 2, 6)], ids=lambda b: f"{b.kind} {b.rows}")
