@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -378,8 +378,9 @@ class Semidefinite(Symmetric):
         return matrices(v, self.count, self.order)
 
     def _vector(self, m: Array) -> Array:
-        i, j, weight = upper(self.order)
-        found: Array = 0.5 * (m[:, i, j] + m[:, j, i]) * weight
+        at = _flat(self.order)
+        entries = m.reshape(self.count, -1)
+        found: Array = 0.5 * (entries.take(at.upper, axis=1) + entries.take(at.lower, axis=1)) * at.weight
         return found.reshape(-1)
 
     def w(self, v: Array) -> Array:
@@ -433,13 +434,35 @@ def upper(order: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     return i, j, np.where(i == j, 1.0, math.sqrt(2.0))
 
 
+class _Flat(NamedTuple):
+    """Places among the entries of a symmetric matrix, row by row, and among those of its vector."""
+
+    upper: NDArray[np.intp]  # of the vector's entries in the matrix
+    lower: NDArray[np.intp]  # of the same in its other triangle
+    weight: Array  # of the vector's entries
+    vector: NDArray[np.intp]  # of the matrix's entries in the vector
+
+
+@lru_cache(maxsize=16)
+def _flat(order: int) -> _Flat:
+    i, j, weight = upper(order)
+    vector = np.empty((order, order), dtype=np.intp)
+    vector[i, j] = vector[j, i] = np.arange(i.size)
+    return _Flat(i * order + j, j * order + i, weight, vector.reshape(-1))
+
+
 def matrices(v: Array, count: int, order: int) -> Array:
     """The symmetric matrices of the rows of several semidefinite cones."""
-    i, j, weight = upper(order)
-    entries = v.reshape(count, -1) / weight
-    out = np.empty((count, order, order))
-    out[:, i, j] = out[:, j, i] = entries
-    return out
+    at = _flat(order)
+    # one gather takes a third of the time that writing both triangles takes
+    return (v.reshape(count, -1) / at.weight).take(at.vector, axis=1).reshape(count, order, order)
+
+
+def triangles(m: Array) -> Array:
+    """The vectors of matrices (.., n, n) whose upper triangles say all."""
+    at = _flat(m.shape[-1])
+    found: Array = m.reshape(*m.shape[:-2], -1).take(at.upper, axis=-1) * at.weight
+    return found
 
 
 KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram
-from fwdsl.backends.interior.cones import Scaling, Semidefinite, matrices, upper
+from fwdsl.backends.interior.cones import Scaling, Semidefinite, matrices, triangles
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.light_dataclass import light_dataclass
 
@@ -178,15 +178,13 @@ class MatrixUnknowns:
 def _turned(b: _Factored, rows: Array) -> Array:
     """(Q'V Q) times the shares, of each row, which has the entries V of all cones of the batch one after the other."""
     count, order = b.Q.shape[:2]
-    i, j, weight = upper(order)
     V = matrices(rows.reshape(-1), rows.shape[0] * count, order).reshape(-1, count, order, order)
     found = (b.Q.transpose(0, 2, 1) @ V @ b.Q) * b.share
-    return np.asarray((found[..., i, j] * weight).reshape(rows.shape[0], -1))
+    return triangles(found).reshape(rows.shape[0], -1)
 
 
 def _back(b: _Factored, row: Array) -> Array:
     """Q (V times the shares) Q' of one row."""
     count, order = b.Q.shape[:2]
-    i, j, weight = upper(order)
     found = b.Q @ (matrices(row.reshape(-1), count, order) * b.share) @ b.Q.transpose(0, 2, 1)
-    return np.asarray((found[:, i, j] * weight).reshape(-1))
+    return triangles(found).reshape(-1)
