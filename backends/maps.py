@@ -230,7 +230,7 @@ def written(m: LinearMap) -> csr_array | None:
     if m.entries > MOST_WRITTEN:
         return None
     try:
-        return m.sparse()
+        return m.written()
     except NotInMemory:
         return None
 

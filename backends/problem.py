@@ -466,4 +466,4 @@ def _entries(m: LinearMap) -> csr_array:
         return Identity(m.rows).sparse()
     if isinstance(m, Scaled):
         return m.c * _entries(m.inner)
-    return m.sparse()
+    return m.written()

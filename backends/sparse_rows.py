@@ -40,7 +40,7 @@ class SparseRows:
 
 def sparse_map(term: SumTerm, size: int) -> csr_array:
     """K of a term, with the columns of all blocks."""
-    parts = [(block.start, m.sparse()) for block, m in term.map.parts]
+    parts = [(block.start, m.written()) for block, m in term.map.parts]
     shape = (term.map.rows, size)
     if len(parts) == 1:
         start, only = parts[0]

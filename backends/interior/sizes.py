@@ -243,7 +243,7 @@ def _width(form: Canonical) -> int:
             spread = form.size / max(1, block.size)
             if m.entries > WIDEST * m.rows or spread * _reach_of_some(m) > WIDEST:
                 return WIDEST + 1
-            A = m.sparse()
+            A = m.written()
             live = np.diff(A.indptr) > 0
             first = A.indptr[:-1][live]
             if first.size:

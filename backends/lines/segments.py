@@ -127,7 +127,7 @@ def _product(problem: PreparedProblem, block: Block, m: LinearMap, basis: csr_ar
             return factor * (found @ basis)
         return factor * np.asarray(basis.T @ np.asarray(found.T, dtype=np.float64)).T
     if m.nnz == 0:
-        return m.sparse() @ basis
+        return m.written() @ basis
     out = np.empty((m.rows, basis.shape[1]))
     for k in range(basis.shape[1]):
         problem.look()

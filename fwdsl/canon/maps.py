@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+KEPT = 100_000
+"""Numbers of a map up to which the matrix that it is written down as is kept."""
+
+
 def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
@@ -108,6 +112,22 @@ class LinearMap(ABC):
         if self.columns <= self.rows:
             return as_sparse(_images(self.apply, self.columns, self.rows).T)
         return _images(self.adjoint, self.rows, self.columns)
+
+    def written(self) -> csr_array:
+        """`sparse`, made once where it has few numbers: nobody may change it, so its arrays are read-only then."""
+        from scipy.sparse import csr_array
+
+        found: csr_array | None = vars(self).get("_written")
+        if found is None:
+            found = self.sparse()
+            if found.nnz > KEPT:
+                return found
+            # views: the arrays themselves may be the user's
+            arrays = [a.view() for a in (found.data, found.indices, found.indptr)]
+            for a in arrays:
+                a.flags.writeable = False
+            found = vars(self)["_written"] = csr_array(tuple(arrays), found.shape)
+        return found
 
     @abstractmethod
     def describe(self, x: str) -> str:

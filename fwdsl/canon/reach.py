@@ -79,7 +79,7 @@ def _written(m: LinearMap) -> Array:
     """The matrix of a map; column by column where its rows are not in memory, or SciPy would have to be loaded."""
     if "scipy.sparse" in sys.modules:
         with suppress(NotInMemory):
-            return np.asarray(m.sparse().toarray())
+            return np.asarray(m.written().toarray())
     out, unit = np.empty((m.rows, m.columns)), np.zeros(m.columns)
     for j in range(m.columns):
         unit[j] = 1.0
