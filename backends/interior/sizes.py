@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwdsl.atoms.conic import Conic
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block, SumTerm
 
@@ -84,6 +84,7 @@ def unreadable(form: Canonical) -> str:
     return next((text for conic, text in zip(form.conics, texts, strict=True) if conic is None), "")
 
 
+@once_per_form
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
     known = [conic for conic in form.conics if conic is not None]
