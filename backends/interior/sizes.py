@@ -122,13 +122,13 @@ def size_of(form: Canonical) -> Size:
     # rows of the forms themselves, such as the sums of simplices
     others = sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
-    full = [cone.rows for conic in known for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
-    scaled = sum(float(rows) ** (3 if rows > NEIGHBOURS else 2) for rows in full)
+    full = _filled_cones(form, known)
+    scaled = sum(rows * (seen * seen if rows > NEIGHBOURS else float(rows)) for rows, seen in full)
     order, few = unknowns + equations, _long_rows(form, known)
     quick, fills_up = math.inf, False
     if not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
         # there a long cone of lengths has two unknowns more, and no matrix of its size
-        alone = sum(float(rows) ** 2 if rows <= NEIGHBOURS else 2.0 * rows for rows in full)
+        alone = sum(float(rows) ** 2 if rows <= NEIGHBOURS else 2.0 * rows for rows, _ in full)
         quick = AS_IT_STANDS * (products + others + alone + squares) + OF_AN_ENTRY * entries
         fills_up = filling + others + alone > FILLS * unknowns
         if fills_up:
@@ -140,7 +140,7 @@ def size_of(form: Canonical) -> Size:
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
     seconds += OF_A_NUMBER * order**2
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
-        turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows in full)
+        turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows, _ in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
         seconds = min(seconds, complement)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
@@ -150,6 +150,7 @@ def size_of(form: Canonical) -> Size:
         seconds, memory = CALLS if equations else 0.1 * CALLS, 1000.0 * entries
         if fills and width > WIDEST:
             seconds, memory = seconds + 1e-10 * float(unknowns) ** 3, memory + 8.0 * float(unknowns) ** 2
+            seconds += SPARSE_PRODUCT * scaled
         else:
             band = order * (width + 1.0)
             formed = products - of_equations + squares
@@ -158,7 +159,8 @@ def size_of(form: Canonical) -> Size:
         seconds += 5e-8 * entries
         # a small matrix, or one that fills up, is sooner factored with its zeros, where it is not too large
         if seconds < found.seconds or order > LARGEST:
-            found = Size(unknowns, rows, entries, "sparse", max(full, default=0), seconds, once, memory)
+            largest = max((of_cone for of_cone, _ in full), default=0)
+            found = Size(unknowns, rows, entries, "sparse", largest, seconds, once, memory)
     owned = sum(conic.owned for conic in known)
     order = unknowns - owned + equations
     if owned and order <= LARGEST:
@@ -203,6 +205,20 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
             bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
     return long if bound.all() else None
+
+
+def _filled_cones(form: Canonical, known: list[Conic]) -> list[tuple[int, float]]:
+    """The rows of each cone whose scaling has no zeros, and about how many unknowns all of them see together."""
+    found = []
+    for term, conic in zip([*form.terms, *([None] * len(form.blocks))], known, strict=True):
+        across = float(conic.size if term is None else sum(m.entries for _, m in term.map.parts))
+        each = across / max(1, conic.offset.size)
+        found += [
+            (cone.rows, min(float(form.size), max(1.0, each) * cone.rows))
+            for cone in conic.cones
+            if not cone.is_separable and not cone.is_of_three
+        ]
+    return found
 
 
 def _mixing_rows(form: Canonical, known: list[Conic]) -> int:

@@ -112,7 +112,10 @@ def drive(
             with over.control.breakable(), looking(over.break_off_late):
                 with over.asked(over.must_not_start):
                     over.iteration = 0 if resume is None else resume.iteration
+                    began = now()
                     run = live or _begun(method, problem, method_options, at, resume)
+                    if turn is not None and live is None:
+                        turn.lane.beginning = now() - began
                 over.run, over.iteration, journal.passes = run, run.state.iteration, over.passes
                 checkpoint = Checkpoint(method.name, method_options, run.state, journal)
                 status, reason = _loop(over, run, checkpoint, on_state)

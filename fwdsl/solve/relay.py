@@ -89,7 +89,8 @@ class Lane:
     trusted: float = 1.0  # `Estimate.trusted`
     run: Run[Any, Any] | None = None
     trace: list[tuple[float, float]] = field(default_factory=list)
-    seconds: float = 0.0  # by the clock
+    seconds: float = 0.0  # by the clock, without its beginning
+    beginning: float = 0.0  # seconds of its start, which are spent once and tell nothing of a pass
     by_clock: bool = False  # charged by the clock, as it took far longer than its count said
     patience: float = TRIAL_AFTER  # seconds by the clock up to which it is not slow, whatever its count
     gave_up: bool = False
@@ -126,7 +127,7 @@ class Lane:
 
         Once a method is charged by the clock, each turn of some passes tells anew what one costs: a slow beginning is not held against it for ever.
         """
-        self.seconds += seconds
+        self.seconds += seconds if self.trace else max(0.0, seconds - self.beginning)
         before = self.trace[-1][0] if self.trace else 0.0
         if not self.trace or before < self.passes:
             self.trace.append((self.passes, gap))
@@ -139,7 +140,7 @@ class Lane:
 
     def is_slow(self, passes: float, seconds: float) -> bool:
         """True if it takes far longer than its count says, this turn's seconds by the clock included."""
-        taken = self.seconds + seconds
+        taken = self.seconds + (seconds if self.trace else seconds - self.beginning)
         return taken > self.patience and taken > SLOW * max(passes, LEAST) * self.second
 
 

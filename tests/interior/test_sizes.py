@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.interior.sizes import size_of
@@ -81,3 +82,17 @@ def test_programs_over_time_have_a_band() -> None:
     }
     assert {found.kind for found in at.values()} == {"sparse"}
     assert at[240].seconds < 6.0 * at[60].seconds
+
+
+def test_the_rows_of_a_cone_of_lengths_see_all_unknowns_of_the_cone() -> None:
+    """Scaled, each of its rows is as full as all of them together: beside sparse data, a sparse system is formed of full rows."""
+    rng = np.random.default_rng(1)
+    C = sp.random_array((300, 600), density=0.013, rng=rng, format="csr")
+    text = (
+        "data C: matrix[k, n], d: vector[k]\nvar x: vector[n] in nonnegative\nminimize sum_squares(x)\nsubject to {}\n"
+    )
+    of_cone, of_rows = (
+        size_of(fw.parse(text.format(c)).bind(C=C, d=np.ones(300)).canonical)
+        for c in ("norm2(C @ x - d) <= 1", "C @ x <= d")
+    )
+    assert of_cone.kind != "sparse" and of_cone.seconds > of_rows.seconds

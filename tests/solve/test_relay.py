@@ -140,6 +140,17 @@ def test_a_slow_beginning_is_not_held_against_a_method_for_ever() -> None:
     assert not a.is_slow(a.passes, 0.0)
 
 
+def test_the_start_of_a_run_is_no_part_of_its_passes() -> None:
+    """A system that is written down once says nothing of the steps that follow."""
+    a, b = lane("a", 1.0), lane("b", 0.5)
+    Relay(a, lambda: [b], TOL)
+    b.beginning = 3.0
+    assert not b.is_slow(relay.LEAST, 3.1)
+    work(b, relay.LEAST, 0.1, seconds=3.1)
+    assert b.second == 1e-3
+    assert b.is_slow(2.0 * relay.LEAST, 3.0)
+
+
 def test_the_time_of_predicting_the_others_is_not_the_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "time", SimpleNamespace(perf_counter=iter([1.0, 3.5]).__next__))
     turns = Relay(lane("a", 1.0), lambda: [lane("b", 2.0)], TOL)
