@@ -165,8 +165,24 @@ def _sum_of_term(i: int, term: Term) -> SumPlan:
 
 
 def _own_variable(term: Term) -> str | None:
-    """The variable that a function is of, where a factor of it can be taken out: of a norm and of squares, not of the entropy."""
-    return bare_variable(term.argument) if CONVEX[term.atom].degree or term.argument.op == "var" else None
+    """The variable that a function is of, where a factor of it can be taken out: of a norm and of squares, not of the entropy.
+
+    A positive factor in a determinant is a number that is added to its logarithm.
+    """
+    word, argument = CONVEX[term.atom], term.argument
+    apart = word.of_determinant and _is_positive_multiple(argument)
+    return bare_variable(argument) if word.degree or apart or argument.op == "var" else None
+
+
+def _is_positive_multiple(expr: Expr) -> bool:
+    """True if `bare_variable` finds a variable times factors that are all known to be positive."""
+    if expr.op == "var":
+        return True
+    if expr.op == "div":
+        return expr.args[1].sign == "positive" and _is_positive_multiple(expr.args[0])
+    if expr.op != "mul":
+        return False
+    return all(_is_positive_multiple(a) if not a.is_constant else a.sign == "positive" for a in expr.args)
 
 
 def _loss_plan(i: int, term: Term, atom: str, found: MatrixPrediction | None) -> SumPlan:

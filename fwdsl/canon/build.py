@@ -156,7 +156,7 @@ class _Builder:
 
     def build(self) -> Canonical:
         blocks: list[Block] = []
-        start = 0
+        start, of_factors = 0, 0.0
         bases = self._bases()
         if not self.empty:
             self._check_sets()
@@ -167,6 +167,7 @@ class _Builder:
                 shape = (basis.rank, *shape[1:])
             size = math.prod(shape)
             g = self._block_function(plan, shape)
+            of_factors += self._of_factors(plan, shape)
             stop, symmetric = start + size, plan.type.is_symmetric
             blocks.append(
                 Block(plan.name, start, stop, shape, g, g.describe(), plan.in_sum, basis=basis, symmetric=symmetric)
@@ -181,7 +182,7 @@ class _Builder:
             told = {plan.name: self._kept(plan) for plan in self.arrangement.blocks}
             for made in terms:
                 check_reach(made, told)
-        q, constant = np.zeros(start), 0.0
+        q, constant = np.zeros(start), of_factors
         for i in self.arrangement.linear:
             term = self.model.terms[i]
             c = self.sense * self.reader.scalar(term.coefficient)
@@ -226,12 +227,27 @@ class _Builder:
     def _coefficient(self, term: Term) -> float:
         return max(0.0, self.sense * self.reader.scalar(term.coefficient))
 
+    def _slope(self, term: Term) -> float:
+        """c of c f(x), for a function of a multiple of the variable x; what a factor in a determinant adds is in `_of_factors`."""
+        c = self._coefficient(term)
+        return c if CONVEX[term.atom].of_determinant else c * bare_factor(self.reader, term.argument)
+
+    def _of_factors(self, plan: BlockPlan, shape: tuple[int, ...]) -> float:
+        """The constant that factors of a variable in its functions leave: c f(k X) - c f(X), of the logarithm of a determinant."""
+        left = 0.0
+        for term in (self.model.terms[i] for i in plan.norms):
+            if CONVEX[term.atom].of_determinant and term.argument.op != "var" and self._coefficient(term) > 0.0:
+                norm = self.sets.norm_spec(term, self._coefficient(term))
+                found = self.sets.function(norm, None, plan.type, shape, [term.span]).in_units(
+                    bare_factor(self.reader, term.argument)
+                )
+                assert found is not None, "a determinant has units"
+                left += found[1]
+        return left
+
     def _block_function(self, plan: BlockPlan, shape: tuple[int, ...]) -> VectorFunction:
         terms = self.model.terms
-        c, s = (
-            sum(self._coefficient(terms[i]) * bare_factor(self.reader, terms[i].argument) for i in ids)
-            for ids in (plan.norms, plan.besides)
-        )
+        c, s = (sum(map(self._slope, (terms[i] for i in ids))) for ids in (plan.norms, plan.besides))
         ridge = 0.0
         for i in plan.ridges:
             factor = bare_factor(self.reader, terms[i].argument)

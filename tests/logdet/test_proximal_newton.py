@@ -137,3 +137,24 @@ def test_a_run_stops_within_a_step() -> None:
     run.problem.must_stop = lambda: True
     with pytest.raises(Stopped):
         run.step()
+
+
+@pytest.mark.parametrize("multiple", ["2 * X", "X / 4", "1e9 * X", "lam * X", "3 * X / 2"])
+@pytest.mark.parametrize("text", [OFF, ALL], ids=["off the diagonal", "all"])
+def test_a_factor_in_the_determinant_is_a_constant(text: str, multiple: str) -> None:
+    """log det(k X) = log det X + d log k, so the method and the solution are the same."""
+    S, d = covariance(5), 5
+    plain = fw.parse(text).bind(S=S).solve(tol=1e-8)
+    found = fw.parse(text.replace("log_det(X)", f"log_det({multiple})")).bind(S=S).solve(tol=1e-8)
+    k = eval(multiple, {"X": 1.0, "lam": 0.2})
+    assert found.method == plain.method == METHOD
+    assert found.objective == pytest.approx(plain.objective - d * np.log(k), rel=1e-7, abs=1e-7)
+    np.testing.assert_allclose(found["X"], plain["X"], rtol=1e-4, atol=1e-4)
+
+
+def test_a_negative_factor_in_the_determinant_is_no_constant() -> None:
+    text = HEAD + "var X: symmetric[d]\nminimize -trace(S @ X) - log_det(-2 * X) + lam * norm1(X)\n"
+    found = fw.parse(text).bind(S=covariance(4)).solve(tol=1e-7)
+    plain = fw.parse(ALL).bind(S=covariance(4)).solve(tol=1e-8)
+    assert found.status == "optimal" and found.method != METHOD
+    assert found.objective == pytest.approx(plain.objective - 4 * np.log(2.0), rel=1e-5, abs=1e-5)
