@@ -126,7 +126,7 @@ def check_readable(path: str, findings: FileFindings) -> None:
 
 
 class Bytes(Protocol):
-    """What bytes are read from."""
+    """The part of a stream that bytes are read from."""
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, so many at most; none at the end."""

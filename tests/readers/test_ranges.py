@@ -231,7 +231,7 @@ def arrays(found: Any) -> Any:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_archive_of_arrays(tmp_path: Path, packed: bool) -> None:
-    """What lies in it as it is is read by ranges where it lies; what is compressed by who needs it, as a whole."""
+    """Arrays that lie in it as they are are read by ranges there, compressed ones as a whole by who needs them."""
     A, y = np.random.default_rng(3).standard_normal((50, 4)), np.arange(50.0)
     (np.savez_compressed if packed else np.savez)(tmp_path / "a.npz", X=A, y=y)
     whole, found, asked = both(SourceSpec("npz", str(tmp_path / "a.npz")), X, Y)
