@@ -1,4 +1,4 @@
-"""What workers have to do with problems on factors: they take products with the rows of data, and nothing of observed entries."""
+"""The part of workers in problems on factors: they take products with the rows of data, and nothing of observed entries."""
 
 from __future__ import annotations
 
