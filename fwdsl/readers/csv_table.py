@@ -70,7 +70,10 @@ def read_csv(
         table = Table(header, choice, path, findings, form=form)
         if part is not None and amid:
             rest, line = part.chunks(stream), part.line
-        table.add(rest, line, part is not None and part.was_quoted)
+        if part is None:
+            table.add(rest, line)
+        else:
+            table.add(rest, line, part.was_quoted, is_large=True)
     return table.result(coded=part is not None)
 
 
@@ -197,15 +200,16 @@ class Table:
         self._words.update(self._levels)
         self._rows = 0
 
-    def add(self, chunks: Iterator[bytes], line: int, was_quoted: bool = False) -> None:
-        """Add chunks of whole lines, the first of which is line `line` of the file, which has had quotes before where it `was_quoted`."""
+    def add(self, chunks: Iterator[bytes], line: int, was_quoted: bool = False, is_large: bool = False) -> None:
+        """Add chunks of whole lines, the first of which is line `line` of the file, which has had quotes before where it `was_quoted`. Of a large file
+        pyarrow is asked at once."""
         arrow: ArrowReader | None = None
         asked = False
         for text, rows in whole_rows(chunks, self._form.sep, was_quoted):
             if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if not asked and self._one_by_one >= FROM:
+            if not asked and (is_large or self._one_by_one >= FROM):
                 asked = True
                 arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form, self._levels)
             columns = arrow.read(text, rows, line) if arrow else None
