@@ -201,8 +201,10 @@ class Table:
         self._rows = 0
 
     def add(self, chunks: Iterator[bytes], line: int, was_quoted: bool = False, is_large: bool = False) -> None:
-        """Add chunks of whole lines, the first of which is line `line` of the file, which has had quotes before where it `was_quoted`. Of a large file
-        pyarrow is asked at once."""
+        """Add chunks of whole lines, the first of which is line `line` of the file.
+
+        The file has quotes before these where it `was_quoted`, and where it `is_large` pyarrow is asked at once.
+        """
         arrow: ArrowReader | None = None
         asked = False
         for text, rows in whole_rows(chunks, self._form.sep, was_quoted):
