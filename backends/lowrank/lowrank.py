@@ -15,6 +15,7 @@ from fwdsl.backends.lowrank import costs
 from fwdsl.backends.lowrank.completion import Completion, CompletionState
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.trace_regression import RegressionState
+from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -38,6 +39,7 @@ class LowRankMethod(Method):
     source = "Burer, Monteiro 2003; Srebro, Rennie, Jaakkola 2005; Beck, Teboulle 2009"
     options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
     works_on = "factored"
+    streams = True
     most_iterations = 20_000
 
     @classmethod
@@ -65,6 +67,11 @@ class LowRankMethod(Method):
         if factored is not None and min(factored.shape) >= LARGE_SIDE:
             return "thin products with the factors, where others decompose the whole matrix in every iteration"
         return ""
+
+    @classmethod
+    def tells(cls, form: Form) -> tuple[str, ...]:
+        """The observed entries that workers get nothing of."""
+        return () if form.factored is None else told(form.factored)
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..atoms.base import Array
-
-NUMBERS_PER_BLOCK = 1 << 20
-"""Numbers of other types that are turned into float64 at a time."""
+from .data_maps import AbsoluteMatrix, Matrix, leaves_of
+from .matrix_maps import LeftMultiply
 
 
 class DataMatrix:
     r"""S (A - 1 m') with S = diag(s), by its products; s and m are left out where they are None.
 
-    A (n, d) is a dense array of float64 or float32, perhaps mapped, or a SciPy sparse matrix; it is never copied: dense ones that are not
-    float64 are turned into it block by block. With s the roots of weights, least squares of S A is weighted least squares of A; with m the weighted
-    mean of the rows it is the problem of which a free number for each column has been minimised out.
+    A (n, d) is a dense array of float64 or float32, perhaps mapped, a SciPy sparse matrix, or rows on a disk or with workers. It is never copied, and
+    sums over its rows have the same bits in all of these (`fwdsl.sums`). With s the roots of weights, least squares of S A is weighted least squares
+    of A; with m the weighted mean of the rows it is the problem of which a free number for each column has been minimised out.
     """
 
     def __init__(self, A: Any, s: Array | None = None, m: Array | None = None) -> None:
         self.A, self.s, self.m = A, s, m
         self.shape: tuple[int, int] = A.shape
-        self._blocked = isinstance(A, np.ndarray) and A.dtype != np.float64
-        self._rows = max(1, NUMBERS_PER_BLOCK // max(1, A.shape[1]))
+        self._leaves = leaves_of(A)
+        self._maps: dict[int, Matrix | LeftMultiply] = {}
 
     def matvec(self, X: Array) -> Array:
         """S (A - 1 m') X, for a vector or vectors in columns."""
-        if self._blocked:
-            Y = np.empty((self.shape[0], *X.shape[1:]))
-            for a in range(0, self.shape[0], self._rows):
-                part = slice(a, a + self._rows)
-                Y[part] = self.A[part].astype(np.float64) @ X
-        else:
-            Y = np.asarray(self.A @ X)
+        Y = self._product(X, turned=False)
         if self.m is not None:
             Y = Y - self.m @ X
         return Y if self.s is None else Y * _column(self.s, Y)
@@ -43,13 +37,7 @@ class DataMatrix:
         """(A - 1 m')' S Y, for a vector or vectors in columns."""
         if self.s is not None:
             Y = Y * _column(self.s, Y)
-        if self._blocked:
-            X = np.zeros((self.shape[1], *Y.shape[1:]))
-            for a in range(0, self.shape[0], self._rows):
-                part = slice(a, a + self._rows)
-                X += self.A[part].astype(np.float64).T @ Y[part]
-        else:
-            X = np.asarray(self.A.T @ Y)
+        X = self._product(Y, turned=True)
         if self.m is not None:
             X = X - (np.multiply.outer(self.m, Y.sum(axis=0)) if Y.ndim > 1 else self.m * Y.sum())
         return X
@@ -57,14 +45,20 @@ class DataMatrix:
     matmat = matvec
     rmatmat = rmatvec
 
+    def _product(self, X: Array, turned: bool) -> Array:
+        """A X or A'X, by the references."""
+        k = X.shape[1] if X.ndim > 1 else 0
+        if X.ndim > 1 and not k:
+            return np.zeros((self.shape[1 if turned else 0], 0))
+        if k not in self._maps:
+            self._maps[k] = LeftMultiply(self.A, k, given=self._leaves) if k else Matrix(self.A, given=self._leaves)
+        take = self._maps[k].adjoint if turned else self._maps[k].apply
+        return np.asarray(take(np.ascontiguousarray(X).reshape(-1))).reshape(-1, *X.shape[1:])
+
     def norm(self) -> float:
         """|A|_F, of A alone."""
-        if not isinstance(self.A, np.ndarray):
-            return float(np.linalg.norm(self.A.data))
-        squares = 0.0
-        for a in range(0, self.shape[0], self._rows):
-            squares += float(np.linalg.norm(self.A[a : a + self._rows].astype(np.float64, copy=False))) ** 2
-        return float(np.sqrt(squares))
+        squares = AbsoluteMatrix(self.A, square=True, given=self._leaves)
+        return math.sqrt(float(squares.apply(np.ones(self.shape[1])).sum()))
 
 
 def _column(s: Array, Y: Array) -> Array:

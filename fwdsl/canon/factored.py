@@ -22,6 +22,7 @@ from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
 from ..light_dataclass import light_dataclass
 from ..model import Term, sizes_of
+from ..readers.row_blocks import is_on_disk
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan
@@ -58,7 +59,7 @@ class EntryMap:
 
 @light_dataclass
 class ProductMap:
-    """X -> A X, flat in C order: A a dense array of float64 or float32, or sparse."""
+    """X -> A X, flat in C order: A a dense array of float64 or float32, sparse, or rows on a disk or with workers."""
 
     A: Any
     columns: int
@@ -310,7 +311,9 @@ def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | P
         entries = reader.instance.values[found.data.name]
         return EntryMap(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
     A = reader.constant(found.data)
-    if not hasattr(A, "tocsr") and not (isinstance(A, np.ndarray) and A.dtype in (np.float64, np.float32)):
+    if not hasattr(A, "tocsr") and not (
+        (isinstance(A, np.ndarray) or is_on_disk(A)) and A.dtype in (np.float64, np.float32)
+    ):
         return None
     left = found.data
     name = f"{left.args[0].name}.T" if left.op == "transpose" else left.name or "A"

@@ -23,6 +23,7 @@ from ..backends.row_vectors import Definition, Want
 from ..bind.checks import check_uses
 from ..bind.findings import Findings
 from ..bind.instance import Instance
+from ..bind.values import Entries
 from ..canon.data_maps import held, leaves_of
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
@@ -271,7 +272,8 @@ class Cluster:
                 except Lost as lost:
                     raise _gone(lost) from None
                 values[name] = value
-        return replace(instance, values=values)
+        stays = tuple(name for name, value in values.items() if isinstance(value, Entries))
+        return replace(instance, values=values, stays=stays)
 
     def _hand_out(self, A: HeldRows) -> HeldBy:
         key, leaves = f"{uuid.uuid4().hex}", A.leaves

@@ -35,11 +35,14 @@ _SEPARATORS = ",;\t|"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Coded:
-    """A column of words: those that differ as they come, the line on which each is first seen, and for each row which it has."""
+    """A column of words: those that differ as they come, the line on which each is first seen, and for each row which it has; where it is told of
+    alone, with its position and what it is in the user's words."""
 
     words: Sequence[str]
     lines: Sequence[int]
     codes: np.ndarray
+    position: int = 0
+    what: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -56,9 +56,9 @@ class Rows:
         return starts
 
 
-def whole_rows(chunks: Iterator[bytes], sep: str) -> Iterator[tuple[bytes, Rows]]:
+def whole_rows(chunks: Iterator[bytes], sep: str, was_quoted: bool = False) -> Iterator[tuple[bytes, Rows]]:
     """Chunks of whole lines as chunks of whole rows. One that is not strict has all that was read of `chunks`."""
-    was_quoted, rest = False, b""
+    rest = b""
     for chunk in chunks:
         text = rest + chunk if rest else chunk
         was_quoted = was_quoted or b'"' in text

@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from .growing import Growing
 from .roles import Role
 from .row_blocks import DenseRows, Stored
 from .scan import not_two, odd_one
+from .sources import compression
+from .text_ranges import TextPart, cuts
 from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
+    from .pieces import Cut
     from .roles import Raw
 
 
@@ -38,10 +41,16 @@ SEPARATING = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _QUOTES = "Fields are separated by commas; those that hold commas, quotes or line breaks stand in double quotes."
 
 
-def read_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
-    """A matrix role gets the columns listed (or all but the target), vectors and labels their column.
+def read_csv(
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    part: TextPart | None = None,
+) -> dict[str, Raw]:
+    """A matrix role gets the columns listed (or all but the target), vectors and labels their column; of all rows or of some.
 
-    Labels are numbers if all of them are, else words. Raises `Unreadable` where the file cannot be read.
+    Labels are numbers if all of them are, else words; those of some rows are `Coded`. Raises `Unreadable` where the file cannot be read.
     """
     form = Form.of(options)
     if form.sep == form.decimal:
@@ -51,14 +60,45 @@ def read_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
         )
         return {}
     with opened(path, findings) as stream:
-        chunks = lines(stream)
-        header, rest, line = first_line(chunks, options, path, findings)
+        amid = part is not None and part.start > 0
+        chunks = lines(stream) if part is None or amid else part.chunks(stream)
+        # what is to be told of the header is told with the first rows
+        header, rest, line = first_line(chunks, options, path, FileFindings(path) if amid else findings)
         choice = choose(header, options, roles, path, findings)
         if choice is None:
             return {}
         table = Table(header, choice, path, findings, form=form)
-        table.add(rest, line)
-    return table.result()
+        if part is not None and amid:
+            rest, line = part.chunks(stream), part.line
+        if part is None:
+            table.add(rest, line)
+        else:
+            table.add(rest, line, part.was_quoted, is_large=True)
+    return table.result(coded=part is not None)
+
+
+def pieces_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
+    """Ranges of about `most` bytes of whole rows. None where the file is compressed or has one column, whose blank lines mean something; where its
+    columns do not serve the roles, which is told where it is read as a whole; and where rows may be read in several ways."""
+    form, findings = Form.of(options), FileFindings(path)
+    if compression(path) or form.sep == form.decimal:
+        return []
+    try:
+        with opened(path, findings) as stream:
+            header, _, line = first_line(lines(stream), options, path, findings)
+            if header.count == 1 or choose(header, options, roles, path, findings) is None:
+                return []
+    except Unreadable:
+        return []
+    return cuts(path, most, form.sep, line)
+
+
+def joined_csv(path: str, role: Role, parts: Sequence[Coded], findings: FileFindings) -> np.ndarray:
+    """The values of a column of labels from those of all ranges."""
+    words = _Words()
+    for part in parts:
+        words.extend_coded(part)
+    return words.finish(role, parts[0].position, parts[0].what, findings)
 
 
 def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
@@ -84,6 +124,10 @@ class _Words:
         seen = zip(column.words, column.lines, strict=True)
         codes = np.array([known.setdefault(w, (len(known), row))[0] for w, row in seen], np.int32)
         self._codes.extend(codes[column.codes])
+
+    def coded(self, column: int, what: str) -> Coded:
+        """The values of some rows of a file."""
+        return Coded(list(self._known), [line for _, line in self._known.values()], self._codes.finish(), column, what)
 
     def finish(self, role: Role, column: int, what: str, findings: FileFindings) -> np.ndarray:
         """The values as numbers if all are numbers, else as words; ids are always words.
@@ -156,15 +200,18 @@ class Table:
         self._words.update(self._levels)
         self._rows = 0
 
-    def add(self, chunks: Iterator[bytes], line: int) -> None:
-        """Add chunks of whole lines, the first of which is line `line` of the file."""
+    def add(self, chunks: Iterator[bytes], line: int, was_quoted: bool = False, is_large: bool = False) -> None:
+        """Add chunks of whole lines, the first of which is line `line` of the file.
+
+        The file has quotes before these where it `was_quoted`, and where it `is_large` pyarrow is asked at once.
+        """
         arrow: ArrowReader | None = None
         asked = False
-        for text, rows in whole_rows(chunks, self._form.sep):
+        for text, rows in whole_rows(chunks, self._form.sep, was_quoted):
             if rows.was_quoted and (not rows.is_strict or self._header.count == 1):
                 self.add_rows(decoded(chain([text], chunks), line, self._findings), line)
                 break
-            if not asked and self._one_by_one >= FROM:
+            if not asked and (is_large or self._one_by_one >= FROM):
                 asked = True
                 arrow = ArrowReader.of(self._header.count, self._wanted, list(self._words), self._form, self._levels)
             columns = arrow.read(text, rows, line) if arrow else None
@@ -246,7 +293,8 @@ class Table:
         if batch:
             self._flush(batch, words, rows)
 
-    def result(self) -> dict[str, Raw]:
+    def result(self, coded: bool = False) -> dict[str, Raw]:
+        """The arrays of the roles; labels are `coded` where more rows follow, of which depends whether they are numbers."""
         findings = self._findings
         if findings.failed:
             return {}
@@ -259,13 +307,16 @@ class Table:
         if self._choice.table is not None:
             result[self._choice.table.name] = self._matrix(self._choice.table.name)
         vectors = iter(self._numbers[1:])
-        words: dict[int, np.ndarray] = {}
+        words: dict[int, Any] = {}
         for role, position in self._choice.targets:
             if not role.may_be_text:
                 result[role.name] = next(vectors).finish()
                 continue
             if position not in words:
-                words[position] = self._words[position].finish(role, position, self._what(position), findings)
+                column, what = self._words[position], self._what(position)
+                words[position] = (
+                    column.coded(position, what) if coded else column.finish(role, position, what, findings)
+                )
             result[role.name] = words[position]
         return result
 

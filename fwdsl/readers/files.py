@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NoReturn, Protocol, cast
 
 from ..extras import EXTRAS, absence, install
 from .findings import FileFindings
@@ -125,14 +125,33 @@ def check_readable(path: str, findings: FileFindings) -> None:
         raise Unreadable
 
 
-def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
+class Bytes(Protocol):
+    """The part of a stream that bytes are read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, so many at most; none at the end."""
+
+
+class Limited:
+    """So many bytes of a stream, from its place on."""
+
+    def __init__(self, stream: BinaryIO, count: int) -> None:
+        self._stream, self._left = stream, count
+
+    def read(self, size: int, /) -> bytes:
+        found = self._stream.read(min(size, self._left))
+        self._left -= len(found)
+        return found
+
+
+def lines(stream: Bytes, block: int = BLOCK, *, amid: bool = False) -> Iterator[bytes]:
     """Chunks of whole lines, about `block` bytes each. The last one ends with a newline even where the file does not.
 
     A UTF-8 byte order mark is dropped. Where the first line ends with a carriage return alone, as on old Macs, all lines are
-    taken to end so, and get newlines instead.
+    taken to end so, and get newlines instead. Neither is so `amid` a file, some of whose lines these are.
     """
     rest: list[bytes] = []
-    for data in _with_newlines(stream, block):
+    for data in iter(lambda: stream.read(block), b"") if amid else _with_newlines(stream, block):
         cut = data.rfind(b"\n") + 1
         if cut == 0:
             rest.append(data)
@@ -143,7 +162,7 @@ def lines(stream: BinaryIO, block: int = BLOCK) -> Iterator[bytes]:
         yield b"".join(rest) + b"\n"
 
 
-def _with_newlines(stream: BinaryIO, block: int) -> Iterator[bytes]:
+def _with_newlines(stream: Bytes, block: int) -> Iterator[bytes]:
     data = stream.read(block)
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:] or stream.read(block)

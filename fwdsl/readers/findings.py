@@ -18,6 +18,9 @@ _SYSTEMATIC = ("FW4010", "FW4020")
 _ALIKE = 3
 _LOOKED_AT = 1000
 
+ONCE = ("FW4013", "FW4014")
+"""Codes that most rows of a file have if one has. They are reported for one row."""
+
 LEFT_OUT = "FW4024"
 
 _GAPS = "leave columns with many gaps out with `columns=`"
@@ -62,6 +65,25 @@ class FileFindings:
     def extend(self, *diagnostics: Diagnostic) -> None:
         """Note findings made elsewhere."""
         self._found.extend(diagnostics[: LIMIT - len(self._found)])
+
+    def go_on(self, behind: FileFindings) -> None:
+        """Note what was found in the next range of the rows of the same file, as who reads it as a whole would; that no or few rows are in the range
+        is told of the whole."""
+        for found in behind._found:
+            column = None if found.place is None else found.place.column
+            if found.code == LEFT_OUT or (behind.has_no_rows and found.severity == "error"):
+                continue
+            if self.full or (found.code in ONCE and self.has(found.code)):
+                continue
+            if found.code in _SYSTEMATIC:
+                alike = self._alike.setdefault((found.code, column), [])
+                alike.append(len(self._found) if len(alike) < _ALIKE else -1)
+                if alike[-1] < 0:
+                    continue
+            self._found.append(found)
+        for key, places in behind._alike.items():
+            alike = self._alike.setdefault(key, [])
+            alike += [-1] * min(places.count(-1), _LOOKED_AT - len(alike))
 
     def not_finite(self, what: str, text: str, row: int, column: int | None = None) -> None:
         """Note a nan or an infinity; `what` says which value it is."""

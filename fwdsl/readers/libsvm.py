@@ -10,21 +10,29 @@ import numpy as np
 from ..grammar.diagnostic import Place
 from .decoded import sparse_of
 from .files import lines, opened
-from .findings import FileFindings
+from .findings import ONCE, FileFindings
 from .growing import Growing
 from .libsvm_chunks import Layout, Rows, parse_exactly, parse_fast
 from .roles import LabelSets, Role
 from .scan import not_two, odd_one
+from .sources import compression
+from .text_ranges import TextPart, cuts
 
 if TYPE_CHECKING:
+    from .pieces import Cut
     from .roles import Raw
 
 _INT32 = 2**31 - 1
-_SYSTEMATIC = ("FW4013", "FW4014")  # these are wrong on most lines if on one, so one chunk's findings are enough
 
 
-def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
-    """The first matrix role gets X (CSR, float64, int32 indices where they fit), a column role the labels.
+def read_libsvm(
+    path: str,
+    options: Mapping[str, Any],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    part: TextPart | None = None,
+) -> dict[str, Raw]:
+    """The first matrix role gets X (CSR, float64, int32 indices where they fit), a column role the labels; of all rows or of some.
 
     With `multilabel=true` the labels are `LabelSets`. Raises `Unreadable` where the file cannot be read.
     """
@@ -38,13 +46,13 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     layout = Layout(int(options.get("base", 1)), fixed, bool(options.get("multilabel", False)))
     parts = _Parts(table)
     with opened(path, findings) as stream:
-        line = 1
-        for text in lines(stream):
+        line = 1 if part is None else part.line
+        for text in lines(stream) if part is None else part.chunks(stream):
             rows = parse_fast(text, layout)
             if rows is None:
                 rows = parse_exactly(text, line, layout, findings)
             line += text.count(b"\n")
-            if findings.full or findings.has(*_SYSTEMATIC):
+            if findings.full or findings.has(*ONCE):
                 break
             if not findings.failed:
                 parts.add(rows)
@@ -63,6 +71,19 @@ def read_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], fi
     if table is not None:
         result[table.name] = parts.matrix(layout.features)
     return result
+
+
+def pieces_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], most: int) -> list[Cut]:
+    """Ranges of about `most` bytes of whole lines; none of a compressed file, nor where rows have several labels, which are numbered together."""
+    return [] if compression(path) or options.get("multilabel") else cuts(path, most)
+
+
+def joined_libsvm(path: str, role: Role, parts: Sequence[Any], findings: FileFindings) -> Any:
+    """The labels of all ranges."""
+    labels = np.concatenate(parts)
+    if role.kind == "signs":
+        _check_signs(path, role.name, labels, findings)
+    return labels
 
 
 def _check_signs(path: str, name: str, labels: np.ndarray, findings: FileFindings) -> None:

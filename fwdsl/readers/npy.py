@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy_format
 
+from ..sums import cut_evenly
+from . import places
 from .decoded import Pile
 from .files import Unreadable, XzError, opened
 from .findings import FileFindings
@@ -24,9 +26,12 @@ from .sources import compression
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from .pieces import Cut
     from .roles import Raw
 
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
+_NUMBERS = ("indices", "data")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:
@@ -93,7 +98,7 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
                         result[role.name] = _sparse(archive, role, path, findings)
                     else:
                         no_such_key(path, wanted, sorted(members), findings)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        except (ValueError, *_DAMAGED) as error:
             findings.add(
                 "FW4043",
                 f"`{path}` is not an npz archive, or is damaged: {error}",
@@ -102,6 +107,35 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
             )
             raise Unreadable from None
     return result
+
+
+def pieces_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
+    """All of the file, for one worker, where the numbers of a matrix do not lie in it as they are; none where they do: ranges of them are read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for role in roles:
+                key = str(options.get("key", role.name))
+                keys = [key] if f"{key}.npy" in archive.namelist() else _NUMBERS
+                if role.is_rows and not all(_lies_plain(archive, key, path) for key in keys):
+                    return [(0, ("", None))]
+    except (OSError, ValueError, KeyError, *_DAMAGED):  # which is told where it is read
+        pass
+    return []
+
+
+def _lies_plain(archive: zipfile.ZipFile, key: str, path: str) -> bool:
+    """True if an array lies in an archive as it is, its rows one after the other."""
+    member = archive.getinfo(f"{key}.npy")
+    with archive.open(member) as stream:
+        version = npy_format.read_magic(stream)
+        read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+        _, fortran, _ = read(stream)
+    return member.compress_type == zipfile.ZIP_STORED and not fortran and not compression(path)
+
+
+def _is_ranged(role: Role, nbytes: int) -> bool:
+    """True if workers are to read ranges of a matrix of so many bytes."""
+    return role.is_rows and role.stays is None and nbytes > places.READ_HERE and places.places() is not None
 
 
 def check_key(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> bool:
@@ -119,7 +153,8 @@ def check_key(path: str, options: Mapping[str, object], roles: Sequence[Role], f
 
 
 def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings: FileFindings) -> Any:
-    if role.may_stay and role.stays_on_disk(archive.getinfo(f"{key}.npy").file_size):
+    nbytes = archive.getinfo(f"{key}.npy").file_size
+    if (role.may_stay and role.stays_on_disk(nbytes)) or _is_ranged(role, nbytes):
         found = _stored_in(archive, key, role, path, findings)
         if found is not None:
             with archive.open(f"{key}.npy") as stream:
@@ -135,7 +170,8 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     from scipy.sparse import csc_array, csr_array
 
     part = Role(role.name, "labels", (None,))  # takes any type, since `format` is text
-    if role.may_stay:
+    nbytes = sum(archive.getinfo(f"{k}.npy").file_size for k in _NUMBERS)
+    if role.may_stay or (_is_ranged(role, nbytes) and all(_lies_plain(archive, k, path) for k in _NUMBERS)):
         found = _sparse_on_disk(archive, role, path, findings)
         if found is not None:
             return found
@@ -163,39 +199,54 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
 
 
 def _sparse_on_disk(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindings) -> Any:
-    """The same by rows, its columns' numbers and entries in files; None for a matrix by columns, and for one that fits into memory."""
+    """The same by rows, its columns' numbers and entries in files; None for a matrix by columns, and for one that fits into memory.
+
+    Workers look at its columns where they are to hold the rows; None also where these are in no order, and what is decoded has no file to go into.
+    """
     part = Role(role.name, "labels", (None,))
     layout, shape, cuts = (_member(archive, k, part, path, findings) for k in ("format", "shape", "indptr"))
-    sizes = sum(archive.getinfo(f"{k}.npy").file_size for k in ("data", "indices"))
-    assert role.stays is not None and role.decoded is not None
-    if layout.item() not in ("csr", b"csr") or sizes <= role.stays:
+    sizes = sum(archive.getinfo(f"{k}.npy").file_size for k in _NUMBERS)
+    if layout.item() not in ("csr", b"csr") or (role.stays is not None and sizes <= role.stays):
         return None
     ends = cuts.astype(np.int64)
     if shape.shape != (2,) or ends.size != shape[0] + 1 or ends[0] != 0 or np.any(np.diff(ends) < 0):
         raise ValueError("the starts of rows decrease")
     indices, data = (
-        _stored_in(archive, k, role, path, findings) or _spilled(archive, k, role, path, findings)
-        for k in ("indices", "data")
+        _stored_in(archive, k, role, path, findings) or _spilled(archive, k, role, path, findings) for k in _NUMBERS
     )
     if indices.dtype.kind not in "iu" or data.dtype.kind not in "fiub" or min(indices.count, data.count) < ends[-1]:
         raise ValueError("its arrays have other sizes or types than its rows tell")
     if max(indices.count, data.count) > ends[-1]:
         indices, data = (Stored(s.path, s.offset, s.dtype, int(ends[-1]), s.size, s.changed) for s in (indices, data))
     found = SparseRows(ends, [(indices, data)], int(shape[1]))
-    wrong = False
-    for start, stop in found.pieces():
-        _, columns, _ = found.compressed(start, stop)
-        if columns.size and not 0 <= columns.min() <= columns.max() < found.shape[1]:
-            raise ValueError("a column lies outside of the matrix")
+    read_by, ranges = places.places(), list(found.pieces())
+    if role.stays is None and read_by is not None:
+        count = max(1, min(len(ranges), found.nbytes // places.PIECE_BYTES))
+        at = [(ranges[a][0], ranges[b - 1][1]) for a, b in cut_evenly(len(ranges), count)]
+        told = read_by(_is_ordered, [(found.between(a, b),) for a, b in at])
+    else:
+        told = [_is_ordered(found)]
+    found.numbers_read = 0
+    if None in told:
+        raise ValueError("a column lies outside of the matrix")
+    return found if all(told) else _in_order(found, role) if role.decoded is not None else None
+
+
+def _is_ordered(matrix: SparseRows) -> bool | None:
+    """True if columns increase in each row; None where one lies outside of the matrix."""
+    ends, ordered = matrix.ends, True
+    for start, stop in matrix.pieces():
+        _, columns, _ = matrix.compressed(start, stop)
+        if columns.size and not 0 <= columns.min() <= columns.max() < matrix.shape[1]:
+            return None
         inside = np.diff(columns.astype(np.int64)) > 0
         inside[
             ends[start + 1 : stop][(ends[start + 1 : stop] > ends[start]) & (ends[start + 1 : stop] < ends[stop])]
             - ends[start]
             - 1
         ] = True
-        wrong = wrong or not inside.all()
-    found.numbers_read = 0
-    return _in_order(found, role) if wrong else found
+        ordered = ordered and bool(inside.all())
+    return ordered
 
 
 def _in_order(matrix: SparseRows, role: Role) -> Any:

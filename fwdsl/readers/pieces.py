@@ -1,4 +1,4 @@
-"""One file that workers read by ranges of its rows, as they read one of several: groups of parquet, chunks of HDF5 and zarr."""
+"""One file that workers read by ranges of its rows, as they read one of several: groups of parquet, chunks of HDF5 and zarr, bytes of text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from .roles import Role
 if TYPE_CHECKING:
     from .roles import Raw
 
-Cut: TypeAlias = tuple[int, tuple[str, tuple[int, int]]]
-"""The first row of a piece, and the argument of its reader that tells which it is."""
+Cut: TypeAlias = tuple[int, tuple[str, Any]]
+"""The first row of a piece (of text its first line), and the argument of its reader that tells which it is; the one of all of a file has no name."""
+
+Join: TypeAlias = Callable[[str, Role, Sequence[Any], FileFindings], Any]
+"""(path, role, arrays of the pieces, findings) -> the array of a role that is no matrix."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,25 @@ class Piece:
 
     reader: Callable[..., dict[str, Raw]]
     first: int
-    what: tuple[str, tuple[int, int]]
+    what: tuple[str, Any]
+    #: What makes one array of those of all pieces, where that is more than to put them under each other.
+    join: Join | None = None
 
     def __call__(
         self, path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings, /
     ) -> dict[str, Raw]:
         name, value = self.what
-        more: dict[str, Any] = {name: value}
+        more: dict[str, Any] = {name: value} if name else {}
         return self.reader(path, options, roles, findings, **more)
+
+    @property
+    def counts_lines(self) -> bool:
+        """True where findings tell lines, which count from the first one of the file."""
+        return self.what[0] == "part"
+
+    def name(self, path: str) -> str:
+        """The piece, in words."""
+        return f"{path} from {f'line {self.first:,}' if self.counts_lines else f'row {self.first + 1:,}'}"
 
     def told(self, found: Diagnostic) -> Diagnostic:
         """A finding whose rows count from the first of the piece."""
@@ -58,6 +72,9 @@ def pieces_of(
     if not os.path.exists(path) or state_of(path)[0] <= places.READ_HERE:
         return []
     module, function = word.reader
-    cuts = getattr(import_module(f".{module}", __package__), function.replace("read_", "pieces_"), None)
-    found = [Piece(reader, *cut) for cut in cuts(path, options, roles, places.PIECE_BYTES)] if cuts else []
-    return found if len(found) > 1 else []
+    home = import_module(f".{module}", __package__)
+    cuts = getattr(home, function.replace("read_", "pieces_"), None)
+    join = getattr(home, function.replace("read_", "joined_"), None)
+    told: list[Cut] = cuts(path, options, roles, places.PIECE_BYTES) if cuts else []
+    found = [Piece(reader, first, what, join) for first, what in told]
+    return found if len(found) > 1 or (found and not found[0].what[0]) else []

@@ -15,7 +15,7 @@ from ..words import SOURCES
 from .cache_folder import DiskFull, cache_root
 from .files import STDIN, Unreadable
 from .findings import FileFindings
-from .places import places
+from .places import places, reading_at
 from .roles import LabelSets, Role
 from .several import Reader, files_of, read_all
 from .sources import SourceSpec, is_url, without_secrets
@@ -117,11 +117,12 @@ def _read_remote(
             for url in filter(is_url, spec.paths):
                 own.append(FileFindings(without_secrets(url)))
                 copies[url] = stack.enter_context(copied(url, SOURCES[spec.format], own[-1]))
-            # the copies go when they are read
+            # the copies are this machine's, and go when they are read
             roles = [replace(role, stays=None) for role in roles]
             local = tuple(copies[path].path if path in copies else path for path in spec.paths)
             here = replace(spec, listed=local) if spec.listed else replace(spec, path=local[0])
-            arrays, found = read(here, roles, headers)
+            with reading_at(None):
+                arrays, found = read(here, roles, headers)
             for copy in copies.values():
                 if pulled is not None:
                     pulled.extend(copy.files)

@@ -114,6 +114,7 @@ def read_all(
     """
     parts: dict[str, dict[str, Any]] = {role.name: {} for role in roles}
     # a file alone may have samples of one class
+    asked = {role.name: role for role in roles}
     roles = [replace(r, kind="labels", shape=(None, None)) if r.is_column and r.may_be_text else r for r in roles]
     stays = next((role.stays for role in roles if role.stays is not None), None)
     if stays is not None and sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) > stays:
@@ -126,8 +127,8 @@ def read_all(
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
     named: dict[str, Piece] = {}
     if pieces:
-        named = {f"{paths[0]} from row {piece.first + 1:,}": piece for piece in pieces}
-        elsewhere, paths = _Elsewhere(list(named), reader, options, {}, paths[0], named), list(named)
+        whole, named = paths[0], {piece.name(paths[0]): piece for piece in pieces}
+        elsewhere, paths = _Elsewhere(list(named), reader, options, {}, whole, named), list(named)
     for path in paths:
         if elsewhere is None:
             own = FileFindings(path)
@@ -138,7 +139,10 @@ def read_all(
         else:
             arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
-        for found in own.result():
+        by_lines = path in named and named[path].counts_lines
+        if by_lines:
+            findings.go_on(own)
+        for found in () if by_lines else own.result():
             if path in named:
                 found = named[path].told(found)
             if found.severity != "error":
@@ -149,7 +153,8 @@ def read_all(
         if findings.full:
             return {}
         findings.headers = findings.headers or own.headers
-        roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
+        if not named:  # a file has its columns as they are
+            roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
         if not own.failed:
             for name, array in arrays.items():
                 parts[name][path] = _piled(name, array, into[name], parts[name], piles)
@@ -162,7 +167,13 @@ def read_all(
     if not all(parts.values()):
         findings.no_rows(dropped)
         return {}
-    joined = {name: _joined(name, arrays, findings) for name, arrays in parts.items()}
+    joined = {}
+    for name, arrays in parts.items():
+        join = pieces[0].join if pieces and asked[name].is_column else None
+        if join is not None and asked[name].may_be_text:
+            joined[name] = join(whole, asked[name], list(arrays.values()), findings)
+        else:
+            joined[name] = _joined(name, arrays, findings)
     joined |= {name: pile.finish() for name, pile in piles.items()}
     if dropped:
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
@@ -203,7 +214,8 @@ class _Elsewhere:
         if path not in self.found:
             read_by = places.places()
             assert read_by is not None
-            wanted = [path] if not self.found else [p for p in self.paths if p not in self.found]
+            alone = not self.found and not self.pieces  # pieces are of one file, whose columns need no match
+            wanted = [path] if alone else [p for p in self.paths if p not in self.found]
             self.found |= zip(wanted, read_by(look_at, [self._asked(p, roles) for p in wanted]), strict=True)
         return self.found[path]
 

@@ -1,4 +1,4 @@
-"""Fifteen programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
+"""Eighteen programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,8 +69,23 @@ PROGRAMS = {
         "var w: vector[p] in simplex(1)\nminimize mean(logistic(X @ w, y)) + 0.05 * sum_squares(w)",
         "pdbfw",
     ),
+    "low_rank": (
+        "matrix",
+        "var W: matrix[p, q]\nminimize mean(squared(X @ W, y)) + 0.1 * norm_nuc(W)",
+        "lowrank",
+    ),
+    "low_rank_ridge": (
+        "matrix",
+        "var W: matrix[p, q], c: vector[q]\nminimize mean(squared(X @ W + c, y)) + 0.1 * norm_nuc(W) + 0.01 * sum_squares(W)",
+        "lowrank",
+    ),
+    "low_rank_ball": (
+        "matrix",
+        "var W: matrix[p, q]\nminimize mean(huber(X @ W, y, delta=1))\nsubject to norm_nuc(W) <= 5",
+        "block_fw",
+    ),
 }
-TYPES = {"signs": "signs[n]", "vector": "vector[n]", "labels": "labels[n, k]"}
+TYPES = {"signs": "signs[n]", "vector": "vector[n]", "labels": "labels[n, k]", "matrix": "matrix[n, q]"}
 
 
 def data(seed=0, sparse=False):
@@ -79,6 +94,7 @@ def data(seed=0, sparse=False):
     X = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.8)
     z = X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(N)
     targets = {"vector": z, "signs": np.where(z > 0.0, 1.0, -1.0), "labels": np.digitize(z, [-1.0, 1.0])}
+    targets["matrix"] = X[:, :3] @ rng.standard_normal((3, 12)) + z[:, None]
     return (sp.csr_array(X) if sparse else X), targets
 
 

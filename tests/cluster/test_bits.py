@@ -31,7 +31,7 @@ def solved(made, cluster):
     return session.held_by(cluster).solve()
 
 
-@pytest.mark.parametrize("name", ["logistic", "softmax"])
+@pytest.mark.parametrize("name", ["logistic", "softmax", "low_rank"])
 def test_bits_are_those_of_one_process(name, cluster):
     made = problem(name, X, TARGETS)
     held = solved(made, cluster)
@@ -48,6 +48,19 @@ def test_bits_of_all_programs(name, kind, cluster):
     held = solved(made, cluster)
     assert is_held(held.instance.values["X"])
     assert same(made.solve(threads=1), held)
+
+
+def test_observed_entries_stay_in_this_process_and_the_plan_says_so(client):
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(0, 60, 900), rng.integers(0, 40, 900)
+    values = np.outer(np.arange(60.0), np.ones(40))[rows, columns] / 60.0
+    text = "data M: entries[n, p]\nvar X: matrix[n, p]\nminimize mean(squared(X[M], M)) + 0.01 * norm_nuc(X)\n"
+    told = "the entries of `M` stay in this process"
+    for method in ("lowrank", "block_fw", "factored_fw"):
+        made = fw.parse(f"{text}solve method = {method}, tol = 1e-2\n").bind(M=(rows, columns, values))
+        held = made.bind(client=client)
+        assert told in str(held.plan()) and told not in str(made.plan())
+    assert same(made.solve(), held.solve())
 
 
 def test_a_path_uses_the_rows_again_and_leaves_nothing_behind(client):

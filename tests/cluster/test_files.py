@@ -121,18 +121,27 @@ def write_one(folder, kind):
         with h5py.File(path, "w") as file:
             file.create_dataset("X", data=X, chunks=(128, D), compression="gzip")
             file["y"] = y
+    elif kind == "csv":
+        frame = pd.DataFrame(X, columns=[f"c{i:02}" for i in range(D)])
+        frame["y"] = np.where(WORDS == "ham", "two\nlines of ham", WORDS)
+        frame.to_csv(path, index=False)
+    elif kind == "libsvm":
+        dump_svmlight_file(sp.csr_array(X), y, str(path), zero_based=False)
+    elif kind == "npz":
+        np.savez(path, X=X, y=y)
     else:
         zarr = pytest.importorskip("zarr")
         root = zarr.open_group(path, mode="w")
         root.create_array("X", data=X, chunks=(128, D))
         root.create_array("y", data=y, chunks=(1000,))
     name = {"h5": "hdf5"}.get(kind, kind)
-    told = f'X: matrix[n, p], y: signs[n] from {name}("{path.name}"{", target=" + chr(34) + "y" + chr(34) if kind == "parquet" else ""})'
+    target = ', target="y"' if kind in ("parquet", "csv") else ""
+    told = f'X: matrix[n, p], y: signs[n] from {name}("{path.name}"{target})'
     (folder / "p.fw").write_text(PROGRAM.format(data=told))
     return folder / "p.fw"
 
 
-@pytest.mark.parametrize("kind", ["parquet", "h5", "zarr"])
+@pytest.mark.parametrize("kind", ["parquet", "h5", "zarr", "csv", "libsvm"])
 def test_one_file_is_read_by_ranges_of_its_rows(kind, tmp_path, client, monkeypatch):
     monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
     path = write_one(tmp_path, kind)
@@ -142,11 +151,42 @@ def test_one_file_is_read_by_ranges_of_its_rows(kind, tmp_path, client, monkeypa
         found = held(path, cluster).solve()
         matrix = found.instance.values["X"]
         assert same(whole, found) and len(matrix.source.parts) > 3 and len(matrix.source.files) == 1
-        assert all(isinstance(part, Encoded) for part in matrix.source.parts) and not encoded._kept
+        assert all(isinstance(part, Encoded) for part in np.ravel(matrix.source.parts)) and not encoded._kept
+        assert found.instance.maps == whole.instance.maps
         assert np.array_equal(
             found.instance.stats["X"].column_norms, whole.instance.stats["X"].column_norms
         ) and np.array_equal(found.instance.values["y"], whole.instance.values["y"])
     assert same(whole, fw.load(path).solve(memory="8GB"))
+
+
+def test_arrays_of_an_archive_are_read_where_they_lie(tmp_path, client):
+    path = write_one(tmp_path, "npz")
+    whole = fw.load(path).solve()
+    for shares in (1, 2, 3):
+        with Cluster(client, shares=shares) as cluster:
+            found = held(path, cluster).solve()
+            assert same(whole, found) and found.instance.values["X"].source.files == (str(tmp_path / "one.npz"),)
+
+
+def test_members_of_a_list_may_be_urls(tmp_path, client):
+    """This process reads them, whose copies nobody else has and which are gone when they are read."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    path = write(tmp_path, "csv")
+    given = [tmp_path / "rows" / "0.csv"]
+    for k in (1, 2, 3):
+        memory.pipe(f"/listed/{k}.csv", (tmp_path / "rows" / f"{k}.csv").read_bytes())
+        given.append(f"memory://listed/{k}.csv")
+    whole, made = fw.load(path).solve(), fw.load(path).bind(X=given, y=given)
+    with Cluster(client) as cluster:
+        found = made._session.held_by(cluster).solve()
+        assert same(whole, found) and found.instance.maps == whole.instance.maps
+        one = fw.load(path).bind(X="memory://listed/3.csv", y="memory://listed/3.csv")
+        assert same(one.solve(), one._session.held_by(cluster).solve())
+        np.save(tmp_path / "X.npy", X)
+        memory.pipe("/listed/X.npy", (tmp_path / "X.npy").read_bytes())
+        mapped = fw.load(path).bind(X="memory://listed/X.npy", y=TARGETS["signs"])
+        assert same(whole, mapped._session.held_by(cluster).solve())
+    memory.rm("/listed", recursive=True)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "h5"])

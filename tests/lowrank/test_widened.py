@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth, on_segment
 from fwdsl.backends.lowrank.trace_regression import RidgedSamples
+from fwdsl.bind import bindings
 from fwdsl.bind.values import Entries
 from fwdsl.canon import Factored
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.canon.intercept import best_shift
 from fwdsl.oracle import check_certificate
+from fwdsl.readers.row_blocks import is_on_disk
 
 from .test_solving import ENTRIES, PRODUCT, ratings, regression
 
@@ -152,7 +155,6 @@ def test_samples_are_the_matrix_that_they_stand_for(kind: str) -> None:
     stored: Any = {"float32": A.astype(np.float32), "sparse": sp.csr_array(A), "float64": A}[kind]
     s, m = rng.uniform(0.0, 2.0, 13), rng.standard_normal(5)
     samples = DataMatrix(stored, s, m)
-    samples._rows = 4
     dense = s[:, None] * (A - m)
     for X, Y in (
         (rng.standard_normal((5, 3)), rng.standard_normal((13, 3))),
@@ -164,6 +166,23 @@ def test_samples_are_the_matrix_that_they_stand_for(kind: str) -> None:
     ridged, below = RidgedSamples(samples, 0.5), rng.standard_normal((18, 2))
     both = np.vstack([dense, 0.5 * np.eye(5)])
     assert ridged.matvec(X) == pytest.approx(both @ X) and ridged.rmatvec(below) == pytest.approx(both.T @ below)
+
+
+@pytest.mark.parametrize("method", ["lowrank", "block_fw", "factored_fw"])
+def test_products_with_rows_on_a_disk_have_the_bits_of_memory(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((6000, 50))
+    B = A[:, :2] @ rng.standard_normal((2, 8)) + rng.standard_normal((6000, 8))
+    np.save(tmp_path / "A.npy", A)
+    text = "data A: matrix[n, p], B: matrix[n, c]\nvar X: matrix[p, c]\nminimize mean(squared(A @ X, B)) + 0.1 * norm_nuc(X)\n"
+    made = fw.parse(f"{text}solve method = {method}, tol = 1e-2\n")
+    whole = made.bind(A=A, B=B).solve()
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    found = made.bind(A=tmp_path / "A.npy", B=B).solve(memory="8GB")
+    assert is_on_disk(found.instance.values["A"]) and found.status == "optimal"
+    assert np.array_equal(whole["X"], found["X"]) and whole.dual_bound == found.dual_bound
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "logistic", "poisson", "squared_hinge"])

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +30,15 @@ from fwdsl.readers import remote
 from fwdsl.readers.files import Unreadable
 from fwdsl.readers.findings import FileFindings
 from fwdsl.readers.read import Role, read
-from fwdsl.readers.sources import SourceSpec, file_part, infer_format, is_url, parse_data_argument, without_secrets
+from fwdsl.readers.sources import (
+    SourceSpec,
+    file_part,
+    infer_format,
+    is_url,
+    of_list,
+    parse_data_argument,
+    without_secrets,
+)
 from fwdsl.words.sources import SourceWord
 
 MATRIX = Role("X", "matrix", (None, None))
@@ -326,6 +335,35 @@ def test_several_files_at_a_url(memory: Callable[..., None], url: str) -> None:
     np.testing.assert_array_equal(arrays["X"], [[1], [3]])
     np.testing.assert_array_equal(arrays["y"], [2, 4])
     assert [mark["url"].rpartition("/")[2] for mark in pulled] == ["p-1.csv", "p-2.csv"]
+
+
+def test_members_of_a_list_are_files_and_urls(memory: Callable[..., None], tmp_path: Path) -> None:
+    """Also folders and patterns of URLs, in the order of the list; what is wrong with a member is told of its URL or path."""
+    memory(
+        **{"d/p-1.csv": b"a,y\n1,2\n", "d/p-2.csv": b"y,a\n4,3\n", "e.csv": b"a,y\n5,6\n", "w.csv": b"a,y\n5,6\n7,x\n"}
+    )
+    (tmp_path / "here.csv").write_bytes(b"a,y\n7,8\n")
+    here = str(tmp_path / "here.csv")
+
+    def listed(*paths: str) -> tuple[Any, Any, list[Any]]:
+        pulled: list[Any] = []
+        spec = replace(of_list(paths), options={"target": "y"})
+        return *read(spec, (MATRIX, VECTOR), None, pulled), pulled
+
+    arrays, diagnostics, pulled = listed("memory://e.csv", here, "memory://d/p-*.csv")
+    assert diagnostics == () and [mark["url"] for mark in pulled] == [
+        "memory://e.csv",
+        "memory://d/p-1.csv",
+        "memory://d/p-2.csv",
+    ]
+    np.testing.assert_array_equal(arrays["X"], [[5], [7], [1], [3]])
+    np.testing.assert_array_equal(arrays["y"], [6, 8, 2, 4])
+    _, (wrong,), _ = listed(here, "memory://w.csv")
+    assert (wrong.place.file, wrong.place.row) == ("memory://w.csv", 3)
+    _, (absent,), _ = listed(here, "memory://none.csv")
+    assert (absent.code, absent.place.file) == ("FW4081", "memory://none.csv") and "none.csv" in absent.message
+    _, (twice,), _ = listed(here, "memory://e.csv", "memory://e.csv")
+    assert twice.message == "`memory://e.csv` stands twice in the list"
 
 
 def test_folders_in_a_folder_keep_their_places(memory: Callable[..., None]) -> None:
