@@ -84,9 +84,6 @@ VANISHED = 1e-8
 NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
 
-FAR_OUT = 1e3
-"""The multiple of their differences from which on what the entries of a free variable have in common may be rounding alone."""
-
 
 class _MeasuredPoint(NamedTuple):
     """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
@@ -409,10 +406,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
 
     def _taken_back(self, x: Array) -> Array:
-        """x without what entries of free variables have in common, where that is far more than they differ by and P does not see it: a loss of rows
-        asks for differences of scores alone.
+        """x without what entries of free variables have in common, where P does not see it: a loss of rows asks for differences of scores alone.
 
-        Nothing in the program holds v in such a direction, so rounding drives it along, and far out P has no more digits than are left.
+        Nothing in the program holds v in such a direction, so rounding drives it along: two fits of one problem would differ, and far out P has no
+        more digits than are left.
         """
         problem, back = self.problem, x.copy()
         terms = problem.canonical.terms
@@ -424,7 +421,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 continue
             own = back[block.slice].reshape(block.shape)
             common = own.mean(axis=-1, keepdims=True)
-            if float(np.abs(common).max()) > FAR_OUT * float(np.abs(own - common).max()):
+            if largest(common) > ROUNDING * largest(own):
                 own -= common
         if np.array_equal(back, x):
             return x
