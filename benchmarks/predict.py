@@ -64,9 +64,10 @@ def solved(text: str) -> tuple[fw.Solution, Any]:
     return fw.parse(text).bind(X=X, y=y).solve(tol=1e-3, time=30), rng.standard_normal((1, P))
 
 
-def rents() -> tuple[fw.Solution, list[list[object]], Any]:
-    """A fit to a table with columns of categories, and a row to score: as cells, and as a frame of pandas."""
+def rents() -> tuple[fw.Solution, list[list[object]], Any, Any]:
+    """A fit to a table with columns of categories, and a row to score: as cells, and as a frame of pandas and a table of Arrow."""
     import pandas as pd
+    import pyarrow as pa
 
     rng = np.random.default_rng(0)
     area, rooms = rng.uniform(20.0, 200.0, N), rng.integers(1, 6, N)
@@ -79,7 +80,15 @@ def rents() -> tuple[fw.Solution, list[list[object]], Any]:
     frame = pd.DataFrame({**table, "rent": 5.0 * area + 100.0 * rng.standard_normal(N)})
     solution = fw.parse(CATEGORIES).bind(X=frame[[*table]], y=frame["rent"].to_numpy()).solve(tol=1e-3, time=30)
     row = frame[[*table]].iloc[:1]
-    return solution, [list(next(row.itertuples(index=False, name=None)))], row
+    table = pa.Table.from_pandas(row, preserve_index=False)
+    return solution, [list(next(row.itertuples(index=False, name=None)))], row, table
+
+
+def of_numbers(row: Any) -> Any:
+    """A row of numbers as a table of Arrow."""
+    import pyarrow as pa
+
+    return pa.table({f"c{j}": row[:, j] for j in range(row.shape[1])})
 
 
 def latencies(call: Callable[[], object]) -> list[float]:
@@ -131,13 +140,22 @@ def main() -> None:
         rows.append([name, *map(_cell, times)])
         if not rows[1:]:
             started = fresh(solution)
-    solution, cells, row = rents()
+            of_arrow = solution, of_numbers(row)
+    solution, given = of_arrow
     predictor = solution.predictor()
-    for name, given in (("cells of numbers and words", cells), ("a row of pandas with words", row)):
+    times = latencies(lambda: predictor(X=given)), latencies(lambda: solution.predict(X=given))
+    report.target(Target(f"a row of `X @ w + b`, {P} columns of Arrow", median(times[0]), LIMIT, show=duration))
+    rows.append(["`X @ w + b`, a row of Arrow", *map(_cell, times)])
+    solution, cells, row, table = rents()
+    predictor = solution.predictor()
+    for name, given in (
+        ("cells of numbers and words", cells),
+        ("a row of pandas with words", row),
+        ("a row of Arrow with words", table),
+    ):
         times = latencies(lambda g=given: predictor(X=g)), latencies(lambda g=given: solution.predict(X=g))
         rows.append([f"`onehot(column)`, {name}", *map(_cell, times)])
-        if given is cells:
-            report.target(Target(f"a row of `onehot(column)`, {name}", median(times[0]), LIMIT, show=duration))
+        report.target(Target(f"a row of `onehot(column)`, {name}", median(times[0]), LIMIT, show=duration))
     alone = latencies(lambda: [row[c].to_numpy() for c in row])
     report.section(
         "In a warm process",

@@ -351,7 +351,8 @@ def from_cvxpy(problem: Any, name: str | None = None) -> Problem:
     inside another gets a variable of its own (`t1`, ...). `to_fw()` prints what came of it.
 
     Raises `RunError`: FW0320 for an atom, a cone or a variable that has no equivalent, by its name and with what to write; FW0321 for a problem
-    that is not convex by cvxpy's rules. What the language refuses for its shape is told by the checker as for any program.
+    that is not convex by cvxpy's rules; FW0311 where cvxpy is not installed. `BuildError` FW0309 for what is no problem of cvxpy. What the language
+    refuses for its shape is told by the checker as for any program.
     """
     from .oracle.reading import read_problem
 

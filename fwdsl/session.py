@@ -150,6 +150,8 @@ class Session:
 
     def compile(self) -> Model:
         """The checked model of the text."""
+        if self._compiled.value is not None:
+            return self._compiled.value
 
         def work() -> tuple[Model | None, Diagnostics]:
             from .check import compile_text

@@ -144,10 +144,18 @@ class Partials:
 
 def tree_sum(parts: Iterable[Any]) -> Any:
     """The sum of the values of all leaves, which come in their order; None where there are none. Arrays among them are written over."""
-    found = Partials()
-    for part in parts:
-        found.add(part)
-    return found.total()
+    # as `Partials` from the first leaf on, whose nodes are asked for dozens of times in a step
+    nodes: list[Any] = []
+    for at, value in enumerate(parts):
+        while at & 1:
+            value = add(nodes.pop(), value)
+            at >>= 1
+        nodes.append(value)
+    found = None
+    while nodes:
+        value = nodes.pop()
+        found = value if found is None else add(value, found)
+    return found
 
 
 def finish(nodes: Iterable[tuple[Node, Any]]) -> Any:

@@ -28,6 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.vector_loss import VectorLossFunction
+from fwdsl.atoms.vectors.common import largest
 from fwdsl.backends.interior.cones import KINDS, Scalings, Symmetric, each
 from fwdsl.backends.interior.directions import (
     Direction,
@@ -39,7 +41,7 @@ from fwdsl.backends.interior.directions import (
     scalings_of,
 )
 from fwdsl.backends.interior.method import Interior
-from fwdsl.backends.interior.presolve import presolved
+from fwdsl.backends.interior.presolve import ROUNDING, presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
 from fwdsl.backends.interior.quasidefinite import pattern_of
 from fwdsl.backends.interior.separate import Separate
@@ -391,17 +393,43 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         v, z = self._unscaled(*(self._corrected() if near else (self.state.v, self.state.z)), self.state.tau)
         ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)
-        plain = self._measured(self.problem.prox_g(self.program.point(v), 0.0), ys)
+        plain = self._measured(self._taken_back(self.problem.prox_g(self.program.point(v), 0.0)), ys)
         plain = plain._replace(bound=plain.value - gap)
         if not near:
             return plain
         x = self.program.point(self._onto_active(v))
-        sharp = self._stepped(x, ys)
+        sharp = self._taken_back(self._stepped(x, ys))
         if not np.isfinite(sharp).all():
             return plain
         other = self._measured(sharp, ys)._replace(bound=plain.bound)
         allowed = plain.value + plain.hidden + SHARE * gap
         return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
+
+    def _taken_back(self, x: Array) -> Array:
+        """x without what entries of free variables have in common, where P does not see it: a loss of rows asks for differences of scores alone.
+
+        Nothing in the program holds v in such a direction, so rounding drives it along: two fits of one problem would differ, and far out P has no
+        more digits than are left.
+        """
+        problem, back = self.problem, x.copy()
+        terms = problem.canonical.terms
+        for block in problem.canonical.blocks:
+            free = block.g.pair == (None, None) and block.g.curvature == 0.0 and not problem.q[block.slice].any()
+            if not free or not block.shape or block.size < 2:
+                continue
+            if any(b is block and not isinstance(t.f, VectorLossFunction) for t in terms for b, _ in t.map.parts):
+                continue
+            own = back[block.slice].reshape(block.shape)
+            common = own.mean(axis=-1, keepdims=True)
+            if largest(common) > ROUNDING * largest(own):
+                own -= common
+        if np.array_equal(back, x):
+            return x
+        far, near = problem.forward(x), problem.forward(back)
+        weights = [t.f.w.sum() if isinstance(t.f, VectorLossFunction) else 0.0 for t in terms]
+        rounding = ROUNDING * sum(float(w * largest(z)) for w, z in zip(weights, far, strict=True))
+        moved = problem.objective(back, near) - problem.objective(x, far)
+        return back if abs(moved) <= rounding else x
 
     def _is_near(self) -> bool:
         """True if the products <s, z> are small enough to tell active rows from others."""

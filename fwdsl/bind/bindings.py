@@ -450,9 +450,9 @@ def of_python(
     A lazy frame is computed, of the fit's columns alone where there is one. None where that fails, or a frame lacks columns that the declaration
     names, which is noted. Blocks of rows are taken one after the other where they may outgrow memory (`stays`), or are all that there is.
     """
-    origin = f"bind({decl.name}=...)"
+    origin, selectors = f"bind({decl.name}=...)", categories_of(decl)
     try:
-        plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not categories_of(decl)
+        plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not selectors
         if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):
             from ..readers.in_blocks import piled
 
@@ -466,7 +466,6 @@ def of_python(
     except NotPulled as error:
         note_not_pulled(decl, error, findings)
         return None
-    selectors = categories_of(decl)
     if selectors:
         value = table(decl, value, selectors, labels, findings)
         if value is None or isinstance(value, Mixed):

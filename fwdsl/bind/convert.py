@@ -70,12 +70,13 @@ def convert(datum: RawDatum) -> tuple[Any, tuple[Any, ...]]:
 
 def _expanded(raw: Mixed) -> Any:
     """The matrix of a table with columns of categories. `InvalidDatum` names the first row without a value, or with a level unknown to the fit."""
-    plain = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
-    whole = replace(raw, numbers=numbers(raw.numbers))
-    found = find_nonfinite(whole.numbers, 1)
+    plain = numbers(raw.numbers)
+    whole = raw if plain is raw.numbers else replace(raw, numbers=plain)
+    found = find_nonfinite(plain, 1)
     if found:
         row, j, value = found[0]
-        at = f"is `{value}` in the column `{plain[j]}`, where a finite number is needed"
+        of_numbers = [name for name, column in zip(raw.names, raw.columns, strict=True) if column is None]
+        at = f"is `{value}` in the column `{of_numbers[j]}`, where a finite number is needed"
         raise InvalidDatum("FW4021", at, "remove the row, or replace the value", at=(row,))
     wrong = whole.first_wrong()
     if wrong is None:
@@ -131,6 +132,8 @@ def numbers(value: object) -> Any:
     Integers, booleans and other floats become float64; lists and whatever has `__array__` are converted; masked
     entries become nan. `InvalidDatum` for complex numbers, objects and text.
     """
+    if type(value) is np.ndarray and _is_native_float(value.dtype):
+        return value
     if is_sparse(value):
         return _csr(value)
     array = _array(value)
@@ -352,7 +355,7 @@ def _are_signs(raw: Any) -> bool:
 
 
 def _is_native_float(dtype: Any) -> bool:
-    return dtype in (np.float64, np.float32) and bool(dtype.isnative)
+    return dtype.kind == "f" and dtype.itemsize in (4, 8) and bool(dtype.isnative)
 
 
 def _at(array: MatrixLike, position: Any) -> tuple[int, ...]:

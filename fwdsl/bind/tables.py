@@ -67,8 +67,8 @@ def table(
             str(names[c]) if isinstance(c, int) and -len(names) <= c < len(names) else str(c)
             for c in map(name_of, selectors)
         )
-    twice = next((name for name in raw if raw.count(name) > 1), None)
-    if twice is not None:
+    if len(set(raw)) < len(raw):
+        twice = next(name for name in raw if raw.count(name) > 1)
         rule, hint = "A column is listed once, as numbers or as categories.", f"list `{twice}` once"
         findings.add("FW4032", f"`{decl.name}` has the column `{twice}` twice", span=decl.span, rule=rule, hint=hint)
         return None
@@ -150,6 +150,6 @@ def _numbers(rows: Any) -> Any:
     if not isinstance(rows, np.ndarray):
         return rows
     try:
-        return rows.astype(np.float64)
+        return rows.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         return rows

@@ -8,7 +8,7 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..model import Expr
-from ..words import NUMBERS, Domain, Parameter
+from ..words import LOSSES, NUMBERS, Domain, Parameter
 from . import algebra, shapes, signs
 from .context import Context
 from .scalars import scalar_sign
@@ -30,7 +30,7 @@ def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter
             f"`{call.func.name}` takes {_count(len(parameters))}, and {len(call.args)} are given",
             extra.span,
             rule="A call gives each argument once.",
-            hint=f"write `{usage}`",
+            hint=f"write `{usage}`{_loss_of(call)}",
         )
         fine = False
     # what follows repeated arguments is given by name
@@ -64,6 +64,14 @@ def bind_arguments(ctx: Context, call: tree.Call, parameters: Sequence[Parameter
             hint=f"write `{usage}`",
         )
     return bound if fine and not missing else None
+
+
+def _loss_of(call: tree.Call) -> str:
+    """The loss that a function of numbers given a target may be meant for: `squared(z, b)` for `square(z, b)`. Empty where there is none."""
+    name = call.func.name
+    longer = (w for w in LOSSES.values() if w.name != name and w.name.startswith(name))
+    found = next((w for w in longer if len(w.parameters) == len(call.args)), None)
+    return f", or the loss `{signature(found.name, found.parameters)}`" if found is not None else ""
 
 
 def _count(n: int) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,6 +135,17 @@ class Category:
         return cls(to[np.asarray(codes, dtype=np.int64)], tuple(found), tuple(first))
 
 
+class _Coded(NamedTuple):
+    """A column of categories, with the levels of the fit and the position (n,) of each row's level among them: -1 for no level, and for an unknown
+    one."""
+
+    column: str
+    onehot: Onehot
+    category: Category
+    levels: tuple[str, ...]
+    places: np.ndarray
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Mixed:
     """The columns of a table, some of them categories.
@@ -148,6 +159,7 @@ class Mixed:
     numbers: Any
     categories: tuple[Category, ...]
     known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _found: list[tuple[_Coded, ...]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -182,7 +194,7 @@ class Mixed:
         (None where there is none), and its line in a file."""
 
         found = []
-        for column, onehot, category, places in self._coded():
+        for column, onehot, category, _, places in self._coded():
             wrong = category.codes < 0 if onehot.unknown else places < 0
             row = int(wrong.argmax()) if wrong.size else 0
             if wrong.size and wrong[row]:
@@ -203,17 +215,16 @@ class Mixed:
 
         n = self.numbers.shape[0]
         parts, width, plain = [], 0, []
-        levels = self.levels()
         coded = iter(self._coded())
-        for column, onehot in zip(self.names, self.columns, strict=True):
+        for onehot in self.columns:
             if onehot is None:
                 plain.append(width)
                 width += 1
                 continue
-            places = next(coded)[-1]
+            *_, levels, places = next(coded)
             dropped = 1 if onehot.drop else 0
             parts.append(((places >= dropped).nonzero()[0], width - dropped, places))
-            width += len(levels[column]) - dropped
+            width += len(levels) - dropped
         dtype = self.numbers.dtype if plain else np.dtype(np.float64)
         if n * width < SPARSE_SIZE or len(self.columns) > SPARSE_SHARE * width:
             out = np.zeros((n, width), dtype=dtype)
@@ -231,13 +242,18 @@ class Mixed:
         matrix.eliminate_zeros()
         return matrix
 
-    def _coded(self) -> list[tuple[str, Onehot, Category, np.ndarray]]:
-        """Each column of categories with the position (n,) of its rows' levels among those of the fit, -1 for no level and for an unknown one."""
-        kinds = (c for c in self.columns if c is not None)
-        return [
-            (column, onehot, category, _places(category, known)[category.codes])
-            for (column, known), onehot, category in zip(self.levels().items(), kinds, self.categories, strict=True)
-        ]
+    def _coded(self) -> tuple[_Coded, ...]:
+        """The columns of categories. They are looked at twice, for what is wrong and for their indicators, and worked out once."""
+        if not self._found:
+            kinds = (c for c in self.columns if c is not None)
+            several = zip(self.levels().items(), kinds, self.categories, strict=True)
+            self._found.append(
+                tuple(
+                    _Coded(column, onehot, category, known, _places(category, known)[category.codes])
+                    for (column, known), onehot, category in several
+                )
+            )
+        return self._found[0]
 
 
 def _kept(onehot: Onehot, levels: Sequence[str]) -> Sequence[str]:

@@ -23,6 +23,7 @@ from ..canon.affine import Unsupported
 from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
 from ..model import DataDecl, Expr, Model, Term, sizes_of
+from ..readers.categories import Mixed
 from ..readers.frames import NotPulled, in_memory, is_lazy
 from ..readers.scan import find_nonfinite
 from ..words import FEATURE_MAPS, LOSSES, MapWord
@@ -228,7 +229,8 @@ class Predictor:
         classes = decl.type.classes
         if classes is not None and int(value.max()) >= (classes if isinstance(classes, int) else dims[classes]):
             return None
-        if find_nonfinite(value, 1):
+        # a table with categories is looked through before it is made numbers
+        if not isinstance(datum.raw, Mixed) and find_nonfinite(value, 1):
             return None
         promised = decl.type.domain == "nonnegative" or decl.type.block.is_symmetric
         return None if promised and not self._keeps(decl, value) else value

@@ -18,6 +18,8 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
         ("minimize sum(relu(A @ x))", "FW2006", "did you mean `pos`?"),
         ("minimize l2_norm(x)", "FW2006", "did you mean `norm2`?"),
         ("minimize mse(A @ x, b)", "FW2006", "did you mean `squared`?"),
+        ("minimize mean(square(A @ x, b))", "FW2011", "write `square(z)`, or the loss `squared(prediction, target)`"),
+        ("minimize mean(abs(A @ x, b))", "FW2011", "or the loss `absolute(prediction, target)`"),
         ("minimize norm1(transpose(A) @ b)", "FW2006", "`A.T`"),
         ("minimize mu(norm1(x))", "FW2005", "write `mu * (...)`"),
         ("minimize sum(neg(A @ x))", "FW2006", "write `pos(-A @ x)`"),

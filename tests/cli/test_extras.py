@@ -94,6 +94,35 @@ def test_whatever_is_absent_one_line_names_the_extra(extra: str, module: str, tm
     assert f"pip install 'fwdsl[{extra}]'" in done.stderr, done.stderr
 
 
+OTHERS = {
+    "cluster": "told(lambda: fw.minimize(fw.sum_squares(fw.vector(2) - 1)).solve(client=2))",
+    "oracle": "told(lambda: fw.minimize(fw.sum_squares(fw.vector(2) - 1)).to_cvxpy())",
+    "oracle back": "told(lambda: fw.from_cvxpy(1))",
+    "parquet new": "main(['new', 'a.parquet'])",
+    "parquet": "told(fw.parse(open('fit.fw').read()).bind(X='a.parquet', y='a.parquet').solve)",
+    "plot path": "main(['path', 'fit.fw', '--data', 'X,y=a.csv', '--set', 'mu=1,2', '--plot', 'a.png'])",
+    "plot grid": "main(['grid', 'fit.fw', '--data', 'X,y=a.csv', '--set', 'mu=1,2', '--plot', 'a.png'])",
+    "plot race": "main(['race', 'fit.fw', '--data', 'X,y=a.csv', '--plot', 'a.png'])",
+}
+"""Further calls that ask for an extra."""
+
+
+@pytest.mark.parametrize("call", OTHERS)
+def test_every_other_call_names_it_too(call: str, tmp_path: Path) -> None:
+    extra = call.partition(" ")[0]
+    root = MODULES[extra].split()[0]
+    (tmp_path / "fit.fw").write_text(
+        FIT.replace("norm1(w)", "mu * norm1(w)").replace("var", "param mu: nonnegative = 1\nvar")
+    )
+    (tmp_path / "a.csv").write_text("a,b,y\n1,2,3\n2,1,1\n3,5,2\n")
+    (tmp_path / "a.parquet").write_bytes(b"none")
+    script = SCRIPT.format(first="import fwdsl as fw", module=root, use=OTHERS[call])
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, input="", capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr and done.stderr.count("error[") == 1, done.stderr
+    assert "not installed" in done.stderr and f"pip install 'fwdsl[{extra}]'" in done.stderr, done.stderr
+
+
 def test_every_package_of_every_extra_is_tried(root: Path) -> None:
     extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert MODULES.keys() == extras.keys() - {"bench", "docs", "test"}

@@ -13,6 +13,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import barriers
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.problem import PreparedProblem
 
 POWERS = (0.0, 0.05, 0.3, 0.5, 0.8)
 """0 is the exponential cone."""
@@ -264,3 +266,38 @@ def test_programs_without_a_solution() -> None:
     assert problem.solve(method="interior").status == "infeasible"
     text = "data k: vector[n]\nvar x: vector[n], y: real\nminimize sum(poisson(x, k)) + y\nsubject to y <= 1\n"
     assert fw.parse(text).bind(k=np.array([1.0, 2.0])).solve(method="interior").status == "unbounded"
+
+
+GROUPS = """data A: matrix[n, d], y: labels[n, k]
+var W: matrix[d, k], b: vector[k]
+minimize mean(softmax(A @ W + b, y)) + 0.01 * norm21(W)
+"""
+
+
+def test_scores_far_out_alike_are_taken_back() -> None:
+    # each entry of b may grow as the others do, and near the optimum rounding made millions of them
+    A = np.array([[i, j] for i in (1.0, 2.0, 3.0) for j in (1.0, 2.0, 3.0, 4.0)])
+    y = np.array([0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1])
+    found = fw.parse(GROUPS).bind(A=A, y=y).solve(method="interior", tol=1e-12)
+    assert found.status == "optimal"
+    assert np.abs(found["b"]).max() < 10.0
+
+
+@pytest.mark.parametrize(
+    ("more", "moves"),
+    [
+        ("", True),
+        (" + 1e-9 * sum_squares(b)", False),
+        (" + 1e-9 * sum(b)", False),
+        ("\nsubject to sum(b) >= -10", False),
+    ],
+)
+def test_only_what_no_term_sees_is_taken_back(more: str, moves: bool) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(12) % 3
+    form = fw.parse(GROUPS.rstrip() + more).bind(A=rng.standard_normal((12, 2)), y=y).canonical.dense
+    run = InteriorRun(PreparedProblem(form, 1))
+    b = np.array([1.0, 0.5, -1.5])
+    x = np.concatenate([rng.standard_normal(6), b + 1e6])
+    back = run._taken_back(x)
+    assert back == pytest.approx(np.concatenate([x[:6], b]) if moves else x, rel=1e-9)

@@ -57,6 +57,13 @@ def test_the_text_reads_like_the_problem():
     assert "minimize 0.5 * sum_squares(data1 @ x - data2) + mu * norm1(x)" in text
 
 
+@pytest.mark.parametrize("given", [1, None, "lasso.fw", cp.Minimize(0)])
+def test_what_is_no_problem_of_cvxpy_is_told(given: object):
+    with pytest.raises(fw.FwError, match=r"takes a `cvxpy.Problem`, not a") as error:
+        fw.from_cvxpy(given)
+    assert error.value.code == "FW0309"
+
+
 def test_parameters_are_bound_anew():
     theirs = PROBLEMS["lasso_with_a_parameter"]()
     ours = fw.from_cvxpy(theirs)

@@ -13,7 +13,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.cli import main
 from fwdsl.model.options import Options
-from fwdsl.readers.frames import column_names, match
+from fwdsl.readers.frames import as_array, column_names, match
 from fwdsl.results.saved import save_solution
 
 RNG = np.random.default_rng(0)
@@ -250,3 +250,61 @@ def test_a_row_of_the_same_columns_and_one_of_others():
     frame.columns = ["b", "a"]
     assert column_names(frame) == ("b", "a")
     assert column_names(pandas.DataFrame([[1.0, 2.0]])) == ("0", "1")
+
+
+COLUMNS = {
+    "floats": {"a": [1.5, 2.0, -3.0], "b": [0.25, 1e300, 0.0]},
+    "ints and floats": {"a": [1, -2, 3], "b": [0.5, 1.5, 2.5]},
+    "missing": {"a": [1, None, 3], "b": [0.5, 1.5, None]},
+    "truth values": {"a": [True, False, True], "b": [1.0, 2.0, 3.0]},
+    "large": {"a": [2**63 + 5, 1, 2], "b": [-1, 0, 1]},
+    "words": {"a": ["x", "y", None], "b": [1.0, 2.0, 3.0]},
+    "nothing": {"a": [], "b": []},
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("form", ["table", "batch", "chunks"])
+def test_tables_of_arrow_are_what_their_columns_are(name: str, form: str):
+    pa = pytest.importorskip("pyarrow")
+    types = {"large": [pa.uint64(), pa.int64()], "nothing": [pa.float64(), pa.float32()]}.get(name, [None, None])
+    columns = {n: pa.array(v, t) for (n, v), t in zip(COLUMNS[name].items(), types, strict=True)}
+    table = pa.table(columns)
+    given = {
+        "table": lambda: table,
+        "batch": lambda: pa.record_batch(columns),
+        "chunks": lambda: pa.concat_tables([table.slice(0, 1), table.slice(1)]),
+    }[form]()
+    expected = [np.asarray(column) for column in columns.values()]
+    found = as_array(given)
+    assert found.shape == (len(expected[0]), 2)
+    for j, column in enumerate(expected):
+        numbers = found.dtype.kind in "iuf"
+        np.testing.assert_array_equal(found[:, j], column.astype(found.dtype) if numbers else column)
+
+
+def test_rows_of_arrow_and_pandas_with_words_have_the_predictions_of_their_cells():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    text = """data X: matrix[n, p], t: vector[n] from csv("none.csv", target="t", columns=["area", onehot("zone")])
+var w: vector[p], b: real
+minimize mean(squared(X @ w + b, t)) + 0.01 * sum_squares(w)
+"""
+    zones = np.array(["sea", "north", "3"])[np.arange(40) % 3]
+    table = pd.DataFrame({"zone": zones, "more": 1.0, "area": X[:, 0]})
+    predictor = fw.parse(text).bind(X=table, t=T).solve(threads=1).predictor()
+    expected = predictor(X=table)
+    for i in range(3):
+        row = table.iloc[i : i + 1]
+        rows = pa.Table.from_pandas(row, preserve_index=False)
+        cells = [[row["area"].iloc[0], zones[i]]]
+        for given in (row, rows, rows.to_batches()[0], rows.select(["area", "zone", "more"]), cells):
+            assert predictor(X=given) == pytest.approx(expected[i : i + 1], rel=1e-12)
+    with pytest.raises(fw.FwError, match=r"has no value in the column `zone`"):
+        predictor(X=pa.table({"area": [1.0], "zone": pa.array([None], pa.string())}))
+
+
+def test_columns_are_found_once_each():
+    assert match(("a", "b"), ("b", "c", "a")).positions == (2, 0)
+    assert match(("a", "b"), ("b", "a", "a")).wrong == ("a",)
+    assert match(("a", "b"), ("b", "b", "c", "c")).wrong == ("a", "b")
+    assert match(("a", "b"), ("c", "c", "a", "b")).positions == (2, 3)

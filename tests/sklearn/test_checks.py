@@ -18,8 +18,14 @@ from fwdsl.sklearn import CROSS_VALIDATED, READY, FwClassifier, FwRegressor
 #: A tolerance near rounding, so that two fits of one problem agree to the 1e-7 that the checks ask for.
 EXACT = 1e-12
 
-#: Classes whose fits of equal problems of two sizes may be by two methods, and differ by more than 1e-7 at that gap: they name one.
-BY = {"SparseGroupLogisticRegression": "apg", "TraceNormRegressionCV": "apg"}
+#: Classes whose fits of equal problems of two sizes may be by two methods, or by `interior`, and differ by more than 1e-7 at that gap: they name
+#: others.
+BY = {
+    "GroupSoftmaxRegression": ("pdhg", "apg"),
+    "GroupSoftmaxRegressionCV": ("pdhg", "apg"),
+    "SparseGroupLogisticRegression": "apg",
+    "TraceNormRegressionCV": "apg",
+}
 
 
 def ready(name: str) -> Any:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...build.expression import Constraint, Expression
-from ...errors import RunError
+from ...errors import RunError, misuse
+from ...extras import require
 from ...grammar.diagnostic import Diagnostic
 from .constraints import Reader
 
@@ -23,7 +24,14 @@ class Read:
 
 
 def read_problem(problem: Any) -> Read:
-    """The problem of cvxpy. `RunError` FW0320 for what has no equivalent, by name; FW0321 for a problem that is not convex by cvxpy's rules."""
+    """The problem of cvxpy. `RunError` FW0320 for what has no equivalent, by name; FW0321 for a problem that is not convex by cvxpy's rules; FW0311
+    where cvxpy is not installed. `BuildError` FW0309 for what is no problem of it."""
+    if not isinstance(problem, require("oracle").Problem):
+        raise misuse(
+            "FW0309",
+            f"`from_cvxpy` takes a `cvxpy.Problem`, not a {type(problem).__name__}",
+            hint="write `fw.from_cvxpy(cvxpy.Problem(cvxpy.Minimize(objective), constraints))`",
+        )
     if not problem.is_dcp():
         hint = "quasi-convex and geometric programs are out; `problem.is_dcp()` of each part tells which it is"
         raise RunError([Diagnostic("FW0321", "the problem is not convex by cvxpy's rules (DCP)", hint=hint)])
