@@ -89,7 +89,9 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu * (m.d**2 / typical if typical > 0.0 and m.d != 0.0 else 1.0)
         squares, dual = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0), m.dual
         self.parts = np.column_stack([dual.s, dual.t, dual.lo, dual.hi, squares + dual.s]).reshape(-1)
-        of: dict[str, Any] = {**m.sum.row_kernels, **ahead_kernels(m.sum.operator)}
+        # sums of dense rows go by vector registers
+        links = {name: kernel(fn, reorder=True) for name, fn in m.sum.row_kernels.items()}
+        of: dict[str, Any] = {**links, **ahead_kernels(m.sum.operator)}
         self.run_sweeps = kernel(loops.sweeps, prefetch=prefetch_function(), **of)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> DCDState:
