@@ -38,6 +38,8 @@ from fwdsl.backends.dcd import costs, loops
 from fwdsl.backends.dcd.machine import LinearMachine
 from fwdsl.backends.dcd.method import DCD, DCDState
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.prefetch import prefetch_function
+from fwdsl.backends.kernels.rows import ahead_kernels
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -85,7 +87,12 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         # while the sweeps run, an intercept without a penalty has that of x, as if its column were as large as a stored number of the data
         typical = float(m.squares.sum()) / max(1, problem.canonical.nnz)
         self.mu_b = m.mu_b if m.mu_b > 0.0 else m.mu * (m.d**2 / typical if typical > 0.0 and m.d != 0.0 else 1.0)
-        self.squares = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0)
+        squares, dual = m.squares / m.mu + (m.d**2 / self.mu_b if m.place >= 0 else 0.0), m.dual
+        self.parts = np.column_stack([dual.s, dual.t, dual.lo, dual.hi, squares + dual.s]).reshape(-1)
+        # sums of dense rows go by vector registers
+        links = {name: kernel(fn, reorder=True) for name, fn in m.sum.row_kernels.items()}
+        of: dict[str, Any] = {**links, **ahead_kernels(m.sum.operator)}
+        self.run_sweeps = kernel(loops.sweeps, prefetch=prefetch_function(), **of)
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> DCDState:
         """v of the dual point; else the slopes at a point that was given, and 0 at the origin."""
@@ -207,13 +214,12 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         """Sweeps up to the one before `last`, until their work is so much; at most `LOOK`, then within one."""
         m, dual = self.machine, self.machine.dual
         of = m.sum
-        row_kernels: dict[str, Any] = dict(of.row_kernels)
-        touched, visits = kernel(loops.sweeps, **row_kernels)(
+        touched, visits = self.run_sweeps(
             of.rows,
             (s.v, s.x, s.b),
             (s.index, s.places, s.levels),
             (of.c, m.d, of.c / m.mu, m.d / self.mu_b if m.place >= 0 else 0.0),
-            (self.squares, dual.s, dual.t, dual.e, dual.lo, dual.hi),
+            (self.parts, dual.e),
             (self.problem.seed, last, CONVERGED, costs.VISIT, float(enough), float(LOOK)),
         )
         of.count(touched)

@@ -1,9 +1,17 @@
-"""Kernels of dual coordinate descent, in the notation of `backends.signed_dual`. `row_dot`, `row_add` and `row_size` are linked in."""
+"""Kernels of dual coordinate descent, in the notation of `backends.signed_dual`. Those of rows, and `prefetch`,
+are linked in."""
 
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
 
 import math
+
+PARTS = 5
+"""Numbers of an entry of the dual that a visit needs, which lie beside each other: entries are visited in random order, and each place of memory
+that no cache has takes as long as a row of some numbers."""
+
+FAR, NEAR = 16, 8
+"""Visits before its own at which memory is asked for what leads to an entry's row, and for the row."""
 
 
 def sweeps(rows, iterate, order, scale, dual, limits):
@@ -14,7 +22,8 @@ def sweeps(rows, iterate, order, scale, dual, limits):
     violation of this sweep so far; that beyond which the slope holds an entry at its end, inf after all came back; the largest one of the last
     sweep over all). Where the others have converged to the share `converged` of that, all come back;
     scale = (c, d, step_x, step_b): a prediction is c a_i'x + d intercept, and a change of v_i by 1 adds step_x a_i to x and step_b to the intercept;
-    dual = (H, s, t, e, lo, hi): the curvature of the rest of the dual along each entry, and the parts of `backends.signed_dual`;
+    dual = (parts, e): s, t, lo, hi of `backends.signed_dual` and H + s for each entry, one after the other, H being the curvature of the rest of
+    the dual along it; and e;
     limits = (seed, last, converged, visit, enough, most): it ends before sweep `last`, after the sweep in which its work reached `enough`, or at
     `most`, within a sweep. Work is numbers touched, and `visit` for each entry visited.
 
@@ -23,7 +32,7 @@ def sweeps(rows, iterate, order, scale, dual, limits):
     v, x, intercept = iterate
     index, places, levels = order
     c, d, step_x, step_b = scale
-    H, s, t, e, lo, hi = dual
+    parts, e = dual
     seed, last, converged, visit, enough, most = limits
     count, kept, at, done = places
     worst, bar, full = levels
@@ -31,33 +40,40 @@ def sweeps(rows, iterate, order, scale, dual, limits):
     while done < last and touched + visit * visits < enough:
         while at < count and touched + visit * visits < most:
             j = index[at]
+            if at + FAR < count:
+                ahead = index[at + FAR]
+                prefetch(parts, PARTS * ahead)
+                prefetch(v, ahead)
+                row_ends(rows, ahead)
+                row_start(rows, index[at + NEAR])
             at += 1
             visits += 1
-            g = c * row_dot(rows, j, x) + d * intercept[0] + s[j] * v[j] - t[j]
-            touched += row_size(rows, j)
+            own = PARTS * j
+            s, t, lo, hi, h = parts[own], parts[own + 1], parts[own + 2], parts[own + 3], parts[own + 4]
             old = v[j]
+            g = c * row_dot(rows, j, x) + d * intercept[0] + s * old - t
+            touched += row_size(rows, j)
             up = g + (e if old >= 0.0 else -e)
             down = g + (e if old > 0.0 else -e)
-            rises = up < 0.0 and old < hi[j]
-            falls = down > 0.0 and old > lo[j]
+            rises = up < 0.0 and old < hi
+            falls = down > 0.0 and old > lo
             if not rises and not falls:
-                if (old < hi[j] and not up > bar) or (old > lo[j] and not -down > bar):
+                if (old < hi and not up > bar) or (old > lo and not -down > bar):
                     index[kept] = j
                     kept += 1
                 continue
             index[kept] = j
             kept += 1
             worst = max(worst, -up if rises else down)
-            h = H[j] + s[j]
             if h > 0.0:
                 new = old - g / h
                 # the kink at 0
                 if e > 0.0:
                     new = max(new - e / h, 0.0) if new > 0.0 else min(new + e / h, 0.0)
-                new = min(max(new, lo[j]), hi[j])
+                new = min(max(new, lo), hi)
             else:
                 # a sample without features: its dual is linear, with the kink an end of each side
-                new = hi[j] if rises else lo[j]
+                new = hi if rises else lo
                 if e > 0.0 and ((rises and old < 0.0) or (falls and old > 0.0)):
                     new = 0.0
             if new != old:

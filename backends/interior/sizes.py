@@ -251,8 +251,11 @@ def _fills_matrix(block: Block, conic: Conic) -> bool:
 def _width(form: Canonical) -> int:
     """The largest distance of two unknowns that a row sees, more than `WIDEST` where it may be larger.
 
-    Each variable's entries are spread evenly among all others: states and inputs over time lie side by side.
+    Each variable's entries are spread evenly among all others: states and inputs over time lie side by side. Where there are few unknowns a band
+    saves nothing, and no row of the data is looked at.
     """
+    if form.size <= 2 * WIDEST:
+        return WIDEST + 1
     widest = 0.0
     for term in form.terms:
         lowest, highest = np.full(term.map.rows, np.inf), np.full(term.map.rows, -np.inf)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -53,8 +54,12 @@ def attempts(
     """
     canonical = problem.canonical
     raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
-    # two products, where a repair solves a system with an equation for each unknown that is not 0
-    inside = step_inside(problem, raw) if raw is not None and mends and canonical.size > LARGE else None
+
+    @cache
+    def inside() -> list[Array] | None:
+        """Two products, where a repair solves a system with an equation for each unknown that is not 0."""
+        return step_inside(problem, raw) if raw is not None and mends and canonical.size > LARGE else None
+
     # a step would bring no point nearer than rounding
     near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)
     if near is not None:
@@ -63,15 +68,15 @@ def attempts(
             # it takes the place of x: what x seems to gain by its violation may be much where constraints nearly agree
             x, point = near, nearby
         else:
-            if inside is not None:
-                yield near, verify(canonical, near, inside, nearby)
+            if (stepped := inside()) is not None:
+                yield near, verify(canonical, near, stepped, nearby)
             ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
             yield near, verify(canonical, near, ys, nearby)
     as_given = verified = verify(canonical, x, raw, point)
     if raw is None or not mends or verified.bound.met:
         yield x, verified
-    elif inside is not None:
-        yield x, _with(canonical, x, verified, inside)
+    elif (stepped := inside()) is not None:
+        yield x, _with(canonical, x, verified, stepped)
     if raw is not None and ys is not None and mends:
         ys = repair(problem, raw, x, stop) if ys is raw else ys
         verified = _with(canonical, x, verified, ys)

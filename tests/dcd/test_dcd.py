@@ -324,7 +324,10 @@ def test_products_by_rows_are_those_of_the_adjoint(storage: str) -> None:
     np.testing.assert_allclose(m.adjoint(v), m.sum.adjoint(v), rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber", "squared", "logistic"])
+@pytest.mark.parametrize(
+    "loss",
+    ["hinge", "squared_hinge", "huber", "squared", "logistic", "absolute", "quantile", "epsilon_insensitive"],
+)
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 def test_the_best_intercept_is_a_root_of_the_slope(loss: str, scale: float) -> None:
     rng = np.random.default_rng(1)
@@ -342,7 +345,7 @@ def test_the_best_intercept_is_a_root_of_the_slope(loss: str, scale: float) -> N
 
     for guess, width in ((0.0, 1e-3), (5.0 * scale, 1.0), (1.3, 1e-9)):
         t = best_shift(f, z, 0.3, guess, width)
-        unit = 1e-13 * max(float(np.abs(z).max()), float(np.abs(y).max()), abs(guess))
+        unit = 1e-13 * max(float(np.abs(z).max()), float(np.abs(y).max()), abs(guess), abs(t))
         assert slope(t - unit) <= 1e-12 * n and slope(t + unit) >= -1e-12 * n
 
 
