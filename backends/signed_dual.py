@@ -139,7 +139,9 @@ def _best_corner(loss: FastLoss, z: Array, total: float, guess: float, width: fl
         """The slope just before t."""
         return first + float(np.where(corners < t, rises, 0.0).sum())
 
-    width = max(width, LEAST_WIDTH * (most - least))
+    # from a width that rounding does not lose beside the ends, growing intervals reach the outermost corners
+    unit = max(abs(least), abs(most), abs(guess))
+    width = max(width, LEAST_WIDTH * (most - least), 1e-12 * unit, 1e-300)
     start, stop = guess - width, guess + width
     slope = before(start)
     while slope >= 0.0 and start > least:

@@ -349,6 +349,20 @@ def test_the_best_intercept_is_a_root_of_the_slope(loss: str, scale: float) -> N
         assert slope(t - unit) <= 1e-12 * n and slope(t + unit) >= -1e-12 * n
 
 
+@pytest.mark.parametrize("place", [0.0, 1.0, -3e8, 1e-9])
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("total", [0.3, -0.3, -5.0])
+def test_the_best_intercept_of_samples_that_are_all_alike(n: int, place: float, total: float) -> None:
+    """All corners are one, and an interval of no width, or of less than rounding beside its ends, still grows until it has them."""
+    text = "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize sum(absolute(X @ w, y)) + sum_squares(w)"
+    bound = fw.parse(text).bind(X=np.ones((n, 1)), y=np.full(n, place))
+    (f,) = PreparedProblem(bound.canonical, 1).functions
+    assert isinstance(f, FastLoss)
+    for guess in (place, 0.0, 1e9):
+        for width in (0.0, 1e-300, 1.0):
+            assert best_shift(f, np.zeros(n), total, guess, width) == pytest.approx(place, rel=1e-12, abs=1e-300)
+
+
 def test_a_warm_start_begins_where_the_last_solve_ended() -> None:
     machine = Linear(n=300, intercept="penalised")
     first = machine.bound().solve(method="dcd", threads=1)
