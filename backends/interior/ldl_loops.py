@@ -120,67 +120,52 @@ def answer(
     x,
     rest,
     best,
+    sizes,
 ):
     """The solution of K x = right in `best`, K being the matrix less its shift of the diagonal, which L D L' has; the least relative residual.
 
     The answer is refined while that shrinks, `most` times at most. The residuals of parts 0 and 1 are measured apart, beside their right-hand sides;
-    those of part 0 may have the size `harmless`, and any the rounding of the largest product in them.
+    those of part 0 may have the size `harmless`, and any the rounding of the largest product in them. `sizes` (4, 2) is room for the largest number
+    of the right-hand side, of the residual, of x and of the products of each part.
     """
     n = right.size
-    size_0, size_1 = 0.0, 0.0
+    sizes[:] = 0.0
     for k in range(n):
         x[k] = 0.0
         best[k] = 0.0
         rest[k] = right[k]
-        size = abs(right[k])
-        if part[k] == 0 and size > size_0:
-            size_0 = size
-        elif part[k] != 0 and size > size_1:
-            size_1 = size
+        sizes[0, part[k]] = max(sizes[0, part[k]], abs(right[k]))
     least = math.inf
     for _ in range(most + 1):
         solve(starts, rows, values, inverse, rest)
         for k in range(n):
             x[k] += rest[k]
             rest[k] = right[k]
-        product_0, product_1 = 0.0, 0.0
+        sizes[1:] = 0.0
         for k in range(n):
-            value, own, most_own = x[k], 0.0, 0.0
             for p in range(indptr[k], indptr[k + 1]):
                 i = indices[p]
-                if i == k:
-                    product = (data[p] - shift[k]) * value
-                else:
-                    product = data[p] * x[i]
-                    other = data[p] * value
-                    rest[i] -= other
-                    if part[i] == 0:
-                        product_0 = max(product_0, abs(other))
-                    else:
-                        product_1 = max(product_1, abs(other))
-                own += product
-                most_own = max(most_own, abs(product))
-            rest[k] -= own
-            if part[k] == 0:
-                product_0 = max(product_0, most_own)
-            else:
-                product_1 = max(product_1, most_own)
-        missed_0, missed_1, large_0, large_1, total = 0.0, 0.0, 0.0, 0.0, 0.0
+                entry = data[p] - shift[k] if i == k else data[p]
+                product = entry * x[i]
+                rest[k] -= product
+                sizes[3, part[k]] = max(sizes[3, part[k]], abs(product))
+                if i != k:
+                    product = entry * x[k]
+                    rest[i] -= product
+                    sizes[3, part[i]] = max(sizes[3, part[i]], abs(product))
+        total = 0.0
         for k in range(n):
-            size, large = abs(rest[k]), abs(x[k])
-            total += size
-            if part[k] == 0:
-                missed_0 = max(missed_0, size)
-                large_0 = max(large_0, large)
-            else:
-                missed_1 = max(missed_1, size)
-                large_1 = max(large_1, large)
+            total += abs(rest[k])
+            sizes[1, part[k]] = max(sizes[1, part[k]], abs(rest[k]))
+            sizes[2, part[k]] = max(sizes[2, part[k]], abs(x[k]))
         # each part beside its own right-hand side, and the terms of the other one's numbers
         share = 0.0
-        if not missed_1 <= ROUNDING * product_1:
-            share = missed_1 / max(size_1 + beside * large_0, 1e-300)
-        if not missed_0 <= max(harmless, ROUNDING * product_0):
-            share = max(share, missed_0 / max(size_0 + beside * large_1, 1e-300))
+        for own in range(2):
+            allowed = ROUNDING * sizes[3, own]
+            if own == 0:
+                allowed = max(harmless, allowed)
+            if not sizes[1, own] <= allowed:
+                share = max(share, sizes[1, own] / max(sizes[0, own] + beside * sizes[2, 1 - own], 1e-300))
         if total != total or not share < 0.5 * least:
             break
         least = share

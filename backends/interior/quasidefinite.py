@@ -203,7 +203,7 @@ class Quasidefinite:
         for own, found in ((self.signs, signs), (self.shift, shift), (self.part, part)):
             own[pattern.place] = found
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
-        self.work = np.empty((2, size))
+        self.work, self.sizes = np.empty((2, size)), np.empty((4, 2))
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
@@ -282,6 +282,7 @@ class FactoredQuasidefinite:
             REFINEMENTS,
             *of.work[:2],
             best,
+            of.sizes,
         )
         self.is_poor = self.is_poor or not missed <= POOR
         return best[of.of_v], each(of.batches, self.scalings, best[of.of_z], lambda k: k.w)

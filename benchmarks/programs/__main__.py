@@ -332,7 +332,10 @@ def write_at_size(report: Report, rows: Sequence[Row], options: argparse.Namespa
             for row, ours in zip(rows, over, strict=True)
         ],
     )
-    report.write()
+    if options.parts:
+        print(report.render())
+    else:
+        report.write()
 
 
 def write(report: Report, rows: Sequence[Row], options: argparse.Namespace) -> None:
