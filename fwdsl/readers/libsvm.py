@@ -66,8 +66,7 @@ def read_libsvm(
         result[target.name] = _label_sets(parts.label_sets)
     elif target is not None:
         labels = result[target.name] = parts.labels.finish()
-        if target.kind == "signs":
-            _check_signs(path, target.name, labels, findings)
+        _check_signs(path, target, labels, findings)
     if table is not None:
         result[table.name] = parts.matrix(layout.features)
     return result
@@ -81,22 +80,23 @@ def pieces_libsvm(path: str, options: Mapping[str, Any], roles: Sequence[Role], 
 def joined_libsvm(path: str, role: Role, parts: Sequence[Any], findings: FileFindings) -> Any:
     """The labels of all ranges."""
     labels = np.concatenate(parts)
-    if role.kind == "signs":
-        _check_signs(path, role.name, labels, findings)
+    _check_signs(path, role, labels, findings)
     return labels
 
 
-def _check_signs(path: str, name: str, labels: np.ndarray, findings: FileFindings) -> None:
-    """Note labels that do not have two values, at the line of the rarest."""
+def _check_signs(path: str, role: Role, labels: np.ndarray, findings: FileFindings) -> None:
+    """Note labels of signs that do not have two values, at the line of the rarest."""
+    if role.kind != "signs":
+        return
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return
     distinct, codes = np.unique(labels, return_inverse=True)
     place = Place(path)
     if distinct.size < 2:
-        findings.extend(not_two(name, distinct.tolist(), place))
+        findings.extend(not_two(role.name, distinct.tolist(), place))
         return
     odd, position = odd_one(codes, distinct.size)
-    findings.extend(not_two(name, distinct.tolist(), place, _line_of(path, position, findings), distinct[odd].item()))
+    findings.extend(not_two(role.name, distinct.tolist(), place, _line_of(path, position, findings), distinct[odd].item()))
 
 
 def _line_of(path: str, position: int, findings: FileFindings) -> int:
