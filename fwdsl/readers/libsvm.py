@@ -96,7 +96,9 @@ def _check_signs(path: str, role: Role, labels: np.ndarray, findings: FileFindin
         findings.extend(not_two(role.name, distinct.tolist(), place))
         return
     odd, position = odd_one(codes, distinct.size)
-    findings.extend(not_two(role.name, distinct.tolist(), place, _line_of(path, position, findings), distinct[odd].item()))
+    findings.extend(
+        not_two(role.name, distinct.tolist(), place, _line_of(path, position, findings), distinct[odd].item())
+    )
 
 
 def _line_of(path: str, position: int, findings: FileFindings) -> int:
