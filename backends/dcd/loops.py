@@ -94,8 +94,9 @@ def sweeps(rows, iterate, order, scale, dual, limits):
             count, bar = kept, worst
         shuffle(index, count, seed, done)
         kept, at, worst = 0, 0, 0.0
-    places[:] = count, kept, at, done
-    levels[:] = worst, bar, full
+    # One by one: assigned to a slice, a tuple would be compiled with the text of an error about shapes, which takes longer than all the rest.
+    places[0], places[1], places[2], places[3] = count, kept, at, done
+    levels[0], levels[1], levels[2] = worst, bar, full
     return touched, visits
 
 
