@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of memory and
 ATTACKS: dict[str, tuple[Case, int, Sequence[int]]] = {
     "programs": (programs.case, programs.COUNT, range(1, 240)),
     "data files": (data_files.case, data_files.COUNT, range(1, 200)),
-    "states": (states.case, states.COUNT, range(25)),
-    "caches": (caches.case, caches.COUNT, range(1)),
-    "signals": (signals.case, signals.COUNT, (1, 3, 5, 12)),
+    "states": (states.case, states.COUNT, range(12)),
+    "caches": (caches.case, caches.COUNT, ()),
+    "signals": (signals.case, signals.COUNT, (1, 12)),
 }
 
 
@@ -27,7 +27,7 @@ def attack(case: Case, numbers: Sequence[int]) -> None:
     assert not faults, f"{len(faults)} faults of {len(numbers)} cases\n" + "\n".join(faults[:3])
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", [name for name, (_, _, sample) in ATTACKS.items() if sample])
 def test_a_sample(name: str):
     case, _, sample = ATTACKS[name]
     attack(case, sample)

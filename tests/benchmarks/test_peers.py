@@ -145,7 +145,7 @@ def test_errors_and_crashes_are_answers() -> None:
 
 @pytest.mark.parametrize(("limit", "tol"), [(0.5, 0.1), (2e-3, 1e-3), (1e-3, 1e-3), (1e-14, None)])
 def test_loosest_tolerance(limit: float, tol: float | None) -> None:
-    peer = Peer("itself", "scipy", lambda tol: (tol,))
+    peer = Peer("itself", "scipy", lambda tol: (tol,), grid=(0.1, 0.01, 1e-3))
     worker, row = Worker(peer.fit, lambda point: (point[0], None)), Row("", "", "")
     peers.sweep(peer, worker, limit, 30.0, row)
     worker.end()

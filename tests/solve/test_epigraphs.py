@@ -92,6 +92,7 @@ PROGRAMS = {
 
 #: Those whose projections take a root over proxes that take roots themselves.
 SLOW = {"exponentials", "log_sum_exp", "log_sum_exp of each row", "norm_p", "geo_mean"}
+LONG = {"the largest of each row", "a logarithm of each entry", "sorted_l1"}
 
 
 def program(objective: str, constraints: str, sense: str = "minimize") -> fw.Problem:
@@ -120,7 +121,10 @@ def test_the_answer_is_that_of_cvxpy(name: str) -> None:
     assert check_certificate(instance(problem), found).agrees
 
 
-@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in SLOW])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in PROGRAMS if n not in SLOW],
+)
 def test_pdhg_agrees(name: str) -> None:
     problem = program(*PROGRAMS[name])
     found = problem.solve(method="pdhg")

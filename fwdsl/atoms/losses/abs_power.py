@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import root_of_power
@@ -71,12 +72,9 @@ class AbsPower(Loss):
         e, size = float(p[0]), np.abs(v)
         lo, hi = np.full_like(v, -800.0), np.full_like(v, 800.0)
         step = np.where(t > 0.0, t, 1.0)
-        for _ in range(200):
-            s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore", invalid="ignore"):
-                high = np.exp(s) - size + step * e * np.exp((e - 1.0) * s) > 0.0
-            lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        z = np.where((e == 1.0) & (size <= t), 0.0, np.exp(np.minimum(0.5 * (lo + hi), 709.0)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = bisected(lambda s: np.exp(s) - size + step * e * np.exp((e - 1.0) * s) > 0.0, lo, hi)
+        z = np.where((e == 1.0) & (size <= t), 0.0, np.exp(np.minimum(s, 709.0)))
         return np.where((t > 0.0) & (size > 0.0), np.copysign(z, v), v)
 
     @staticmethod

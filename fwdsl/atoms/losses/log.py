@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..loss import Loss
@@ -64,12 +65,9 @@ class Log(Loss):
         """The root of z - v - t / z, by bisection on log z."""
         lo, hi = np.full_like(v, -800.0), np.full_like(v, 800.0)
         step = np.where(t > 0.0, t, 1.0)
-        for _ in range(200):
-            s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore", invalid="ignore"):
-                high = np.exp(s) - v - step * np.exp(-s) > 0.0
-            lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        return np.where(t > 0.0, np.exp(np.minimum(0.5 * (lo + hi), 709.0)), np.maximum(v, 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = bisected(lambda s: np.exp(s) - v - step * np.exp(-s) > 0.0, lo, hi)
+        return np.where(t > 0.0, np.exp(np.minimum(s, 709.0)), np.maximum(v, 0.0))
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import HALF, added, log1p, log_of, remainder, shifted, taylor
@@ -139,12 +140,7 @@ class Logistic(Loss):
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
         """Bisection on m - b v = t / (1 + exp(m)), z = b m."""
         a = b * v
-        lo, hi = a, a + t
-        for _ in range(200):
-            m = 0.5 * (lo + hi)
-            high = m - a - t * np.exp(-np.logaddexp(0.0, m)) > 0.0
-            lo, hi = np.where(high, lo, m), np.where(high, m, hi)
-        return b * 0.5 * (lo + hi)
+        return b * bisected(lambda m: m - a - t * np.exp(-np.logaddexp(0.0, m)) > 0.0, a, a + t)
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:

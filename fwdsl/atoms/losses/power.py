@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import positive_root, root_of_power
@@ -99,12 +100,9 @@ class Power(Loss):
         sign = -1.0 if 0.0 < e < 1.0 else 1.0
         lo, hi = np.full_like(v, -800.0), np.full_like(v, 800.0)
         step = np.where(t > 0.0, t, 1.0)
-        for _ in range(200):
-            s = 0.5 * (lo + hi)
-            with np.errstate(over="ignore", invalid="ignore"):
-                high = np.exp(s) - v + step * sign * e * np.exp((e - 1.0) * s) > 0.0
-            lo, hi = np.where(high, lo, s), np.where(high, s, hi)
-        z = np.exp(np.minimum(0.5 * (lo + hi), 709.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = bisected(lambda s: np.exp(s) - v + step * sign * e * np.exp((e - 1.0) * s) > 0.0, lo, hi)
+        z = np.exp(np.minimum(s, 709.0))
         ends = v - t <= 0.0 if e == 1.0 else v <= 0.0 if e > 1.0 else np.zeros(v.shape, dtype=bool)
         return np.where(t > 0.0, np.where(ends, 0.0, z), np.maximum(v, 0.0))
 
