@@ -22,7 +22,7 @@ from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve
-from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.interior.program import ConicProgram, levelled
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.light_dataclass import light_dataclass
 
@@ -53,8 +53,11 @@ FEW, LONGEST = 6, 30
 """Entries of the column of an unknown that goes, and of the column that it moves into."""
 
 LEAST = 1e-3
-"""The least entry of the unknown that goes beside the other: a smaller one would enlarge what others miss."""
+"""The least entry of the unknown that goes beside the other, both levelled: a smaller one would enlarge what others miss."""
 
+MISSED = 1e-9
+"""The part of the numbers that it is the sum of by which the side of an equation may miss that of the equations it follows from: more contradicts
+them. Data have rounding of their own, which may be larger than that of sums; no point meets both sides, however small the difference is."""
 
 WORTH = 0.05
 """The least number of equations of two unknowns for each unknown at which they are taken out: fewer save less than finding them costs."""
@@ -99,11 +102,12 @@ class Eliminated:
             found[at.rows] = -slope[at.columns] / at.entry
         return found
 
-    def left(self) -> tuple[Any, Array, csr_array, Array]:
-        """P, c, A and b of the program without them, at v = M w + v0 for the unknowns w that are left."""
+    def left(self, sizes: Array) -> tuple[Any, Array, csr_array, Array, Array]:
+        """P, c, A and b of the program without them, at v = M w + v0 for the unknowns w that are left; and the sizes of the numbers that b is the sum
+        of, which were `sizes`."""
         whole, at = self.whole, self.linked
         if not at.columns.size:
-            return whole.P, whole.c, csr_array(whole.A[self.rows]), whole.b[self.rows]
+            return whole.P, whole.c, csr_array(whole.A[self.rows]), whole.b[self.rows], sizes[self.rows]
         v0 = self.unknowns(np.zeros(self.columns.size), 1.0)
         place = np.empty(whole.c.size, dtype=np.intp)
         place[self.columns] = np.arange(self.columns.size)
@@ -114,7 +118,20 @@ class Eliminated:
         A = whole.A[self.rows]
         P = M.T @ whole.P @ M
         P = P if isinstance(P, np.ndarray) else csr_array(P)
-        return P, M.T @ (whole.c + whole.P @ v0), csr_array(A @ M), whole.b[self.rows] - A @ v0
+        of_v0 = np.zeros(whole.c.size)
+        of_v0[at.columns] = sizes[at.rows] / np.abs(at.entry)
+        sizes = sizes[self.rows] + abs(A) @ of_v0
+        return P, M.T @ (whole.c + whole.P @ v0), _sum_of_products(A, M), whole.b[self.rows] - A @ v0, sizes
+
+
+def _sum_of_products(A: csr_array, M: csr_array) -> csr_array:
+    """A M, without the entries that are 0 but for rounding."""
+    found, size = csr_array(A @ M), csr_array(abs(A) @ abs(M))
+    found.sort_indices()
+    size.sort_indices()
+    found.data[np.abs(found.data) <= ROUNDING * size.data] = 0.0
+    found.eliminate_zeros()
+    return found
 
 
 class Contradiction(Exception):
@@ -135,7 +152,7 @@ def eliminated(
     if dependent_ones:
         gone[_dependent(program, rows_may_go[:k], look)] = True
     dependent = int(np.count_nonzero(gone))
-    linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go, gone)
+    linked = _linked(program, rows_may_go[:k] & ~gone[:k], may_go, gone, look)
     if not (dependent or linked.rows.size):
         return None
     gone[linked.rows] = True
@@ -150,7 +167,7 @@ def eliminated(
 
 
 def _linked(
-    program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.bool_], gone: NDArray[np.bool_]
+    program: ConicProgram, able: NDArray[np.bool_], may_go: NDArray[np.bool_], gone: NDArray[np.bool_], look: Look
 ) -> _Linked:
     """Equations of two unknowns of which one may go. No unknown that goes is in another of them, and `gone` rows count no more."""
     A, none = program.A, np.zeros(0, dtype=np.intp)
@@ -161,7 +178,7 @@ def _linked(
     pair, entry = A.indices[np.stack([first, first + 1])], A.data[np.stack([first, first + 1])]
     seen = np.bincount(A.indices, weights=np.repeat(~gone, np.diff(A.indptr)), minlength=program.c.size)
     may_go = may_go & ~_coupled(program.P)
-    size = np.abs(entry)
+    size = np.abs(entry) * _levels(A, look)[1][pair]
     fits = may_go[pair] & (seen[pair] <= FEW) & (size >= LEAST * size[::-1]) & (size > 0.0)
     fits &= (seen[pair[0]] + seen[pair[1]] <= LONGEST) & (size[::-1] > 0.0) & (pair[0] != pair[1])
     # the one with fewer entries goes; of two alike that with the larger number, by which the other is multiplied least
@@ -207,8 +224,7 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     if core.size > DENSE and squares > FILLED * program.A.nnz:
         return none
     look()
-    # of rows and columns in any units: powers of 2 leave the numbers as they are
-    E, b = _levelled(E, program.b[core])
+    E, b = _levelled(E, program.b[core], look)
     try:
         suspects, solve = _suspects_of_few(E) if core.size <= DENSE else _suspects(E)
     except (RuntimeError, np.linalg.LinAlgError):
@@ -226,15 +242,17 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     size = np.abs(wanted) + abs(K).T @ np.abs(weights)
     follows = np.isfinite(weights).all(axis=0) & (np.abs(rest) <= ROUNDING * size.max(axis=0)).all(axis=0)
     missed = np.abs(b[suspects] - weights.T @ b[kept])
-    of_b = np.abs(b[suspects]) + np.abs(weights).T @ np.abs(b[kept])
-    if np.any(follows & (missed > 1e-9 * of_b)):
+    # at a solution x of those that are kept both sides are sums of products of x, and no more is known of them than of these
+    x = K.T @ solve(b[kept])
+    of_b = np.abs(b[suspects]) + np.abs(weights).T @ np.abs(b[kept]) + size.T @ np.abs(x)
+    if np.any(follows & (missed > MISSED * of_b)):
         raise Contradiction
-    return np.asarray(core[suspects[follows & (missed <= ROUNDING * of_b)]])
+    return np.asarray(core[suspects[follows]])
 
 
 def _core(E: csr_array) -> Index:
     """The equations that are left when those with an unknown of their own are set aside, again and again: these follow from no others."""
-    row = np.repeat(np.arange(E.shape[0]), np.diff(E.indptr))
+    row = _rows_of(E)
     column, live = E.indices, np.ones(E.shape[0], dtype=bool)
     for _ in range(PEELS):
         alone = np.bincount(column, minlength=E.shape[1])[column] == 1
@@ -247,18 +265,30 @@ def _core(E: csr_array) -> Index:
     return np.flatnonzero(live)
 
 
-def _levelled(E: csr_array, b: Array) -> tuple[csr_array, Array]:
-    """E with columns and rows scaled by powers of 2, which leave their digits, so that rows are about 1 long; b with the factors of the rows."""
-    first, each = E.indptr[:-1], np.diff(E.indptr)
-    factor, entry = np.ones(b.size), np.abs(E.data)
-    for last in (False, True):
-        largest = np.zeros(E.shape[1])
-        np.maximum.at(largest, E.indices, entry)
-        entry = entry * _power(largest)[E.indices]
-        of_row = np.sqrt(np.add.reduceat(np.square(entry), first)) if last else np.maximum.reduceat(entry, first)
-        factor *= _power(of_row)
-        entry = entry * np.repeat(_power(of_row), each)
-    return csr_array((np.copysign(entry, E.data), E.indices, E.indptr), E.shape), b * factor
+def _levelled(E: csr_array, b: Array, look: Look) -> tuple[csr_array, Array]:
+    """E with rows and columns levelled, so that rows are about 1 long, and b with the factors of the rows."""
+    row, column = _levels(E, look)
+    entry = E.data * np.repeat(row, np.diff(E.indptr)) * column[E.indices]
+    length = _power(np.sqrt(np.bincount(_rows_of(E), np.square(entry), row.size)))
+    return csr_array((entry * np.repeat(length, np.diff(E.indptr)), E.indices, E.indptr), E.shape), b * row * length
+
+
+def _levels(A: csr_array, look: Look) -> tuple[Array, Array]:
+    """Factors of the rows and columns of A, in whatever units they are, that bring the geometric means of their entries to about 1.
+
+    They are powers of 2, which leave the digits as they are.
+    """
+    live = A.data != 0.0
+    row, column, size = _rows_of(A)[live], A.indices[live], np.log2(np.abs(A.data[live]))
+    in_row, in_column = np.bincount(row, minlength=A.shape[0]), np.bincount(column, minlength=A.shape[1])
+    # each column is of a kind of its own: nothing holds units together
+    d = levelled(row, column, size, in_row, in_column, np.arange(A.shape[1]), look)
+    r = -np.bincount(row, size + d[column], A.shape[0]) / np.maximum(in_row, 1)
+    return np.exp2(np.rint(r)), np.exp2(np.rint(d))
+
+
+def _rows_of(A: csr_array) -> Index:
+    return np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
 
 
 def _power(size: Array) -> Array:

@@ -142,6 +142,7 @@ class Presolved(ConicProgram):
     """A program without the rows and unknowns that were taken out. Its points lead to those of the whole one."""
 
     taken: Taken | Eliminated
+    sizes: Array  # of the numbers that b is the sum of: the measure of its rounding
 
     def point(self, v: Array, tau: float = 1.0) -> Array:
         return self.taken.whole.point(self.taken.unknowns(v, tau))
@@ -189,7 +190,7 @@ def presolved(program: ConicProgram, look: Look) -> ConicProgram:
         search = _Search(program)
         try:
             taken = search.run(look)
-            program = program if taken is None else _without(program, taken)
+            program = program if taken is None else _without(program, taken, search.size)
             # what depends on others before does not do so anew
             found = None if turn == ROUNDS else eliminated(program, look, *search.free(taken), turn == 0)
         except (_LeaveAlone, Contradiction):
@@ -219,10 +220,16 @@ class _Search:
         self.row = np.repeat(np.arange(self.count), np.diff(A.indptr[: self.count + 1]))
         self.column, self.entry = A.indices[: self.last], A.data[: self.last]
         self.b = program.b[: self.count].copy()
-        self.size = np.abs(self.b)  # of the numbers that b is the sum of: the measure of its rounding
+        self.size = _sizes_of(program)[
+            : self.count
+        ].copy()  # of the numbers that b is the sum of: the measure of its rounding
+        self.is_sum = self.size > np.abs(self.b)  # whether b is such a sum: others are exact
         self.dropped = np.zeros(self.count, dtype=bool)
         self.live = np.ones(program.c.size, dtype=bool)  # unknowns that are left
-        self.value = np.zeros(program.c.size)
+        self.value, self.of_value = (
+            np.zeros(program.c.size),
+            np.zeros(program.c.size),
+        )  # and the sizes of what a value is the sum of
         self.rows_may_go = np.ones(self.count, dtype=bool)
         self.may_go = np.ones(program.c.size, dtype=bool)  # unknowns that may
         self._protect()
@@ -329,7 +336,7 @@ class _Search:
         """Rows without an entry; what substitution left of b may be rounding."""
         if not rows.size:
             return
-        rest, rounding = self.b[rows], ROUNDING * (self.size - np.abs(self.program.b[: self.count]))[rows]
+        rest, rounding = self.b[rows], ROUNDING * np.where(self.is_sum, self.size, 0.0)[rows]
         rest = np.where(rows < self.equations, np.abs(rest), -rest)
         if np.any(rest > rounding):
             raise _LeaveAlone
@@ -377,6 +384,9 @@ class _Search:
         above, below = upper[groups], lower[groups]
         if groups.size:
             self.value[columns] = np.where(equal[above], value[above], lo[groups] + 0.5 * (hi[groups] - lo[groups]))
+            self.of_value[columns] = np.maximum(
+                self.size[rows[above]] / np.abs(lead[above]), np.abs(self.value[columns])
+            )
             self.live[columns] = False
             self._substitute()
         left = self.live[self.column] & ~self.dropped[self.row]
@@ -386,9 +396,10 @@ class _Search:
     def _substitute(self) -> None:
         """Take unknowns that have just been fixed out of b."""
         at = np.flatnonzero(~self.live[self.column])
-        amount = self.entry[at] * self.value[self.column[at]]
-        self.b -= np.bincount(self.row[at], amount, self.count)
-        self.size += np.bincount(self.row[at], np.abs(amount), self.count)
+        row, column, entry = self.row[at], self.column[at], self.entry[at]
+        self.b -= np.bincount(row, entry * self.value[column], self.count)
+        self.size += np.bincount(row, np.abs(entry) * self.of_value[column], self.count)
+        self.is_sum[row] = True
 
     def _unseen(self) -> int:
         """Leave out the unknowns that nothing sees; their number."""
@@ -411,6 +422,11 @@ class _Search:
             at = at[np.abs(self.entry[at]) >= LEAST * largest[self.row[at]]]
             at = at[np.unique(self.row[at], return_index=True)[1]]
         return _Defined(self.column[at], self.row[at], self.entry[at])
+
+
+def _sizes_of(program: ConicProgram) -> Array:
+    """The sizes of the numbers that b is the sum of."""
+    return program.sizes if isinstance(program, Presolved) else np.abs(program.b)
 
 
 def _without_zeros(A: csr_array) -> csr_array:
@@ -442,8 +458,8 @@ def _columns(P: Any) -> NDArray[np.bool_]:
     return np.bincount(P.indices[P.data != 0.0], minlength=P.shape[1]) > 0
 
 
-def _without(program: ConicProgram, taken: Taken) -> Presolved:
-    """The program without what was taken out."""
+def _without(program: ConicProgram, taken: Taken, sizes: Array) -> Presolved:
+    """The program without what was taken out; b is the sum of numbers of these sizes, in the first rows."""
     rows, columns, value = taken.rows, taken.columns, taken.value
     b, c = program.b - program.A @ value, program.c + program.P @ value
     at, equations, entry = taken.defined
@@ -453,16 +469,15 @@ def _without(program: ConicProgram, taken: Taken) -> Presolved:
     P = P[np.ix_(columns, columns)] if isinstance(P, np.ndarray) else csr_array(P[columns][:, columns])
     A = csr_array(program.A[rows][:, columns])
     left = c[columns], A, b[rows], program.rows[rows], _batches(program.batches, rows)
-    return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken)
+    sizes = np.concatenate([sizes, np.abs(program.b)[sizes.size :] + (abs(program.A[sizes.size :]) @ np.abs(value))])
+    return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken, sizes[rows])
 
 
 def _without_equations(program: ConicProgram, found: Eliminated) -> Presolved:
     """The program without equations that were taken out."""
-    P, c, A, b = found.left()
-    batches = _batches(program.batches, found.rows)
-    return Presolved(
-        program.canonical, program.reduced, program.parts, P, c, A, b, program.rows[found.rows], batches, found
-    )
+    P, c, A, b, sizes = found.left(_sizes_of(program))
+    left = P, c, A, b, program.rows[found.rows], _batches(program.batches, found.rows)
+    return Presolved(program.canonical, program.reduced, program.parts, *left, found, sizes)
 
 
 def _batches(batches: Sequence[Batch], rows: Index) -> tuple[Batch, ...]:

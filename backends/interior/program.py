@@ -307,7 +307,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
     in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    d = _levelled(row, column, size, in_row, in_column, program.kinds, look)
+    d = levelled(row, column, size, in_row, in_column, program.kinds, look)
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     shift, opposite = _shifts(program, row, column, d, r)
     d, r = d + shift, r - opposite
@@ -320,7 +320,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     return np.exp2(d), np.exp2(r[:count])[groups]
 
 
-def _levelled(
+def levelled(
     row: Index, column: Index, size: Array, in_row: Index, in_column: Index, kinds: Index, look: Look
 ) -> Array:
     """The d of the least squares of size + r_row + d_column over the entries, and, with a small weight, of d less the mean of its kind, by conjugate

@@ -232,3 +232,23 @@ def program_of_or_none(problem: fw.Problem) -> int:
 def test_the_core_has_no_equation_with_an_unknown_of_its_own() -> None:
     E = np.array([[1.0, 1, 0, 0], [0, 1.0, 1, 0], [0, 0, 1.0, 1], [0, 0, 2.0, 2]])
     assert list(equations._core(csr_array(E))) == [2, 3]
+
+
+def test_the_side_of_a_combination_may_cancel() -> None:
+    """The products whose sum a side is are far larger than it, and leave their rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x = 1e3 * rng.standard_normal(6)
+        E = rng.standard_normal((3, 6))
+        E[:, -1] = (rng.standard_normal(3) - E[:, :-1] @ x[:-1]) / x[-1]  # sides of about 1, of products of about 1000
+        E = np.vstack([E, E.T @ rng.standard_normal(3)])
+        text = "data E: matrix[k, n], f: vector[k]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to E @ x == f, x <= 1e5\n"
+        assert program_of_or_none(fw.parse(text).bind(E=E, f=E @ x)) == 1
+
+
+def test_entries_that_cancel_leave_none() -> None:
+    """What rounding leaves of an entry would be a bound on the unknown that is left."""
+    A, M = csr_array(np.array([[0.1, 0.3], [1.0, 1.0]])), csr_array(np.array([[3.0], [-1.0]]))
+    product = equations._sum_of_products(A, M)
+    assert product.nnz == 1
+    assert product.toarray() == pytest.approx(np.array([[0.0], [2.0]]))
