@@ -1,4 +1,8 @@
-"""Kernels over the observed entries of a matrix, stored by rows and by columns: every sum in one fixed order."""
+"""Kernels over the observed entries of a matrix, stored by rows and by columns: every sum in one fixed order.
+
+A row of G V is a sum over the entries of one row, and a row of G'U one over those of one column. So threads share rows, or columns, and no sum
+is cut.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, MatrixLike
+from fwdsl.backends.kernels.blocks import row_blocks
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.pool import Pool
+from fwdsl.sums import Rows
 
 
 def predict(indptr: Any, cols: Any, U: MatrixLike, V: MatrixLike, out: Any) -> None:
@@ -43,10 +50,10 @@ class ObservedEntries:
     """The places (i, j) of the observed entries of an (n, p) matrix, a place possibly more than once.
 
     Vectors over the entries are in the order by rows: `order` takes the user's order to it, v_rows = v_user[order]. `touched` counts how often
-    all of them were gone through, whatever the number of columns.
+    all of them were gone through, whatever the number of columns. The threads of `pool` share the work.
     """
 
-    def __init__(self, shape: tuple[int, int], rows: Any, cols: Any) -> None:
+    def __init__(self, shape: tuple[int, int], rows: Any, cols: Any, pool: Pool | None = None) -> None:
         rows, cols = np.asarray(rows), np.asarray(cols)
         if rows.shape != cols.shape or rows.ndim != 1:
             raise ValueError("rows and cols are two vectors of one length")
@@ -56,6 +63,7 @@ class ObservedEntries:
         self.shape = shape
         self.size = rows.size
         self.touched = 0.0
+        self.pool = Pool(1) if pool is None else pool
         self.order = np.lexsort((cols, rows))
         rows, cols = rows[self.order], cols[self.order]
         self.indptr = self._pointers(rows, shape[0])
@@ -63,6 +71,7 @@ class ObservedEntries:
         self.by_column = np.argsort(cols, kind="stable")
         self.column_indptr = self._pointers(cols, shape[1])
         self.column_rows = rows[self.by_column].astype(np.uint32)
+        self._row_blocks, self._column_blocks = row_blocks(self.indptr), row_blocks(self.column_indptr)
 
     @property
     def norm_squared(self) -> float:
@@ -80,61 +89,92 @@ class ObservedEntries:
         """(<U_i, V_j>) over the entries."""
         self.touched += 1
         out = np.empty(self.size)
-        kernel(predict, reorder=True)(self.indptr, self.cols, U, V, out)
+        compiled = kernel(predict, reorder=True)
+
+        def run(block: Rows) -> None:
+            a, b = block
+            compiled(self.indptr[a : b + 1], self.cols, U[a:b], V, out)
+
+        self.pool.run(run, self._row_blocks)
         return out
 
     def predict_path(self, U: Array, V: Array, DU: Array, DV: Array) -> tuple[Array, Array]:
         """(z1, z2) with <U_i + t DU_i, V_j + t DV_j> = <U_i, V_j> + t z1 + t^2 z2."""
         self.touched += 1
         first, second = np.empty(self.size), np.empty(self.size)
-        kernel(predict_path, reorder=True)(self.indptr, self.cols, U, V, DU, DV, first, second)
+        compiled = kernel(predict_path, reorder=True)
+
+        def run(block: Rows) -> None:
+            a, b = block
+            compiled(self.indptr[a : b + 1], self.cols, U[a:b], V, DU[a:b], DV, first, second)
+
+        self.pool.run(run, self._row_blocks)
         return first, second
 
     def left(self, y: Array, V: Array) -> Array:
         """G V for the sparse matrix G of the numbers y."""
         self.touched += 1
-        out = np.empty((self.shape[0], V.shape[1]))
-        kernel(csr_matmat)(self.indptr, self.cols, y, V, out)
-        return out
+        return self._by_rows(y).apply(V)
 
     def right(self, y: Array, U: Array) -> Array:
         """G'U for the sparse matrix G of the numbers y."""
         self.touched += 1
-        out = np.empty((self.shape[1], U.shape[1]))
-        kernel(csr_matmat)(self.column_indptr, self.column_rows, y[self.by_column], U, out)
-        return out
+        return self._by_columns(y).apply(U)
 
     def operator(self, y: Array) -> Gathers:
         """The sparse matrix of the numbers y."""
-        return Gathers(
-            self.shape,
-            (self.indptr, self.cols, y),
-            (self.column_indptr, self.column_rows, y[self.by_column]),
-        )
+        return Gathers(self.shape, self._by_rows(y), self._by_columns(y))
+
+    def _by_rows(self, y: Array) -> Compressed:
+        return Compressed((self.indptr, self.cols, y), self._row_blocks, self.pool)
+
+    def _by_columns(self, y: Array) -> Compressed:
+        numbers = np.empty(self.size)
+
+        def run(block: Rows) -> None:
+            at = slice(int(self.column_indptr[block[0]]), int(self.column_indptr[block[1]]))
+            numbers[at] = y[self.by_column[at]]
+
+        self.pool.run(run, self._column_blocks)
+        return Compressed((self.column_indptr, self.column_rows, numbers), self._column_blocks, self.pool)
+
+
+class Compressed:
+    """A sparse matrix by rows, (indptr, indices, data), whose products are gathers: threads take blocks of rows."""
+
+    def __init__(self, stored: tuple[Array, ...], blocks: tuple[Rows, ...], pool: Pool) -> None:
+        self._stored, self._blocks, self._pool = stored, blocks, pool
+
+    def apply(self, x: Array) -> Array:
+        """A x, for a vector or for vectors as columns."""
+        indptr, indices, data = self._stored
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        out = np.empty((indptr.size - 1, *x.shape[1:]))
+        compiled = kernel(csr_vector if x.ndim == 1 else csr_matmat)
+
+        def run(block: Rows) -> None:
+            a, b = block
+            compiled(indptr[a : b + 1], indices, data, x, out[a:b])
+
+        self._pool.run(run, self._blocks)
+        return out
 
 
 class Gathers:
     """A sparse matrix as an operator on kernels, the compiled counterpart of `fwdsl.spectral.operators.SparseOperator`.
 
-    A by rows and by columns at once: (indptr, indices, data) of A and of A', so that both products are gathers.
+    A by rows and by columns at once, so that both products are gathers.
     """
 
-    def __init__(self, shape: tuple[int, int], rows: tuple[Array, ...], columns: tuple[Array, ...]) -> None:
+    def __init__(self, shape: tuple[int, int], rows: Compressed, columns: Compressed) -> None:
         self.shape = shape
         self._rows, self._columns = rows, columns
 
     def matvec(self, x: Array) -> Array:
-        return self._apply(self._rows, x, self.shape[0])
+        return self._rows.apply(x)
 
     def rmatvec(self, y: Array) -> Array:
-        return self._apply(self._columns, y, self.shape[1])
-
-    @staticmethod
-    def _apply(stored: tuple[Array, ...], x: Array, length: int) -> Array:
-        x = np.ascontiguousarray(x, dtype=np.float64)
-        out = np.empty((length, *x.shape[1:]))
-        kernel(csr_vector if x.ndim == 1 else csr_matmat)(*stored, x, out)
-        return out
+        return self._columns.apply(y)
 
     matmat = matvec
     rmatmat = rmatvec

@@ -39,7 +39,7 @@ class FactoredProblem:
         self.data_map: ObservedEntries | DataProducts
         f = form.f
         if isinstance(form.data, EntryMap):
-            self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns)
+            self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns, self.pool)
             order = self.data_map.order
             f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
         else:

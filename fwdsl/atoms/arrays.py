@@ -21,7 +21,7 @@ HALVINGS = 200
 """The most that an interval is halved: from 1600 to the width of doubles takes some 60, and a root at 0 more than 1000."""
 
 
-def bisected(is_above: Callable[[Array], Array], low: Array, high: Array) -> Array:
+def bisected(is_above: Callable[[Array], NDArray[np.bool_]], low: Array, high: Array) -> Array:
     """Entry by entry the point of [low, high] where `is_above` becomes true: by halving, until no number lies between the ends."""
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)

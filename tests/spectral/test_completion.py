@@ -11,6 +11,7 @@ import pytest
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses.logistic import Logistic
 from fwdsl.atoms.losses.squared import Squared
+from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
 from fwdsl.backends.lowrank.observed import ObservedEntries
@@ -137,6 +138,31 @@ def test_entries_and_their_kernels() -> None:
     assert np.allclose(entries.operator(y).rmatvec(U), G.T @ U)
     first, second = entries.predict_path(U, V, DU, DV)
     assert np.allclose(entries.predict(U + 0.3 * DU, V + 0.3 * DV), (U @ V.T)[i, j] + 0.3 * first + 0.09 * second)
+
+
+def test_threads_share_entries_to_the_same_bits() -> None:
+    rng = np.random.default_rng(0)
+    shape, count = (900, 700), 400_000  # several blocks of rows, and of columns
+    rows, cols = rng.integers(0, 900, count), rng.integers(0, 700, count)
+    U, V = rng.standard_normal((900, 3)), rng.standard_normal((700, 3))
+    y = rng.standard_normal(count)
+
+    def products(threads: int) -> list[Any]:
+        with Pool(threads) as pool:
+            entries = ObservedEntries(shape, rows, cols, pool)
+            G = entries.operator(y)
+            both = [G.matvec(V[:, 0]), G.rmatvec(U[:, 0])]
+            sides = [entries.left(y, V), entries.right(y, U)]
+            return [entries.predict(U, V), *entries.predict_path(U, V, U, V), *sides, *both]
+
+    whole = products(1)
+    assert all(np.array_equal(a, b) for threads in (2, 3) for a, b in zip(whole, products(threads), strict=True))
+    entries = ObservedEntries(shape, rows, cols)
+    i, j = rows[entries.order], cols[entries.order]
+    assert np.allclose(whole[0], np.einsum("ek,ek->e", U[i], V[j]))
+    expected = np.zeros((700, 3))
+    np.add.at(expected, j, y[:, None] * U[i])
+    assert np.allclose(whole[4], expected)
 
 
 def test_balanced_factors_have_the_trace_norm() -> None:
