@@ -59,6 +59,12 @@ REFORMED = 0.4
 TRUSTED = 3.0
 """The multiple of the predicted passes up to which Newton's method is taken to be on its way, whatever its gap."""
 
+FACE = 0.2
+"""The share of the unknowns that a penalty or set with corners leaves free."""
+
+FACE_PASSES = 3.0
+"""Passes over the data in a Newton step on a face: the gradient, the rows of the Gram matrix, and the predictions at the new point."""
+
 FACTORED_STEPS = 3.0
 """Newton steps that are left where conjugate gradients give way to a factor."""
 
@@ -140,20 +146,33 @@ def _primal(canonical: Canonical) -> SystemChoice | None:
 
 def _bending(canonical: Canonical) -> float:
     """The share of the samples that a Hessian has: samples on linear pieces add nothing to a Gram matrix, and cost next to nothing."""
+    quadratic = any(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
+    return BENDING if _has_pieces(canonical) and not quadratic else 1.0
+
+
+def _has_pieces(canonical: Canonical) -> bool:
+    """True if all losses of entries are quadratic, or piecewise so."""
     losses = [t.f.loss for t in canonical.terms if isinstance(t.f, LossFunction)]
-    return BENDING if losses and all(loss.piecewise_quadratic and not loss.quadratic for loss in losses) else 1.0
+    return bool(losses) and all(loss.piecewise_quadratic for loss in losses)
 
 
 def finishing_seconds(canonical: Canonical) -> float:
-    """Predicted seconds of the Newton steps that first-order methods end with where nothing but ridges is on the variables: on all of them.
+    """Predicted seconds of the Newton steps that first-order methods end with: on all variables, or on the face of a penalty or set with corners.
 
-    A well-conditioned problem is over before.
+    A well-conditioned problem without corners is over before. With corners, quadratics and losses with linear pieces have theirs counted as
+    iterations.
     """
     found = _primal(canonical)
-    if found is None or any(b.g.pair != (None, None) for b in canonical.blocks):
+    if found is None:
         return 0.0
-    step = min(found.step, CG_STEPS * _product(canonical))
-    return 1e-9 * step * costs.FACE_STEPS * min(1.0, math.sqrt(costs.condition(canonical)) / ROOT)
+    if all(b.g.pair == (None, None) for b in canonical.blocks):
+        step = min(found.step, CG_STEPS * _product(canonical))
+        return 1e-9 * step * costs.FACE_STEPS * min(1.0, math.sqrt(costs.condition(canonical)) / ROOT)
+    if _has_pieces(canonical) or not all(b.g.polyhedral for b in canonical.blocks):
+        return 0.0
+    pairs, cubes = FACE**2 * 1e9 * gram_seconds(canonical), NS_PER_CUBE * (FACE * canonical.size) ** 3
+    on_face = min(pairs + cubes, CG_STEPS * _product(canonical))
+    return costs.FACE_STEPS * (costs.seconds(canonical, FACE_PASSES, 1.0) + 1e-9 * on_face)
 
 
 def _dual(canonical: Canonical) -> SystemChoice | None:
