@@ -247,7 +247,7 @@ def test_the_side_of_a_combination_may_cancel() -> None:
 
 
 def test_entries_that_cancel_leave_none() -> None:
-    """What rounding leaves of an entry would be a bound on the unknown that is left."""
+    """The rounding that is left of an entry would be a bound on the unknown that is left."""
     A, M = csr_array(np.array([[0.1, 0.3], [1.0, 1.0]])), csr_array(np.array([[3.0], [-1.0]]))
     product = equations._sum_of_products(A, M)
     assert product.nnz == 1
