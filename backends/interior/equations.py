@@ -245,6 +245,7 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     # at a solution x of those that are kept both sides are sums of products of x, and no more is known of them than of these
     x = K.T @ solve(b[kept])
     of_b = np.abs(b[suspects]) + np.abs(weights).T @ np.abs(b[kept]) + size.T @ np.abs(x)
+    follows &= np.isfinite(of_b)
     if np.any(follows & (missed > MISSED * of_b)):
         raise Contradiction
     return np.asarray(core[suspects[follows]])

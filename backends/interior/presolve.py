@@ -220,16 +220,13 @@ class _Search:
         self.row = np.repeat(np.arange(self.count), np.diff(A.indptr[: self.count + 1]))
         self.column, self.entry = A.indices[: self.last], A.data[: self.last]
         self.b = program.b[: self.count].copy()
-        self.size = _sizes_of(program)[
-            : self.count
-        ].copy()  # of the numbers that b is the sum of: the measure of its rounding
+        # of the numbers that b is the sum of: the measure of its rounding
+        self.size = _sizes_of(program)[: self.count].copy()
         self.is_sum = self.size > np.abs(self.b)  # whether b is such a sum: others are exact
         self.dropped = np.zeros(self.count, dtype=bool)
         self.live = np.ones(program.c.size, dtype=bool)  # unknowns that are left
-        self.value, self.of_value = (
-            np.zeros(program.c.size),
-            np.zeros(program.c.size),
-        )  # and the sizes of what a value is the sum of
+        self.value = np.zeros(program.c.size)
+        self.of_value = np.zeros(program.c.size)  # the sizes of the numbers that a value is the sum of
         self.rows_may_go = np.ones(self.count, dtype=bool)
         self.may_go = np.ones(program.c.size, dtype=bool)  # unknowns that may
         self._protect()

@@ -60,7 +60,7 @@ TRUSTED = 3.0
 """The multiple of the predicted passes up to which Newton's method is taken to be on its way, whatever its gap."""
 
 FACE = 0.2
-"""The share of the unknowns that a penalty or set with corners leaves free."""
+"""The share of the unknowns that a penalty or set with corners is predicted to leave free."""
 
 FACE_PASSES = 3.0
 """Passes over the data in a Newton step on a face: the gradient, the rows of the Gram matrix, and the predictions at the new point."""

@@ -12,7 +12,7 @@ from .harness import Case, survey
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of memory and signals are those of POSIX")
 
-#: Attack: its cases, how many, and the numbers of those in the default run.
+#: Attack: its cases, how many, and the numbers of those in the default run; one that takes ten seconds a case has none.
 ATTACKS: dict[str, tuple[Case, int, Sequence[int]]] = {
     "programs": (programs.case, programs.COUNT, range(1, 240)),
     "data files": (data_files.case, data_files.COUNT, range(1, 200)),

@@ -92,6 +92,7 @@ PROGRAMS = {
 
 #: Those whose projections take a root over proxes that take roots themselves.
 SLOW = {"exponentials", "log_sum_exp", "log_sum_exp of each row", "norm_p", "geo_mean"}
+#: Those that `pdhg` takes some seconds for.
 LONG = {"the largest of each row", "a logarithm of each entry", "sorted_l1"}
 
 

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Cone, Conic, MatrixEntries, joined
 from ..elementary import omega, wright
@@ -156,11 +157,8 @@ class Softmax(VectorLoss):
         a = v + t * hot(y, k)
         peak = a.max(axis=1, keepdims=True)
         lo, hi = peak - t, peak - t / k + np.log(k)
-        for _ in range(200):
-            nu = 0.5 * (lo + hi)
-            high = omega(a - nu + np.log(t)).sum(axis=1, keepdims=True) < t
-            lo, hi = np.where(high, lo, nu), np.where(high, nu, hi)
-        found: Array = a - omega(a - 0.5 * (lo + hi) + np.log(t))
+        nu = bisected(lambda nu: omega(a - nu + np.log(t)).sum(axis=1, keepdims=True) < t, lo, hi)
+        found: Array = a - omega(a - nu + np.log(t))
         return found
 
     @staticmethod

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..vector_loss import Codes, VectorLoss, sums_to_zero
 from .rows import close, hot, others_of, own
@@ -112,11 +113,7 @@ class WestonWatkins(VectorLoss):
         step = t[:, None] * e
         b = 1.0 + (v - own(v, y)[:, None])
         lo, hi = np.zeros((y.size, 1)), step.sum(axis=1, keepdims=True)
-        for _ in range(200):
-            grown = 0.5 * (lo + hi)
-            high = np.clip(b - grown, 0.0, step).sum(axis=1, keepdims=True) < grown
-            lo, hi = np.where(high, lo, grown), np.where(high, grown, hi)
-        grown = 0.5 * (lo + hi)
+        grown = bisected(lambda grown: np.clip(b - grown, 0.0, step).sum(axis=1, keepdims=True) < grown, lo, hi)
         found: Array = v - np.clip(b - grown, 0.0, step) + grown * (1.0 - e)
         return found
 
