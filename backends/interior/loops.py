@@ -10,40 +10,41 @@ from __future__ import annotations
 import math
 
 
-def band_cholesky(band):
-    """Overwrite the band with that of L, L L' being the matrix, its diagonal inverted; the first column whose pivot is not positive, or -1."""
+def band_factor(band, definite):
+    """Overwrite the band with that of L, L D L' being the matrix and L having ones on its diagonal, where 1 / D goes; the first column whose number
+    of D is 0, or negative in a `definite` matrix, or -1."""
     n, width = band.shape
     for j in range(n):
         pivot = band[j, 0]
-        if not pivot > 0.0:
+        if not (pivot > 0.0 or (pivot < 0.0 and not definite)):
             return j
-        share = 1.0 / math.sqrt(pivot)
+        share = 1.0 / pivot
         band[j, 0] = share
         last = min(width, n - j)
         for k in range(1, last):
-            band[j, k] *= share
-        for k in range(1, last):
             value = band[j, k]
             if value != 0.0:
+                value *= share
                 for m in range(k, last):
                     band[j + k, m - k] -= value * band[j, m]
+        for k in range(1, last):
+            band[j, k] *= share
     return -1
 
 
 def band_solve(band, x):
-    """Overwrite x with the solution of L L' x = x, from what `band_cholesky` leaves."""
+    """Overwrite x with the solution of L D L' x = x, from what `band_factor` leaves."""
     n, width = band.shape
-    # the nearest entries come last: they are known last
     for j in range(n):
         value = x[j]
-        for k in range(min(width - 1, j), 0, -1):
-            value -= band[j - k, k] * x[j - k]
-        x[j] = value * band[j, 0]
+        for k in range(1, min(width, n - j)):
+            x[j + k] -= band[j, k] * value
     for j in range(n - 1, -1, -1):
-        value = x[j]
+        value = x[j] * band[j, 0]
+        # the nearest entries come last: they are known last
         for k in range(min(width, n - j) - 1, 0, -1):
             value -= band[j, k] * x[j + k]
-        x[j] = value * band[j, 0]
+        x[j] = value
 
 
 def entries_products(rows, own, of_z, of_own, at, weights, t, v, u, along, across, back):

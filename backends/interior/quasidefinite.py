@@ -133,15 +133,15 @@ def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
     for batch in batches:
         equation[batch.start : batch.stop] = batch.kind == ORDER[0]
     of_equation = equation[row]
-    _advance(key, n + row[of_equation], column[of_equation], 0.5)
+    advance(key, n + row[of_equation], column[of_equation], 0.5)
     plain = ~of_equation & (P.diagonal() == 0.0)[column]
-    _advance(key, column[plain], n + row[plain], 0.25)
+    advance(key, column[plain], n + row[plain], 0.25)
     found = np.empty_like(place)
     found[np.argsort(key, kind="stable")] = np.arange(place.size)
     return found
 
 
-def _advance(key: Array, waiting: Index, neighbour: Index, by: float) -> None:
+def advance(key: Array, waiting: Index, neighbour: Index, by: float) -> None:
     """Put the first neighbour of those that go before all of theirs before them, in place."""
     order = np.lexsort((key[neighbour], waiting))
     first = order[np.flatnonzero(np.diff(waiting[order], prepend=-1))]

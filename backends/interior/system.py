@@ -319,16 +319,18 @@ class Systems:
         equal, rest = A[:k], A[k:]
         if k:
             across = rest.T.tocsr()
-        matrix = csr_array(self.P + sparse_product(across, rest, self.look))
-        matrix = matrix + diags_array(SHIFT + 1e-15 * matrix.diagonal())
-        if k:
-            matrix = csr_array(block_array([[matrix, equal.T], [equal, -SHIFT * eye_array(k)]]))
-        if self.orders and (self.band is None or not self.band.holds(matrix)):
-            # at the first scalings entries cancel that are there later
-            self.band, self.orders = Band.of(matrix), self.orders - 1
-        if self.band is not None and self.band.holds(matrix):
-            return _around(self.band.factored(matrix, definite=k == 0), rest, across, n, k)
-        return _around(self._filled(matrix), rest, across, n, k)
+        square = csr_array(self.P + sparse_product(across, rest, self.look))
+        square = csr_array(square + diags_array(SHIFT + 1e-15 * square.diagonal()))
+        border = csr_array(equal) if k else None
+        inner = None if self.band is None else self.band.factored(square, border, SHIFT)
+        if inner is None:
+            whole = block_array([[square, equal.T], [equal, -SHIFT * eye_array(k)]], format="csr") if k else square
+            if self.orders:
+                # at the first scalings entries cancel that are there later
+                self.band, self.orders = Band.of(csr_array(whole), k), self.orders - 1
+                inner = None if self.band is None else self.band.factored(square, border, SHIFT)
+            inner = inner or self._filled(whole)
+        return _around(inner, rest, across, n, k)
 
     @cached_property
     def normal(self) -> BandedNormal | None:

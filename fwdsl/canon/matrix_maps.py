@@ -28,16 +28,27 @@ SAMPLE = 256
 """About so many rows of X are looked at before all are: that costs a share of a product where X has few columns."""
 
 
+LOOKED_AT = 64
+"""Rows of A from which on a look at X costs little beside the product."""
+
+
 def _is_sparse(X: Array) -> bool:
     """True if few rows of X have a number that is not 0."""
     return bool(FEW * int(np.count_nonzero(X.any(axis=1))) <= X.shape[0])
 
 
+def _few_rows(rows: int, X: Array) -> NDArray[np.intp] | None:
+    """The rows of X that have a number that is not 0, where these are few and a dense matrix of so many rows meets only their columns sooner."""
+    if rows < LOOKED_AT or not (_is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X)):
+        return None
+    return np.flatnonzero(X.any(axis=1))
+
+
 def product(A: Any, X: Array) -> Array:
     """A @ X in float64 for a dense (float32 or float64, memory map) or sparse A and a dense matrix X."""
-    if isinstance(A, np.ndarray) and _is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X):
-        rows = np.flatnonzero(X.any(axis=1))
-        A, X = A[:, rows], X[rows]
+    few = _few_rows(A.shape[0], X) if isinstance(A, np.ndarray) else None
+    if few is not None:
+        A, X = A[:, few], X[few]
     if A.dtype == np.float64:
         if isinstance(A, np.ndarray) and A.flags.f_contiguous and row_chunks.pays_turned(A.shape[0], *X.shape):
             return np.ascontiguousarray((X.T @ A.T).T)
@@ -148,13 +159,10 @@ class LeftMultiply(LinearMap):
         if turned:
             return row_chunks.turned_times(self.A, X, leaves=self._leaves)
         # a worker looks for zeros by itself
-        if (
-            not isinstance(self.A, np.ndarray | DenseRows)
-            or is_held(self.A)
-            or not (_is_sparse(X[:: 1 + X.shape[0] // SAMPLE]) and _is_sparse(X))
-        ):
+        looks = isinstance(self.A, np.ndarray | DenseRows) and not is_held(self.A)
+        few = _few_rows(self.A.shape[0], X) if looks else None
+        if few is None:
             return row_chunks.times(self.A, X, leaves=self._leaves)
-        few = np.flatnonzero(X.any(axis=1))
         return row_chunks.times(self.A, X[few], lambda block: block[:, few], self._leaves)
 
     def absolute(self) -> LinearMap:
