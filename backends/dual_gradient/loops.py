@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 
 def minimisers(first, row, entry, y, curvature, slope, weight, lo, hi, out, start, stop):
     """argmin_x <K'y, x> + sum_i curvature_i x_i^2 / 2 + slope_i x_i + weight_i |x_i| over lo <= x <= hi, into `out`; K' is stored by its rows."""
@@ -20,31 +22,32 @@ def minimisers(first, row, entry, y, curvature, slope, weight, lo, hi, out, star
         out[i] = min(max(-u / curvature[i], lo[i]), hi[i])
 
 
-def stepped(first, column, entry, x, offset, ahead, sigma, out, start, stop):
-    """ahead + sigma (K x + b), into `out`."""
-    for r in range(start, stop):
-        z = offset[r]
-        for p in range(first[r], first[r + 1]):
-            z += entry[p] * x[column[p]]
-        out[r] = ahead[r] + sigma[r] * z
-
-
-def shortened(z, group, radius, step, beta, y, ahead, start, stop):
-    """y becomes z with each group within its ball, and `ahead` goes beyond it by beta times the way from the y before.
+def moved(first, column, entry, x, offset, group, radius, step, beta, y, ahead, start, stop):
+    """y becomes ahead + step (K x + b) with each group within its ball, and `ahead` goes beyond it by beta times the way from the y before.
 
     Returns <ahead - y, y - the y before> in the metric of the steps.
     """
+    longest = 0
+    for g in range(start, stop):
+        longest = max(longest, group[g + 1] - group[g])
+    z = np.empty(longest)
     total = 0.0
     for g in range(start, stop):
+        begin = group[g]
         squares = 0.0
-        for r in range(group[g], group[g + 1]):
-            squares += z[r] * z[r]
+        for r in range(begin, group[g + 1]):
+            u = offset[r]
+            for p in range(first[r], first[r + 1]):
+                u += entry[p] * x[column[p]]
+            u = ahead[r] + step[g] * u
+            squares += u * u
+            z[r - begin] = u
         share = 1.0
         if squares > radius[g] * radius[g]:
             share = radius[g] / math.sqrt(squares)
         along = 0.0
-        for r in range(group[g], group[g + 1]):
-            new = share * z[r]
+        for r in range(begin, group[g + 1]):
+            new = share * z[r - begin]
             way = new - y[r]
             along += (ahead[r] - new) * way
             y[r] = new
@@ -53,16 +56,21 @@ def shortened(z, group, radius, step, beta, y, ahead, start, stop):
     return total
 
 
-def shortened_pairs(z, group, radius, step, beta, y, ahead, start, stop):
+def moved_pairs(first, column, entry, x, offset, group, radius, step, beta, y, ahead, start, stop):
     """The same for groups of two rows each, without loops over them: pictures have these."""
     total = 0.0
     for g in range(start, stop):
         r = 2 * g
-        squares = z[r] * z[r] + z[r + 1] * z[r + 1]
-        share = 1.0
+        one, two = offset[r], offset[r + 1]
+        for p in range(first[r], first[r + 1]):
+            one += entry[p] * x[column[p]]
+        for p in range(first[r + 1], first[r + 2]):
+            two += entry[p] * x[column[p]]
+        one, two = ahead[r] + step[g] * one, ahead[r + 1] + step[g] * two
+        squares = one * one + two * two
         if squares > radius[g] * radius[g]:
             share = radius[g] / math.sqrt(squares)
-        one, two = share * z[r], share * z[r + 1]
+            one, two = share * one, share * two
         way, turn = one - y[r], two - y[r + 1]
         total += ((ahead[r] - one) * way + (ahead[r + 1] - two) * turn) / step[g]
         y[r], y[r + 1] = one, two

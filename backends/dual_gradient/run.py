@@ -24,7 +24,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
-from fwdsl.backends.dual_gradient.loops import lengths, minimisers, shortened, shortened_pairs, stepped
+from fwdsl.backends.dual_gradient.loops import lengths, minimisers, moved, moved_pairs
 from fwdsl.backends.dual_gradient.method import DualGradient, DualGradientState
 from fwdsl.backends.dual_gradient.parts import parts_of
 from fwdsl.backends.kernels.compile import kernel
@@ -50,13 +50,9 @@ class DualGradientRun(Run[PreparedProblem, DualGradientState], of=DualGradient):
         assert not isinstance(found, str), "`requires_values` has found the parts"
         self.entries, self.rows = found
         rows = self.rows
-        lengths_of = np.diff(rows.group)
-        self.sigma = np.repeat(rows.step, lengths_of)
-        self.shorten = shortened_pairs if np.all(lengths_of == 2) else shortened
-        self.z = np.empty(rows.offset.size)
-        self.of_rows, self.of_groups, self.of_unknowns = (
-            [(at, min(at + BLOCK, size)) for at in range(0, size, BLOCK)]
-            for size in (rows.offset.size, rows.radius.size, problem.size)
+        self.moved = moved_pairs if np.all(np.diff(rows.group) == 2) else moved
+        self.of_groups, self.of_unknowns = (
+            [(at, min(at + BLOCK, size)) for at in range(0, size, BLOCK)] for size in (rows.radius.size, problem.size)
         )
         self.constant = self._constant()
 
@@ -96,14 +92,12 @@ class DualGradientRun(Run[PreparedProblem, DualGradientState], of=DualGradient):
         s, rows, pool = self.state, self.rows, self.problem.pool
         x = self._minimiser(s.ahead)
         beta = s.since / (s.since + 4.0)
-        step, shorten = kernel(stepped), kernel(self.shorten)
-        pool.run(
-            lambda at: step(*rows.K.arrays, x, rows.offset, s.ahead, self.sigma, self.z, *at),
-            self.of_rows,
-        )
+        move = kernel(self.moved)
         downhill = sum(
             pool.run(
-                lambda at: shorten(self.z, rows.group, rows.radius, rows.step, beta, s.y, s.ahead, *at),
+                lambda at: move(
+                    *rows.K.arrays, x, rows.offset, rows.group, rows.radius, rows.step, beta, s.y, s.ahead, *at
+                ),
                 self.of_groups,
             )
         )

@@ -119,14 +119,19 @@ def _of_other_duals(
     within = repair(problem, without, x, allowance(problem, SHARE, stop))
     yield x, _with(canonical, x, verified, within)
     # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
-    yield x, _with(canonical, x, verified, _between(problem, within, raw))
+    yield x, _with(canonical, x, verified, _between(problem, within, raw, stop))
     # no repair of rounding can be told from noise: the multipliers of the constraints alone
     alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
     yield x, _with(canonical, x, verified, alone)
 
 
-def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[Array]) -> list[Array]:
-    """The point nearest to `outer`, on the segment from `inner` to it, in the domains of those conjugates that are finite at `inner`."""
+def _between(
+    problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[Array], stop: Callable[[], bool]
+) -> list[Array]:
+    """The point nearest to `outer`, on the segment from `inner` to it, in the domains of those conjugates that are finite at `inner`.
+
+    Where time is over, one that is farther away.
+    """
     from_v, to_v = (-(problem.q + problem.adjoint(ys)) for ys in (inner, outer))
     blocks = [(b.slice, g) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)]
     blocks = [(at, g) for at, g in blocks if math.isfinite(g.conjugate(from_v[at]))]
@@ -144,6 +149,8 @@ def _between(problem: PreparedProblem, inner: Sequence[Array], outer: Sequence[A
         return at(1.0)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
+        if stop():
+            break
         middle = 0.5 * (low + high)
         low, high = (middle, high) if within(middle) else (low, middle)
     return at(low)

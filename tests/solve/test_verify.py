@@ -170,3 +170,23 @@ def test_a_dual_point_that_does_is_not_repaired(monkeypatch: pytest.MonkeyPatch)
     # one that is in no domain is
     with pytest.raises(AssertionError, match="repaired"):
         next(module.attempts(problem, x, [2.0 * y for y in ys], None, True, lambda: False))
+
+
+def test_the_segment_to_a_dual_point_is_halved_while_there_is_time() -> None:
+    bound = fw.parse("data Y: matrix[n, m]\nvar X: matrix[n, m]\nminimize 1/2 * sum_squares(X - Y) + 0.2 * tv(X)").bind(
+        Y=np.random.default_rng(3).standard_normal((6, 5))
+    )
+    problem = PreparedProblem(bound.canonical, 1)
+    inner = [np.zeros(t.map.rows) for t in bound.canonical.terms]
+    rng = np.random.default_rng(4)
+    outer = [
+        np.zeros(y.size) if t.is_smooth else rng.standard_normal(y.size)
+        for t, y in zip(problem.terms, inner, strict=True)
+    ]
+    assert not math.isfinite(problem.conjugates(outer))
+    late = module._between(problem, inner, outer, lambda: True)
+    for one, other in zip(late, inner, strict=True):
+        np.testing.assert_array_equal(one, other)
+    found = module._between(problem, inner, outer, lambda: False)
+    assert math.isfinite(problem.conjugates(found)) and any(y.any() for y in found)
+    assert not math.isfinite(problem.conjugates([(1.0 + 1e-9) * y for y in found]))

@@ -14,27 +14,49 @@ from ..vectors.common import Ball, Norm, largest, largest_share, norm1, norm2, s
 from ..vectors.simplex import Simplex
 from ..vectors.solid_simplex import SolidSimplex
 
+NARROW = 8
+"""Columns up to which whole columns are added: NumPy adds short rows one by one."""
+
+
+def _largest(a: Array) -> Array:
+    """The largest size in each row."""
+    if not 0 < a.shape[1] <= NARROW:
+        return np.asarray(np.abs(a).max(axis=1, initial=0.0))
+    found = np.abs(a[:, 0])
+    for column in a.T[1:]:
+        np.maximum(found, np.abs(column), out=found)
+    return found
+
+
+def _sums(a: Array) -> Array:
+    """The sum of each row."""
+    if not 0 < a.shape[1] <= NARROW:
+        return np.asarray(a.sum(axis=1))
+    found = a[:, 0].copy()
+    for column in a.T[1:]:
+        found += column
+    return found
+
 
 def norms2(a: Array) -> Array:
     """The Euclidean norm of each row, scaled against overflow."""
-    peak = np.abs(a).max(axis=1, initial=0.0)
-    found: Array = peak * np.sqrt(np.square(a / np.where(peak > 0.0, peak, 1.0)[:, None]).sum(axis=1))
-    return found
+    peak = _largest(a)
+    return np.asarray(peak * np.sqrt(_sums(np.square(a / np.where(peak > 0.0, peak, 1.0)[:, None]))))
 
 
 RowNorm = Callable[[Array], Array]
 
 ROW_NORMS: dict[Callable[..., float], RowNorm] = {
-    norm1: lambda a: np.abs(a).sum(axis=1),
+    norm1: lambda a: _sums(np.abs(a)),
     norm2: norms2,
-    largest: lambda a: np.abs(a).max(axis=1, initial=0.0),
+    largest: _largest,
 }
 
 
 def project_rows_l1(a: Array, r: float) -> Array:
     """Each row's projection on the l1 ball of radius r > 0, by sorting; rows inside stay."""
     out = a.copy()
-    far = np.abs(a).sum(axis=1) > r
+    far = _sums(np.abs(a)) > r
     sizes = np.abs(a[far])
     if sizes.size:
         peak = sizes.max(axis=1, keepdims=True)
