@@ -173,9 +173,9 @@ def test_a_dual_point_that_does_is_not_repaired(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_segment_to_a_dual_point_is_halved_while_there_is_time() -> None:
-    bound = fw.parse("data Y: matrix[n, m]\nvar X: matrix[n, m]\nminimize 1/2 * sum_squares(X - Y) + 0.2 * tv(X)").bind(
-        Y=np.random.default_rng(3).standard_normal((6, 5))
-    )
+    bound = fw.parse(
+        "data Y: matrix[n, m]\nvar X: matrix[n, m] in box(-1, 1)\nminimize 1/2 * sum_squares(X - Y) + 0.2 * tv(X)"
+    ).bind(Y=np.random.default_rng(3).standard_normal((6, 5)))
     problem = PreparedProblem(bound.canonical, 1)
     inner = [np.zeros(t.map.rows) for t in bound.canonical.terms]
     rng = np.random.default_rng(4)
