@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
@@ -107,3 +108,18 @@ def test_other_systems_are_left_alone() -> None:
         assert isinstance(run, InteriorRun)
         found = MatrixUnknowns.of(run.A, run.P, run.batches, run.program.equations)
         assert (found is not None) == few
+
+
+def test_squares_of_some_entries_beside_a_trace_norm_are_priced_with_their_cone() -> None:
+    """The square of the observed entries is no multiple of the identity: no complement of few rows is left."""
+    rng = np.random.default_rng(0)
+    text = "data M: entries[n, p]\nvar B: matrix[n, p]\nminimize 1/2 * sum(squared(B[M], M)) + norm_nuc(B)"
+    at = np.flatnonzero(rng.uniform(size=600) < 0.4)
+    observed = sp.coo_array((rng.standard_normal(at.size), np.unravel_index(at, (30, 20))), shape=(30, 20))
+    some = size_of(fw.parse(text).bind(M=observed).canonical)
+    every = size_of(
+        fw.parse("data M: matrix[n, p]\nvar B: matrix[n, p]\nminimize 1/2 * sum_squares(B - M) + norm_nuc(B)")
+        .bind(M=rng.standard_normal((30, 20)))
+        .canonical
+    )
+    assert some.seconds > 100.0 * every.seconds
