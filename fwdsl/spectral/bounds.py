@@ -14,8 +14,7 @@ import numpy as np
 from ..atoms.base import Array, MatrixLike
 from .operators import CountedOperator, as_operator, matrix_of
 from .randomized import RandomBound, largest_eigenvalue
-from .rigorous import UNIT, scaled, singular_by_cholesky, singular_by_svd
-from .top import top_singular
+from .rigorous import UNIT, singular_by_cholesky, singular_by_svd
 
 RIGOROUS_SIDE = 256
 """Up to this shorter side of a known matrix, a dense proof costs less than a hundred products or so."""
@@ -65,7 +64,7 @@ def largest_singular_bound(
     if method in ("svd", "cholesky"):
         if matrix is None:
             raise ValueError(f"{method} needs the matrix, not only its products")
-        return _by_svd(matrix) if method == "svd" else _by_cholesky(matrix, warm, seed)
+        return _by_svd(matrix) if method == "svd" else _by_cholesky(matrix)
     if method != "lanczos":
         raise ValueError(f"no method {method!r}")
     counted = CountedOperator(op)
@@ -92,13 +91,10 @@ def _by_svd(matrix: MatrixLike) -> SpectralBound:
     return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(matrix.shape))
 
 
-def _by_cholesky(matrix: MatrixLike, warm: Array | None, seed: int) -> SpectralBound:
-    matrix, c = scaled(matrix)
-    triplets = top_singular(matrix, 1, 1e-10, warm, seed=seed)
-    lower = c * float(triplets.s[0])
-    upper = c * singular_by_cholesky(matrix, float(triplets.s[0]))
+def _by_cholesky(matrix: MatrixLike) -> SpectralBound:
+    upper, lower = singular_by_cholesky(matrix)
     statement = "a Cholesky factorisation of s^2 I - A'A that ran to completion, with its rounding errors bounded"
-    return SpectralBound(upper, "rigorous", statement, lower, 0.0, triplets.products + min(matrix.shape))
+    return SpectralBound(upper, "rigorous", statement, lower, 0.0, min(matrix.shape))
 
 
 def _probabilistic(found: RandomBound, upper: float, lower: float, failure: float, products: int) -> SpectralBound:

@@ -75,17 +75,20 @@ def gram(A: MatrixLike) -> tuple[Array, float]:
     return dense, gamma(A.shape[0] + 2) * 1.01 * squares + _UNDERFLOW
 
 
-def singular_by_cholesky(A: MatrixLike, estimate: float) -> float:
-    """An upper bound of sigma_max(A) for a matrix, dense or sparse, from an estimate that may be anything.
+def singular_by_cholesky(A: MatrixLike, estimate: float | None = None) -> tuple[float, float]:
+    """(an upper bound of sigma_max(A), the estimate) for a matrix, dense or sparse, from an estimate that may be anything.
 
-    Tried at s just above the estimate, then further up; |A|_F, which always is a bound, where nothing succeeds.
+    None is estimated by the largest eigenvalue of the Gram matrix. Tried at s just above the estimate, then further up; |A|_F, which always is a
+    bound, where nothing succeeds.
     """
     A, c = scaled(A)
     if c == 0.0:
-        return 0.0
+        return 0.0, 0.0
     G, error = gram(A)
     trace, n = float(np.trace(G)), G.shape[0]
     largest = trace + n * error
+    if estimate is None:
+        estimate = c * float(np.sqrt(max(np.linalg.eigvalsh(G)[-1], 0.0)))
     s = max((estimate / c) ** 2, trace / n)
     step = max(4.0 * gamma(n + 1) * n, 4.0 * error / s, 1e-12)
     while s * (1.0 + step) < largest:
@@ -94,7 +97,7 @@ def singular_by_cholesky(A: MatrixLike, estimate: float) -> float:
             largest = min(largest, bound)
             break
         step *= 8.0
-    return c * float(np.sqrt(largest)) * (1 + 8 * UNIT)
+    return c * float(np.sqrt(largest)) * (1 + 8 * UNIT), estimate
 
 
 def singular_by_svd(A: MatrixLike) -> tuple[float, float]:
