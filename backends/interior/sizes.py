@@ -193,14 +193,11 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
         if conic.extra or (np.any(conic.curvature) and not alone):
             return None
         of_matrix = [] if term is None else [block for block, _ in term.map.parts if block.start in of_matrices]
-        free = not of_matrix
         # squares of some entries of a matrix are no multiple of the identity
-        if (
-            of_matrix
-            and np.any(conic.curvature)
-            and not (all(block.size == term.map.rows for block in of_matrix) and np.ptp(conic.curvature) == 0.0)
-        ):
-            return None
+        if of_matrix and np.any(conic.curvature):
+            if any(block.size != conic.size for block in of_matrix) or np.ptp(conic.curvature) > 0.0:
+                return None
+        free = not of_matrix
         single = free & alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
         for cone in conic.cones:
