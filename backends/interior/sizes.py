@@ -194,9 +194,12 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             return None
         of_matrix = [] if term is None else [block for block, _ in term.map.parts if block.start in of_matrices]
         # squares of some entries of a matrix are no multiple of the identity
-        if of_matrix and np.any(conic.curvature):
-            if any(block.size != conic.size for block in of_matrix) or np.ptp(conic.curvature) > 0.0:
-                return None
+        if (
+            of_matrix
+            and np.any(conic.curvature)
+            and (any(block.size != conic.size for block in of_matrix) or np.ptp(conic.curvature) > 0.0)
+        ):
+            return None
         free = not of_matrix
         single = free & alone & (np.bincount(conic.of_z.row, minlength=conic.offset.size) <= 1)
         at = 0
