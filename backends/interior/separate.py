@@ -10,7 +10,7 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +22,7 @@ from scipy.sparse import csr_array, diags_array, hstack, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
-from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, sparse_product
+from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
 from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
@@ -31,6 +31,11 @@ from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.integer[Any]]
+
+
+SolveKept = Callable[[Array, Array, Array], tuple[Array, Array]]
+"""(x, t) for right-hand sides p of the kept unknowns, s of the rows of K and those of equations: (P + K'DK) x = p + K's, and t = K x; multipliers of
+the equations after x. p may be overwritten."""
 
 
 class Group(NamedTuple):
@@ -185,11 +190,23 @@ class Separate:
         if isinstance(self.K, np.ndarray):
             scaled = np.sqrt(D)[:, None] * self.K
             return dense_gram(scaled, look)
-        return np.asarray(sparse_product(self.K_t, (diags_array(D) @ self.K).tocsr(), look).toarray())
+        found = weighted_gram(self.K, D, look)
+        return found if isinstance(found, np.ndarray) else np.asarray(found.toarray())
 
-    def reduced(self, factors: list[Factor], weights: Array, rest: Rows, solve: Solve, equations: int) -> Solve:
+    def by_unknowns(self, solve: Solve) -> SolveKept:
+        """The solver for the kept unknowns, and what K is of them, from that of their condensed matrix."""
+        columns = self.K.shape[1]
+
+        def kept(short: Array, t: Array, equations: Array) -> tuple[Array, Array]:
+            short[:columns] += self.of_K_t @ t
+            found = solve(np.concatenate([short, equations]))
+            return found, self.of_K @ found[:columns]
+
+        return kept
+
+    def reduced(self, factors: list[Factor], weights: Array, rest: Rows, solve: SolveKept, equations: int) -> Solve:
         """The solver of the whole system from that for the kept unknowns and the multipliers of the equations."""
-        columns, order, n = self.K.shape[1], self.kept.size, self.kept.size + sum(g.own.size for g in self.groups)
+        order, n = self.kept.size, self.kept.size + sum(g.own.size for g in self.groups)
         m = weights.size
         pairs = list(zip(self.groups, factors, strict=True))
 
@@ -202,13 +219,11 @@ class Separate:
                 kernel(entries_reduce)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, p, r, t, half)
             short = p[self.kept]
             rest.add_adjoint(r[self.others], short)
-            short[:columns] += self.of_K_t @ t
-            found = solve(np.concatenate([short, right[n : n + equations]]))
+            found, t = solve(short, t, right[n : n + equations])
             out = np.empty(n + m)
             v, u = out[:n], out[n:]
             v[self.kept] = found[:order]
             u[self.others] = rest @ found[:order] - r[self.others]
-            t = self.of_K @ found[:columns]
             for (g, f), half in zip(pairs, halves, strict=True):
                 kernel(entries_expand)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, half, r, t, v, u)
             u[:equations] = found[order:]

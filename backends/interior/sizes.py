@@ -40,6 +40,9 @@ matrices of 2 to 20 entries a row, with half to ten times as many columns as row
 UNORDERED = 6_000
 """Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
 
+FREE, SHARE = 8, 0.7
+"""Unknowns that nothing bends or bounds, up to which few long rows are the whole system, and the share of all unknowns up to which they are few."""
+
 LARGEST = 10_000
 """The largest order of a system whose matrix has no zeros."""
 
@@ -162,8 +165,13 @@ def size_of(form: Canonical) -> Size:
             largest = max((of_cone for of_cone, _ in full), default=0)
             found = Size(unknowns, rows, entries, "sparse", largest, seconds, once, memory)
     owned = sum(conic.owned for conic in known)
-    order = unknowns - owned + equations
-    if owned and order <= LARGEST:
+    order, few = unknowns - owned + equations, _few_rows(form, known)
+    if few is not None and few < SHARE * order and few <= LARGEST:
+        complement = 1e-4 + FACTOR * float(few) ** 3 + DENSE_PRODUCT * order * float(few) ** 2 + PASSES * entries
+        if complement < found.seconds:
+            memory = 16.0 * few * (few + order) + 220.0 * entries
+            found = Size(unknowns, rows, entries, "reduced", few, complement, once, memory)
+    elif owned and order <= LARGEST:
         # the products of K, dense or not
         seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
@@ -213,6 +221,32 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
             bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
     return long if bound.all() else None
+
+
+def _few_rows(form: Canonical, known: list[Conic]) -> int | None:
+    """The rows of data of entries with unknowns of their own, where all else sees one unknown at a time; None where it does not (`few_rows`)."""
+    long = free = 0
+    covered = {b.start for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_diagonal(conic)}
+    if any(conic.extra != conic.owned or any(c.kind == "zero" for c in conic.cones) for conic in known):
+        return None
+    for term, conic in zip(form.terms, known, strict=False):
+        alone = sum(m.entries for _, m in term.map.parts) <= term.map.rows
+        if not alone and (not conic.owned or np.any(conic.curvature)):
+            return None
+        long += 0 if alone else term.map.rows
+        if alone and (conic.owned or np.any(conic.curvature)):
+            covered |= {b.start for b, m in term.map.parts if m.rows >= b.size}
+    free = sum(b.size for b in form.blocks if b.start not in covered)
+    return long if free <= FREE else None
+
+
+def _is_diagonal(conic: Conic) -> bool:
+    """True if a variable's own function bends or bounds each of its entries by itself."""
+    seen = np.bincount(conic.of_z.row, minlength=conic.offset.size)
+    alone = all(c.is_separable or c.is_of_three for c in conic.cones) and bool(np.all(seen <= 1))
+    bends = np.array(np.broadcast_to(conic.curvature, (conic.size,)) > 0.0)
+    bends[conic.of_z.column] = True
+    return alone and bool(bends.all())
 
 
 def _filled_cones(form: Canonical, known: list[Conic]) -> list[tuple[int, float]]:

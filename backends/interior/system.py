@@ -36,6 +36,7 @@ from fwdsl.backends.interior.blocked import (
     weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling
+from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch
@@ -123,6 +124,7 @@ class Systems:
         self.A = A if self.sparse or self.thin else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.narrow: BandedNormal | None = None
+        self.few: FewRows | None = None
         if separate is not None:
             kept = separate.kept
             chosen, self.diagonal = P[kept][:, kept], P.diagonal()
@@ -132,7 +134,9 @@ class Systems:
                 self.narrow = BandedNormal.of(chosen, csr_array(vstack([K, separate.rest], format="csr")))
                 self.separate = separate if self.narrow is not None else None
             else:
-                self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
+                self.few = FewRows.of(separate, chosen) if not equations else None
+                if self.few is None:
+                    self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
     def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System | FactoredQuasidefinite:
@@ -231,11 +235,17 @@ class Systems:
             separate = separate.turned(_rows_of_roots(batches, scalings, weights.size))
             weights[separate.turned_rows] = 1.0
         factors = separate.factors(weights, self.diagonal + SHIFT)
-        if self.narrow is not None:
-            inner = self.narrow.factored(np.concatenate([separate.weights(factors), weights[others] ** 2]), SHIFT)
+        if self.few is not None:
+            kept = self.few.solver(
+                separate, separate.weights(factors), SHIFT, rest,
+                lambda matrix, equal: _factored(matrix, equal, self.look), self.look,
+            )  # fmt: skip
+        elif self.narrow is not None:
+            of_rows = np.concatenate([separate.weights(factors), weights[others] ** 2])
+            kept = separate.by_unknowns(self.narrow.factored(of_rows, SHIFT))
         else:
-            inner = self._dense(separate, factors, rest)
-        whole = separate.reduced(factors, weights, rest, inner, self.equations)
+            kept = separate.by_unknowns(self._dense(separate, factors, rest))
+        whole = separate.reduced(factors, weights, rest, kept, self.equations)
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:

@@ -1,0 +1,101 @@
+"""Losses of fewer samples than features beside a diagonal: the system of the order of the samples has the answers of that of the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fwdsl as fw
+from fwdsl.backends.interior.few_rows import FewRows
+from fwdsl.backends.interior.sizes import size_of
+from tests.runs import stepped
+
+DATA = "data X: matrix[n, p], y: vector[n]\nparam c: positive\n"
+LOSSES = {
+    "absolute": "absolute(X @ w, y)",
+    "quantile": "quantile(X @ w + b, y, tau=0.8)",
+    "epsilon-insensitive": "epsilon_insensitive(X @ w + b, y, eps=0.1)",
+    "huber": "huber(X @ w, y, delta=0.2)",
+}
+BESIDE = {
+    "norm1": "var w: vector[p], b: real\nminimize mean({}) + c * norm1(w)",
+    "ridge": "var w: vector[p], b: real\nminimize mean({}) + c * sum_squares(w)",
+    "norm1 and ridge": "var w: vector[p], b: real\nminimize mean({}) + c * norm1(w) + 0.1 * c * sum_squares(w)",
+    "box": "var w: vector[p] in box(-0.3, 0.3), b: real\nminimize mean({}) + c * norm1(w)",
+    "nonnegative": "var w: vector[p] in nonnegative, b: real\nminimize mean({}) + c * sum(w)",
+}
+
+
+def wide(n: int = 60, p: int = 300, seed: int = 0, sparse: bool = False) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < (0.1 if sparse else 1.0))
+    w = np.where(rng.random(p) < 0.03, rng.standard_normal(p), 0.0)
+    return {"X": sp.csr_array(X) if sparse else X, "y": X @ w + 0.3 * rng.standard_normal(n) + 0.5, "c": 0.05}
+
+
+def problem(loss: str = "quantile", beside: str = "norm1", **data: Any) -> fw.Problem:
+    text = BESIDE[beside].format(LOSSES[loss])
+    if "+ b" not in text:
+        text = text.replace(", b: real", "")
+    return fw.parse(DATA + text).bind(**(data or wide()))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_steps_are_those_of_the_whole_system(
+    loss: str, beside: str, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = problem(loss, beside, **wide(sparse=sparse))
+    assert size_of(bound.canonical).kind == "reduced"
+    few = stepped(bound, "interior", 4)
+    assert few.systems.few is not None
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P: None))
+    whole = stepped(problem(loss, beside, **wide(sparse=sparse)), "interior", 4)
+    assert whole.systems.few is None
+    for one, other in ((few.state.v, whole.state.v), (few.state.z, whole.state.z)):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("tol", [1e-6, 1e-9])
+def test_answers_in_any_unit(unit: float, tol: float) -> None:
+    data = wide()
+    X, y, c = data["X"], data["y"], data["c"]
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    miss = y - X @ w - b
+    loss = cp.sum(cp.maximum(0.8 * miss, -0.2 * miss)) / y.size
+    reference = cp.Problem(cp.Minimize(loss + c * cp.norm1(w))).solve(solver=cp.CLARABEL)
+    found = problem(X=unit * X, y=y, c=unit * c).solve(method="interior", tol=tol, threads=1)
+    assert found.status == "optimal" and found.relative_gap <= tol
+    assert found.objective == pytest.approx(reference, rel=max(2.0 * tol, 1e-7))
+
+
+def test_its_order_is_that_of_the_samples() -> None:
+    """Nothing of the order of the features squared is priced, or written down."""
+    size = size_of(problem(**wide(20, 12_000, sparse=True)).canonical)
+    assert size.kind == "reduced" and size.order == 20 and size.memory < 3e8
+    found = problem(**wide(20, 12_000, sparse=True)).solve(method="interior", tol=1e-6, threads=1)
+    assert found.status == "optimal"
+
+
+def test_the_planner_prefers_it_where_a_first_order_method_is_slow() -> None:
+    bound = problem("absolute", **wide(100, 800))
+    assert bound.plan().method == "interior"
+
+
+def test_tall_data_keep_the_system_of_the_features() -> None:
+    tall = wide(300, 40)
+    assert size_of(problem(**tall).canonical).order != 300
+    assert stepped(problem(**tall), "interior", 1).systems.few is None
+
+
+def test_a_norm_of_all_features_is_no_diagonal() -> None:
+    text = DATA + "var w: vector[p]\nminimize mean(absolute(X @ w, y)) + c * norm1(w) + c * norm2(w)"
+    bound = fw.parse(text).bind(**wide())
+    assert size_of(bound.canonical).order != 60
+    assert bound.solve(method="interior", tol=1e-6, threads=1).status == "optimal"
