@@ -85,6 +85,8 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     parts = canonical.terms[0].map.parts if len(canonical.terms) == 1 else ()
     if len(parts) != 1 or matrix_by_rows(parts[0][1]) is None:
         return ("its predictions are not the rows of one data matrix times the variable",)
+    if not isinstance(canonical.terms[0].f, LossFunction):
+        return ("its loss ties the predictions together",)
     return ()
 
 

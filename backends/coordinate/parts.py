@@ -68,6 +68,10 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     (term,) = canonical.terms
     seen = {block.name for block, _ in term.map.parts}
     found = [f"its predictions do not see {b.name}" for b in canonical.blocks if b.name not in seen]
+    of_data = factor_and_matrix(term.map.parts[best][1])
+    assert of_data is not None, "it is the main part"
+    if not isinstance(term.f, LossFunction) and not isinstance(of_data[1], LeftMultiply):
+        return (*found, "its loss ties predictions of a vector together")
     tasks = tasks_of(term.map.parts[best][1])
     if tasks == 1:
         return tuple(found)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fwdsl.atoms.base import Array, MatrixLike
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.baselines.samples import linked
 from fwdsl.backends.dspdc.loops import (
     coordinate_steps,
@@ -162,6 +163,8 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
         found.append(
             "its predictions are not the rows of one matrix of data, or of a product of two, times the variable"
         )
+    if not isinstance(canonical.terms[0].f, LossFunction):
+        found.append("its loss ties the predictions together")
     return tuple(found)
 
 

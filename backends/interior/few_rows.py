@@ -1,6 +1,6 @@
 r"""Systems in the kept unknowns whose matrix is a diagonal and the squares of few long rows: losses of fewer samples than features.
 
-    (diag(own) + M'M) x = p + M's,   M = sqrt(D) K in the long rows,
+    (diag(own) + M'M) x = p + M's,   M = sqrt(D) K in its long rows, and the other long rows as they are,
 
 where `own` has P, the rows of one unknown each, such as those of a norm over entries or of bounds, and what single rows of K add. With the
 multipliers l = M x - s,
@@ -36,74 +36,88 @@ Factored = Callable[[Array, Array], Solve]
 
 @light_dataclass
 class FewRows:
-    """The long rows of K, where the others see one unknown each at most."""
+    """The long rows of K and those of the other rows, where all else sees one unknown at a time."""
 
     long: Index
-    L: Array  # these rows, with all kept unknowns
+    L: Array  # these rows of K, with all kept unknowns
     row: Index  # of the other entries of K
     column: Index
     square: Array  # of the numbers there
+    others: Index  # the long ones of the other rows
+    single: Index  # the rest of them
     curved: Index  # the kept unknowns with a diagonal
     free: Index  # the others
     diagonal: Array  # of P
 
     @staticmethod
-    def of(separate: Separate, P: Any) -> FewRows | None:
-        """None where there are as many long rows as unknowns, or P or the other rows are no diagonal. P is that of the kept unknowns."""
+    def of(separate: Separate, P: Any, mixed: NDArray[np.bool_]) -> FewRows | None:
+        """None where there are as many long rows as unknowns, or P is no diagonal.
+
+        P is that of the kept unknowns. `mixed` are those of the other rows that a scaling mixes with each other.
+        """
         K, rest, n = separate.K, separate.rest, separate.kept.size
         diagonal = P.diagonal()
         numbers = np.count_nonzero(P) if isinstance(P, np.ndarray) else P.count_nonzero()
-        if (np.diff(rest.indptr) > 1).any() or numbers != np.count_nonzero(diagonal):
-            return None
         each = np.count_nonzero(K, axis=1) if isinstance(K, np.ndarray) else np.diff(K.indptr)
-        long, others = np.flatnonzero(each > 1), np.flatnonzero(each == 1)
-        if long.size + FREE >= SHARE * n:
+        long, short = np.flatnonzero(each > 1), np.flatnonzero(each == 1)
+        lengthy = mixed | (np.diff(rest.indptr) > 1)
+        others, single = np.flatnonzero(lengthy), np.flatnonzero(~lengthy)
+        if numbers != np.count_nonzero(diagonal) or long.size + others.size + FREE >= SHARE * n:
             return None
-        some = K[others]
+        some = K[short]
         if isinstance(K, np.ndarray):
             row, column = np.nonzero(some)
             found = some[row, column]
         else:
-            row, column, found = np.arange(others.size), some.indices, some.data
+            row, column, found = np.arange(short.size), some.indices, some.data
         settled = diagonal > 0.0
         settled[column] = True
-        settled[rest.indices] = True
+        settled[rest[single].indices] = True
         free = np.flatnonzero(~settled)
         if free.size > FREE:
             return None
         L = np.zeros((long.size, n))
         L[:, : K.shape[1]] = K[long] if isinstance(K, np.ndarray) else K[long].toarray()
-        return FewRows(long, L, others[row], column, np.square(found), np.flatnonzero(settled), free, diagonal)
+        return FewRows(
+            long, L, short[row], column, np.square(found), others, single, np.flatnonzero(settled), free, diagonal
+        )
 
     def solver(
         self, separate: Separate, D: Array, shift: float, rest: Rows, factored: Factored, look: Look
     ) -> SolveKept:
         """The solver at weights of the rows of K, P being shifted, and the other rows scaled. Raises `LinAlgError` where it is singular."""
-        n, m, k = self.diagonal.size, self.long.size, self.free.size
+        n, m, k = self.diagonal.size, self.long.size + self.others.size, self.free.size
         own = self.diagonal + shift + np.bincount(self.column, weights=D[self.row] * self.square, minlength=n)
-        own += np.bincount(rest.pattern[0], weights=np.square(rest.data), minlength=n)
+        matrix = rest.matrix
+        one_by_one = matrix[self.single] if self.others.size else matrix
+        own += np.bincount(one_by_one.indices, weights=np.square(one_by_one.data), minlength=n)
         root = np.sqrt(D[self.long])
         M = root[:, None] * self.L
+        if self.others.size:
+            M = np.concatenate([M, matrix[self.others].toarray()])
         curved, beside = M[:, self.curved], M[:, self.free]
         share = 1.0 / own[self.curved]
-        matrix = np.zeros((m + k, m + k), order="F")
-        matrix[:m, :m] = dense_gram(np.sqrt(share)[:, None] * curved.T, look)
-        np.einsum("ii->i", matrix)[:m] += 1.0
-        inner = factored(matrix, np.ascontiguousarray(beside.T))
+        system = np.zeros((m + k, m + k), order="F")
+        system[:m, :m] = dense_gram(np.sqrt(share)[:, None] * curved.T, look)
+        np.einsum("ii->i", system)[:m] += 1.0
+        inner = factored(system, np.ascontiguousarray(beside.T))
         weighs = root > 0.0
-        of_K, of_K_t, columns = separate.of_K, separate.of_K_t, separate.K.shape[1]
+        of_K, of_K_t, columns, q = separate.of_K, separate.of_K_t, separate.K.shape[1], self.long.size
 
-        def solve(p: Array, t: Array, _: Array) -> tuple[Array, Array]:
-            s = np.divide(t[self.long], root, out=np.zeros(m), where=weighs)
-            others = t.copy()
-            others[self.long] = 0.0
-            p[:columns] += of_K_t @ others
+        def solve(p: Array, t: Array, r: Array, _: Array) -> tuple[Array, Array, Array]:
+            s = np.concatenate([np.divide(t[self.long], root, out=np.zeros(q), where=weighs), r[self.others]])
+            short, alone = t.copy(), r.copy()
+            short[self.long] = 0.0
+            alone[self.others] = 0.0
+            p[:columns] += of_K_t @ short
+            rest.add_adjoint(alone, p)
             found = inner(np.concatenate([curved @ (share * p[self.curved]) - s, p[self.free]]))
             x = np.empty(n)
             x[self.curved] = share * (p[self.curved] - found[:m] @ curved)
             x[self.free] = -found[m:]
-            t = of_K @ x[:columns]
-            t[self.long] = np.divide(found[:m] + s, root, out=t[self.long], where=weighs)
-            return x, t
+            t, u = of_K @ x[:columns], rest @ x - r
+            t[self.long] = np.divide((found[:m] + s)[:q], root, out=t[self.long], where=weighs)
+            u[self.others] = found[q:m]
+            return x, t, u
 
         return solve

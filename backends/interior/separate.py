@@ -33,9 +33,10 @@ from fwdsl.light_dataclass import light_dataclass
 Index = NDArray[np.integer[Any]]
 
 
-SolveKept = Callable[[Array, Array, Array], tuple[Array, Array]]
-"""(x, t) for right-hand sides p of the kept unknowns, s of the rows of K and those of equations: (P + K'DK) x = p + K's, and t = K x; multipliers of
-the equations after x. p may be overwritten."""
+SolveKept = Callable[[Array, Array, Array, Array], tuple[Array, Array, Array]]
+"""(x, t, u) for right-hand sides p of the kept unknowns, s of the rows of K, r of the other rows R and those of equations:
+
+(P + K'DK + R'R) x = p + K's + R'r,  t = K x,  u = R x - r; multipliers of the equations after x. p may be overwritten."""
 
 
 class Group(NamedTuple):
@@ -193,18 +194,19 @@ class Separate:
         found = weighted_gram(self.K, D, look)
         return found if isinstance(found, np.ndarray) else np.asarray(found.toarray())
 
-    def by_unknowns(self, solve: Solve) -> SolveKept:
-        """The solver for the kept unknowns, and what K is of them, from that of their condensed matrix."""
-        columns = self.K.shape[1]
+    def by_unknowns(self, solve: Solve, rest: Rows) -> SolveKept:
+        """The solver for the kept unknowns, and what K and the other rows are of them, from that of their condensed matrix."""
+        columns, order = self.K.shape[1], self.kept.size
 
-        def kept(short: Array, t: Array, equations: Array) -> tuple[Array, Array]:
-            short[:columns] += self.of_K_t @ t
-            found = solve(np.concatenate([short, equations]))
-            return found, self.of_K @ found[:columns]
+        def kept(p: Array, s: Array, r: Array, equations: Array) -> tuple[Array, Array, Array]:
+            rest.add_adjoint(r, p)
+            p[:columns] += self.of_K_t @ s
+            found = solve(np.concatenate([p, equations]))
+            return found, self.of_K @ found[:columns], rest @ found[:order] - r
 
         return kept
 
-    def reduced(self, factors: list[Factor], weights: Array, rest: Rows, solve: SolveKept, equations: int) -> Solve:
+    def reduced(self, factors: list[Factor], weights: Array, solve: SolveKept, equations: int) -> Solve:
         """The solver of the whole system from that for the kept unknowns and the multipliers of the equations."""
         order, n = self.kept.size, self.kept.size + sum(g.own.size for g in self.groups)
         m = weights.size
@@ -217,13 +219,11 @@ class Separate:
             halves = [np.empty(g.own.shape) for g in self.groups]
             for (g, f), half in zip(pairs, halves, strict=True):
                 kernel(entries_reduce)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, p, r, t, half)
-            short = p[self.kept]
-            rest.add_adjoint(r[self.others], short)
-            found, t = solve(short, t, right[n : n + equations])
+            found, t, of_others = solve(p[self.kept], t, r[self.others], right[n : n + equations])
             out = np.empty(n + m)
             v, u = out[:n], out[n:]
             v[self.kept] = found[:order]
-            u[self.others] = rest @ found[:order] - r[self.others]
+            u[self.others] = of_others
             for (g, f), half in zip(pairs, halves, strict=True):
                 kernel(entries_expand)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, half, r, t, v, u)
             u[:equations] = found[order:]

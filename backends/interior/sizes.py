@@ -165,9 +165,11 @@ def size_of(form: Canonical) -> Size:
             largest = max((of_cone for of_cone, _ in full), default=0)
             found = Size(unknowns, rows, entries, "sparse", largest, seconds, once, memory)
     owned = sum(conic.owned for conic in known)
-    order, few = unknowns - owned + equations, _few_rows(form, known)
-    if few is not None and few < SHARE * order and few <= LARGEST:
+    order, found_few = unknowns - owned + equations, _few_rows(form, known)
+    few, turned = found_few or (order, 0.0)
+    if owned and few < SHARE * order and few <= LARGEST:
         complement = 1e-4 + FACTOR * float(few) ** 3 + DENSE_PRODUCT * order * float(few) ** 2 + PASSES * entries
+        complement += SPARSE_PRODUCT * turned
         if complement < found.seconds:
             memory = 16.0 * few * (few + order) + 220.0 * entries
             found = Size(unknowns, rows, entries, "reduced", few, complement, once, memory)
@@ -223,21 +225,35 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
     return long if bound.all() else None
 
 
-def _few_rows(form: Canonical, known: list[Conic]) -> int | None:
-    """The rows of data of entries with unknowns of their own, where all else sees one unknown at a time; None where it does not (`few_rows`)."""
+def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
+    """The rows of data, and the multiplications that scale those of long cones, where all else sees one unknown at a time; None where something
+    else sees several (`few_rows`)."""
     long = free = 0
+    turned = 0.0
     covered = {b.start for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_diagonal(conic)}
-    if any(conic.extra != conic.owned or any(c.kind == "zero" for c in conic.cones) for conic in known):
-        return None
+    for conic in known:
+        if any(c.kind in ("zero", "semidefinite") for c in conic.cones):
+            return None
+        # unknowns of no entry are the levels of norms
+        free += conic.extra - conic.owned
     for term, conic in zip(form.terms, known, strict=False):
         alone = sum(m.entries for _, m in term.map.parts) <= term.map.rows
-        if not alone and (not conic.owned or np.any(conic.curvature)):
+        of_three = any(c.is_of_three for c in conic.cones)
+        long_cones = not all(c.is_separable or c.is_of_three for c in conic.cones)
+        if conic.extra > conic.owned or (not alone and not conic.owned) or long_cones:
+            if of_three or np.any(conic.curvature):
+                return None
+            long += conic.offset.size
+            mixed = sum(float(c.rows) ** 2 for c in conic.cones if not c.is_separable)
+            turned += mixed * sum(m.entries for _, m in term.map.parts) / max(1, term.map.rows)
+            continue
+        if not alone and np.any(conic.curvature):
             return None
         long += 0 if alone else term.map.rows
         if alone and (conic.owned or np.any(conic.curvature)):
             covered |= {b.start for b, m in term.map.parts if m.rows >= b.size}
-    free = sum(b.size for b in form.blocks if b.start not in covered)
-    return long if free <= FREE else None
+    free += sum(b.size for b in form.blocks if b.start not in covered)
+    return (long, turned) if free <= FREE else None
 
 
 def _is_diagonal(conic: Conic) -> bool:

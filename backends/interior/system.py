@@ -134,7 +134,10 @@ class Systems:
                 self.narrow = BandedNormal.of(chosen, csr_array(vstack([K, separate.rest], format="csr")))
                 self.separate = separate if self.narrow is not None else None
             else:
-                self.few = FewRows.of(separate, chosen) if not equations else None
+                mixed = np.zeros(A.shape[0], dtype=np.bool_)
+                for k in batches:
+                    mixed[k.start : k.stop] = k.kind not in ORDER[:2]
+                self.few = FewRows.of(separate, chosen, mixed[separate.others]) if not equations else None
                 if self.few is None:
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
@@ -242,10 +245,10 @@ class Systems:
             )  # fmt: skip
         elif self.narrow is not None:
             of_rows = np.concatenate([separate.weights(factors), weights[others] ** 2])
-            kept = separate.by_unknowns(self.narrow.factored(of_rows, SHIFT))
+            kept = separate.by_unknowns(self.narrow.factored(of_rows, SHIFT), rest)
         else:
-            kept = separate.by_unknowns(self._dense(separate, factors, rest))
-        whole = separate.reduced(factors, weights, rest, kept, self.equations)
+            kept = separate.by_unknowns(self._dense(separate, factors, rest), rest)
+        whole = separate.reduced(factors, weights, kept, self.equations)
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.sizes import size_of
-from tests.runs import stepped
+from tests.runs import stepped, without_patterns
 
 DATA = "data X: matrix[n, p], y: vector[n]\nparam c: positive\n"
 LOSSES = {
@@ -54,7 +54,7 @@ def test_the_steps_are_those_of_the_whole_system(
     assert size_of(bound.canonical).kind == "reduced"
     few = stepped(bound, "interior", 4)
     assert few.systems.few is not None
-    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P: None))
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P, mixed: None))
     whole = stepped(problem(loss, beside, **wide(sparse=sparse)), "interior", 4)
     assert whole.systems.few is None
     for one, other in ((few.state.v, whole.state.v), (few.state.z, whole.state.z)):
@@ -99,3 +99,25 @@ def test_a_norm_of_all_features_is_no_diagonal() -> None:
     bound = fw.parse(text).bind(**wide())
     assert size_of(bound.canonical).order != 60
     assert bound.solve(method="interior", tol=1e-6, threads=1).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("text", "long"),
+    [
+        ("minimize norm_inf(X @ w - y) + c * norm1(w)", 120),
+        ("minimize norm1(w)\nsubject to norm2(X @ w - y) <= 2 * c", 61),
+        ("minimize norm2(X @ w - y) + mean(absolute(X @ w, y)) + c * norm1(w)", 61),
+    ],
+    ids=["a largest residual", "a ball of residuals", "a length and sizes"],
+)
+def test_rows_of_other_cones(text: str, long: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of the data that belong to no entry are long ones too, and may be mixed by their scaling."""
+    without_patterns(monkeypatch)
+    bound = fw.parse(DATA + "var w: vector[p]\n" + text).bind(**wide())
+    few = stepped(bound, "interior", 0).systems.few
+    assert few is not None and few.others.size == long
+    found = bound.solve(method="interior", tol=1e-7, threads=1)
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P, mixed: None))
+    whole = fw.parse(DATA + "var w: vector[p]\n" + text).bind(**wide()).solve(method="interior", tol=1e-7, threads=1)
+    assert found.status == whole.status == "optimal"
+    assert found.objective == pytest.approx(whole.objective, rel=1e-6)
