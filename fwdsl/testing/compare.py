@@ -24,6 +24,8 @@ def fail(what: str, numbers: str = "") -> None:
 
 def require(holds: ArrayLike, what: str, numbers: Where = nowhere) -> None:
     """Fail where something does not hold; `numbers(j)` tells of the first place at which it does not."""
+    if holds is True:
+        return
     wrong = np.flatnonzero(~np.atleast_1d(np.asarray(holds, dtype=bool)))
     if wrong.size:
         fail(what, numbers(int(wrong[0])))
