@@ -22,7 +22,7 @@ def fail(what: str, numbers: str = "") -> None:
     raise AssertionError(f"{what}: {numbers}" if numbers else what)
 
 
-def require(holds: ArrayLike, what: str, numbers: Where = nowhere) -> None:
+def require(holds: ArrayLike | bool, what: str, numbers: Where = nowhere) -> None:
     """Fail where something does not hold; `numbers(j)` tells of the first place at which it does not."""
     if holds is True:
         return
