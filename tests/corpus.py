@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ class CorpusProgram:
     reference_data: dict[str, Any] = field(default_factory=dict)
 
 
+@cache
 def corpus() -> tuple[CorpusProgram, ...]:
     """All programs, the same each time."""
     parts = (vectors(120), matrices(110), symmetric(36), families(14), observed(14), _corners())

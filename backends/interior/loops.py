@@ -155,22 +155,17 @@ def entries_expand(rows, own, of_z, of_own, at, R, Qc, weights, halves, r, t, v,
 
 
 def less_the_mean(row, column, sizes, of, share, mean, out):
-    """The column sums of sizes + of_column less their row's mean, into `out`; sizes may be none. `share` is 1 over the entries of each row."""
+    """The column sums of sizes + of_column less their row's mean, into `out`. `share` is 1 over the entries of each row."""
     for i in range(mean.size):
         mean[i] = 0.0
     for j in range(out.size):
         out[j] = 0.0
-    alone = sizes.size == 0
     for e in range(row.size):
-        value = of[column[e]]
-        if not alone:
-            value += sizes[e]
-        mean[row[e]] += share[row[e]] * value
+        i = row[e]
+        mean[i] += share[i] * (of[column[e]] + sizes[e])
     for e in range(row.size):
-        value = of[column[e]] - mean[row[e]]
-        if not alone:
-            value += sizes[e]
-        out[column[e]] += value
+        j = column[e]
+        out[j] += of[j] + sizes[e] - mean[row[e]]
 
 
 def largest_of_each(row, column, size, r, d, of_row, of_column):

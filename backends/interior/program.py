@@ -345,7 +345,7 @@ def levelled(
 
     weight = 1.0 / np.maximum(in_column, 1)
     d = np.zeros(in_column.size)
-    residual, nothing = -rest(size, d), np.zeros(0)
+    residual, nothing = -rest(size, d), np.zeros(row.size)
     preconditioned = weight * residual
     p, rho = preconditioned, float(residual @ preconditioned)
     least = LEVEL**2 * max(rho, 1.0)

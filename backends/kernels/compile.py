@@ -225,7 +225,10 @@ def _tell_once(why: str) -> None:
 def _jit(fn: Function, rounding: str, **options: str) -> Any:
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding], **options)(fn)
+    # nobody calls a kernel from C, for which numba would compile one more entry
+    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding], no_cfunc_wrapper=True, **options)(
+        fn
+    )
 
 
 def _calling(fn: Function, rounding: str) -> Function:

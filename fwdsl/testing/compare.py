@@ -22,8 +22,10 @@ def fail(what: str, numbers: str = "") -> None:
     raise AssertionError(f"{what}: {numbers}" if numbers else what)
 
 
-def require(holds: ArrayLike, what: str, numbers: Where = nowhere) -> None:
+def require(holds: ArrayLike | bool, what: str, numbers: Where = nowhere) -> None:
     """Fail where something does not hold; `numbers(j)` tells of the first place at which it does not."""
+    if holds is True:
+        return
     wrong = np.flatnonzero(~np.atleast_1d(np.asarray(holds, dtype=bool)))
     if wrong.size:
         fail(what, numbers(int(wrong[0])))

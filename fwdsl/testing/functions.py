@@ -147,10 +147,14 @@ def domain_of_the_conjugate(case: FunctionCase) -> None:
         s = g.dual_scale(v)
         require(0.0 <= s <= 1.0, f"`dual_scale` is between 0 and 1, not {s:g}", told)
         projected = g.dual_project(v)
-        if holds_zero or s > 0.0:
+        finite = math.isfinite(g.conjugate(v))
+        require((s == 1.0) == finite, "`dual_scale(v)` is 1 exactly where g*(v) is finite", told)
+        if finite and np.array_equal(projected, v):
+            # all that follows would ask for the same again
+            continue
+        if s < 1.0 and (holds_zero or s > 0.0):
             require(math.isfinite(g.conjugate(s * v)), "g* is finite at `dual_scale(v) * v`", told)
         require(math.isfinite(g.conjugate(projected)), "g* is finite at `dual_project(v)`", told)
-        require((s == 1.0) == math.isfinite(g.conjugate(v)), "`dual_scale(v)` is 1 exactly where g*(v) is finite", told)
         if s < 1.0:
             beyond = g.conjugate(min(1.0, s * (1 + 1e-9) + 1e-12) * v)
             require(beyond == math.inf, f"g* is infinite beyond `dual_scale(v)` = {s:g}", told)

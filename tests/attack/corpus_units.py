@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +64,14 @@ TOGETHER = (Change("together", 1e-12, 1e9, 1e-9), Change("together, reversed", 1
 CHANGES = (*OBJECTIVES, *UNITS, *TOGETHER)
 
 
-def samples(large: bool = False) -> list[Sample]:
+@cache
+def samples(large: bool = False) -> tuple[Sample, ...]:
     """The corpus and the examples."""
     out = [Sample(p.name, p.text, p.data) for p in corpus()]
     for path in sorted(EXAMPLES.glob("*.fw")):
         if large or path.stem not in LARGE:
             out.append(Sample(f"example: {path.stem}", path.read_text(encoding="utf-8"), _data_of(path)))
-    return out
+    return tuple(out)
 
 
 def _data_of(path: Path) -> dict[str, Any]:

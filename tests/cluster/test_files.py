@@ -27,7 +27,7 @@ PROGRAM = """fw 1
 data {data}
 var w: vector[p]
 minimize mean(logistic(X @ w, y)) + 0.1 * norm1(w)
-solve method = apg, tol = 1e-6
+solve method = apg, tol = 1e-4
 """
 
 

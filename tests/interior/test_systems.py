@@ -173,9 +173,9 @@ def test_the_largest_and_the_means_of_entries() -> None:
     for j in range(5):
         assert of_column[j] == now[column == j].max(initial=-np.inf)
     share, mean, out = 1.0 / np.maximum(np.bincount(row, minlength=6), 1), np.empty(6), np.empty(5)
-    for sizes in (size, np.zeros(0)):
+    for sizes in (size, np.zeros(40)):
         kernel(less_the_mean)(row, column, sizes, d, share, mean, out)
-        values = d[column] + (sizes if sizes.size else 0.0)
+        values = d[column] + sizes
         means = np.bincount(row, weights=values, minlength=6) * share
         np.testing.assert_allclose(out, np.bincount(column, weights=values - means[row], minlength=5), atol=1e-13)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,21 @@ CASES: dict[str, tuple[str, str, Any]] = {
 }
 
 
+def problem_of(name: str) -> fw.Problem:
+    head, body, data = CASES[name]
+    return fw.parse(f"{head}{body}\n").bind(**(data() if data is not ratings else {"M": ratings()}))
+
+
+@cache
+def by_the_dense_path(name: str) -> fw.Solution:
+    return problem_of(name).solve(method="apg", tol=1e-8, threads=1)
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("method", "tol"), [("lowrank", 1e-7), ("block_fw", 1e-5)])
 def test_as_by_the_dense_path(name: str, method: str, tol: float) -> None:
-    head, body, data = CASES[name]
-    values = data() if data is not ratings else {"M": ratings()}
-    problem = fw.parse(f"{head}{body}\n").bind(**values)
-    ours, dense = (problem.solve(method=m, tol=t, threads=1) for m, t in ((method, tol), ("apg", 1e-8)))
+    problem, dense = problem_of(name), by_the_dense_path(name)
+    ours = problem.solve(method=method, tol=tol, threads=1)
     assert ours.status == "optimal", ours.reason
     assert ours.objective == pytest.approx(dense.objective, rel=2 * tol)
     assert ours.dual_bound <= dense.objective * (1 + 1e-9)

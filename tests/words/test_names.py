@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from pathlib import Path
 
 import fwdsl.words
@@ -101,9 +102,15 @@ def classes() -> set[str]:
     return found
 
 
+@lru_cache(1)
+def nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a file's tree, kept until the next file is asked for."""
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
 def comparisons(path: Path, known: set[str]) -> Iterator[str]:
     """The names `known` that a file compares with, asks `isinstance` for, or has as keys of a table."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         match node:
             case ast.Compare():
                 parts: list[ast.expr | ast.pattern | None] = [node.left, *node.comparators]
@@ -123,22 +130,32 @@ def comparisons(path: Path, known: set[str]) -> Iterator[str]:
 
 def literals(path: Path) -> Iterator[str]:
     """The strings of a file that are names of words; docstrings and parts of formatted texts are none."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    prose = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
-    prose |= {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
-    for node in ast.walk(tree):
+    tree = nodes(path)
+    prose = {id(n.value) for n in tree if isinstance(n, ast.Expr)}
+    prose |= {id(v) for n in tree if isinstance(n, ast.JoinedStr) for v in n.values}
+    for node in tree:
         if isinstance(node, ast.Constant) and id(node) not in prose and node.value in NAMES:
             yield str(node.value)
 
 
 def names_compared(path: Path) -> Iterator[str]:
     """The names of other words that a file compares a name, a kind, a role or a format with."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Compare):
             left = node.left.attr if isinstance(node.left, ast.Attribute) else getattr(node.left, "id", "")
             if left in NAMED:
                 inner = (n for part in node.comparators for n in ast.walk(part))
                 yield from (str(n.value) for n in inner if isinstance(n, ast.Constant) and n.value in OTHERS)
+
+
+@cache
+def found() -> dict[str, tuple[list[str], list[str], list[str]]]:
+    """Of each source what the three kinds of names are that it has, read in one go."""
+    known, each = CONSTANTS | classes(), {}
+    for name in files():
+        path = ROOT / name
+        each[name] = sorted(literals(path)), sorted(comparisons(path, known)), sorted(names_compared(path))
+    return each
 
 
 def files() -> Iterator[str]:
@@ -151,21 +168,18 @@ def files() -> Iterator[str]:
 
 
 def test_files_ask_records_and_atoms() -> None:
-    found = {name: sorted(literals(ROOT / name)) for name in files()}
-    over = {name: names for name, names in found.items() if len(names) > ALLOWED.get(name, (0, ""))[0]}
+    over = {name: names for name, (names, _, _) in found().items() if len(names) > ALLOWED.get(name, (0, ""))[0]}
     assert not over, f"names are compared here; ask `fwdsl.words` or the atom: {over}"
 
 
 def test_files_compare_with_no_word_and_no_atom() -> None:
-    known = CONSTANTS | classes()
-    found = {name: sorted(comparisons(ROOT / name, known)) for name in files()}
-    wrong = {name: names for name, names in found.items() if len(names) != ALLOWED_COMPARISONS.get(name, (0, ""))[0]}
+    each = {name: names for name, (_, names, _) in found().items()}
+    wrong = {name: names for name, names in each.items() if len(names) != ALLOWED_COMPARISONS.get(name, (0, ""))[0]}
     assert not wrong, f"words or atoms are compared here; ask a trait of the record, or a method of the atom: {wrong}"
 
 
 def test_files_compare_few_names_of_types_functions_options_and_sources() -> None:
-    found = {name: sorted(names_compared(ROOT / name)) for name in files()}
-    over = {name: names for name, names in found.items() if len(names) > ALLOWED_OTHERS.get(name, (0, ""))[0]}
+    over = {name: names for name, (_, _, names) in found().items() if len(names) > ALLOWED_OTHERS.get(name, (0, ""))[0]}
     assert not over, f"names are compared here; ask a property of the type, or a fact of the record: {over}"
 
 
@@ -202,5 +216,5 @@ def test_a_comparison_is_found(tmp_path: Path) -> None:
         "if isinstance(g, Norm1 | ConvexSet) or type(g) is vectors.Norm2 or {L1Ball: 1}:\n    g = Norm1(2, 1.0)\n"
         "match name:\n    case words.PSD:\n        pass\n"
     )
-    found = sorted(comparisons(source, CONSTANTS | classes()))
-    assert found == ["BOX", "L1Ball", "NONNEGATIVE", "Norm1", "Norm2", "PSD"]
+    seen = sorted(comparisons(source, CONSTANTS | classes()))
+    assert seen == ["BOX", "L1Ball", "NONNEGATIVE", "Norm1", "Norm2", "PSD"]

@@ -30,7 +30,7 @@ def multipliers(excess: Callable[[Array], Array], start: Array, size: Array) -> 
         low, at_low = np.where(short, high, low), np.where(short, at_high, at_low)
         high = np.where(short, 4.0 * high, high)
         at_high = np.where(short, _told(excess(high)), at_high)
-    before = np.full_like(start, np.inf)
+    before, moved = np.full_like(start, np.inf), np.zeros_like(start)
     for k in range(STEPS):
         wide = high - low > 2.0 * EPS * high
         open_ = wide & (at_low != 0.0) & (at_high != 0.0)
@@ -43,14 +43,18 @@ def multipliers(excess: Callable[[Array], Array], start: Array, size: Array) -> 
             middle = np.where((low == 0.0) & ~np.isfinite(at_low), 1e-3 * high, middle)
         slow = (high - low > 0.5 * before) if k % 3 == 2 else np.zeros(start.size, dtype=bool)
         before = high - low if k % 3 == 2 else before
-        fits = np.isfinite(secant) & (secant > low) & (secant < high) & ~slow
+        fits = np.isfinite(secant) & (secant >= low) & (secant <= high) & ~slow
+        # an ulp from its end at least: where that end is the root but for rounding, the next one encloses it
+        secant = np.clip(secant, low + EPS * high, high - EPS * high)
         tried = np.where(open_, np.where(fits, secant, middle), high)
         found = _told(excess(tried))
         above = found > 0.0
         up, down = open_ & above, open_ & ~above
-        # the end that stays counts half, so that the next secant crosses over
-        at_high = np.where(up, 0.5 * at_high, np.where(down, found, at_high))
-        at_low = np.where(down, 0.5 * at_low, np.where(up, found, at_low))
+        # an end that stays twice counts half, so that the next secant crosses over
+        side = np.where(above, 1.0, -1.0)
+        stays, moved = side == moved, np.where(open_, side, moved)
+        at_high = np.where(up, np.where(stays, 0.5 * at_high, at_high), np.where(down, found, at_high))
+        at_low = np.where(down, np.where(stays, 0.5 * at_low, at_low), np.where(up, found, at_low))
         low, high = np.where(up, tried, low), np.where(down, tried, high)
     return np.where(at_low == 0.0, low, high)
 
