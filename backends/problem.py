@@ -83,6 +83,9 @@ class PreparedProblem:
     writes_down = False
     """True once a method writes the maps down: rows are in memory then."""
 
+    tol: float | None = None
+    """The relative gap that the run is to end with; None where that is not known."""
+
     def __init__(self, canonical: Canonical, threads: int, seed: int = 0) -> None:
         self.canonical = canonical
         self.seed = seed

@@ -69,8 +69,9 @@ SHORT = 1e-3
 CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
-ROUGH = 1e-3
-"""The gap beside P down to which a report is of the embedding's point as it is."""
+ROUGH, EARLY = 1e-3, 10.0
+"""The gap beside P down to which a report is of the embedding's point as it is, and the multiple of the gap that the run is to end with, where that
+is known: a point that is far from the end is worth no products."""
 
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
@@ -343,9 +344,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
         known = now.steps or self.start is None  # a given point is worth the measures of a candidate
-        if known and not (self._is_near() or failure or leaves):
+        if known and not (failure or leaves):
             rough = self._roughly()
-            if rough.objective - rough.bound > ROUGH * abs(rough.objective):
+            gap, size = rough.objective - rough.bound, abs(rough.objective)
+            tol = self.problem.tol
+            # of an objective that vanishes no gap is small: products alone tell
+            early = tol is not None and gap > EARLY * tol * size and not self._is_near(CLOSE * CLOSE)
+            if early or (gap > ROUGH * size and not self._is_near()):
                 return rough
         found = self._point()
         return Report(found.value, found.bound, "interior", found.infeasibility, failure, found.hidden, leaves)
@@ -431,10 +436,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         moved = problem.objective(back, near) - problem.objective(x, far)
         return back if abs(moved) <= rounding else x
 
-    def _is_near(self) -> bool:
+    def _is_near(self, close: float = CLOSE) -> bool:
         """True if the products <s, z> are small enough to tell active rows from others."""
         now = self.state
-        return float(now.s @ now.z) + now.tau * now.kappa < CLOSE * now.tau**2
+        return float(now.s @ now.z) + now.tau * now.kappa < close * now.tau**2
 
     def _onto_active(self, v: Array) -> Array:
         """v moved by the least change, in the scales of the program, that makes the slacks 0 of rows whose multipliers are larger than these."""
