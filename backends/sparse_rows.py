@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import MatrixEntries, entries, joined
-from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.maps import LinearMap, by_rows
 from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
 
@@ -44,7 +44,7 @@ def sparse_map(term: SumTerm, size: int) -> csr_array:
     shape = (term.map.rows, size)
     if len(parts) == 1:
         start, only = parts[0]
-        return csr_array((only.data, only.indices + start, only.indptr), shape)
+        return by_rows(only.data, only.indices + start, only.indptr, shape)
     found = [entries()]
     for start, part in parts:
         row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))

@@ -23,6 +23,7 @@ from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_m
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import by_rows, of_one_each
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 
@@ -170,8 +171,7 @@ def _triangles(canonical: Canonical) -> csr_array:
 
 def _unit_rows(start: int, stop: int, columns: int) -> csr_array:
     """Rows start to stop - 1 of the identity."""
-    at = np.arange(start, stop)
-    return csr_array((np.ones(at.size), at, np.arange(at.size + 1)), (at.size, columns))
+    return of_one_each(np.arange(start, stop), 1.0, columns)
 
 
 def _triangle(block: Block) -> Any:
@@ -265,7 +265,8 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
         form, width = p.form, p.K.shape[1]
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
         if np.any(form.slope) or (a.any() and p.offset.any()):
-            c[:width] += p.K.T @ np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
+            slope = np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
+            c[:width] += np.bincount(p.K.indices, p.K.data * np.repeat(slope, np.diff(p.K.indptr)), width)
         own = slice(p.extra, p.extra + form.extra)
         diagonal[own], c[own] = form.extra_curvature, form.extra_slope
         if a.any():
@@ -274,7 +275,10 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
         np.einsum("ii->i", P)[:] += diagonal
         return P, c
     at = np.flatnonzero(diagonal)
-    curved = csr_array((diagonal[at], (at, at)), (columns, columns))
+    if not (P is None or at.size):
+        return csr_array(P), c
+    starts = np.concatenate([[0], np.cumsum(diagonal != 0.0)])
+    curved = by_rows(diagonal[at], at, starts, (columns, columns))
     return curved if P is None else csr_array(P + curved), c
 
 
@@ -415,4 +419,4 @@ def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
 def scaled(A: Any, left: Array, right: Array) -> csr_array:
     """diag(left) A diag(right)."""
     A = A.tocsr()
-    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)
+    return by_rows(A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr, A.shape)
