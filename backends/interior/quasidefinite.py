@@ -204,6 +204,7 @@ class Quasidefinite:
             own[pattern.place] = found
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
         self.work, self.sizes = np.empty((2, size)), np.empty((4, 2))
+        self.factor, self.answer = kernel(factor), kernel(answer, solve=solve)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
@@ -231,7 +232,7 @@ class Quasidefinite:
         data = self.data.copy()
         data[self.written] = np.concatenate([diagonal, *others])
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
-        good = kernel(factor)(
+        good = self.factor(
             pattern.indptr,
             pattern.indices,
             data,
@@ -264,8 +265,8 @@ class FactoredQuasidefinite:
         of, pattern = self.of, self.of.pattern
         right, best = np.zeros((2, self.inverse.size))
         right[of.of_v] = p
-        right[of.of_z] = each(of.batches, self.scalings, r, lambda k: k.wt)
-        missed = kernel(answer, solve=solve)(
+        right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
+        missed = of.answer(
             pattern.indptr,
             pattern.indices,
             self.data,
@@ -285,4 +286,4 @@ class FactoredQuasidefinite:
             of.sizes,
         )
         self.is_poor = self.is_poor or not missed <= POOR
-        return best[of.of_v], each(of.batches, self.scalings, best[of.of_z], lambda k: k.w)
+        return best[of.of_v], each(self.scalings, best[of.of_z], lambda k: k.w)

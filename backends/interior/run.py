@@ -36,7 +36,6 @@ from fwdsl.backends.interior.directions import (
     Linearised,
     central,
     inside,
-    is_rounding,
     reach_of,
     scalings_of,
 )
@@ -202,7 +201,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.linear = None
         curved = float(now.v @ Pv)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        b = each(self.batches, scalings, self.b, lambda k: k.inverse_t)
+        b = each(scalings, self.b, lambda k: k.inverse_t)
         # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1
         products = float(now.s @ now.z) + now.tau * now.kappa
         harmless = HARMLESS * products / max(float(np.abs(now.v).sum()), 1e-300)
@@ -217,20 +216,23 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = v + tau * along[0], u + tau * along[1]
             return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
 
-        lam = each(self.batches, scalings, np.zeros(self.b.size), lambda k: lambda _: k.lam)
+        lam = np.zeros(self.b.size)
+        for scaling in scalings:
+            if scaling is not None:
+                lam[scaling.place] = scaling.lam
         affine = direction(1.0, lam, now.tau * now.kappa)
-        reach = min(1.0, reach_of(self.batches, scalings, affine, now.tau, now.kappa))
+        reach = min(1.0, reach_of(scalings, affine, now.tau, now.kappa))
         sigma = (1.0 - reach) ** 3
         mu = sigma * products / self.degree
         turned = lam
-        for batch, scaling in zip(self.batches, scalings, strict=True):
+        for scaling in scalings:
             if scaling is not None:
-                at = slice(batch.start, batch.stop)
+                at = scaling.place
                 turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         if system.is_poor:
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
+        self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, now.tau, now.kappa)))
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
@@ -243,9 +245,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             self.problem.look()
             Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
             left, missed = Pv + Az + now.tau * self.c, Av + now.s - now.tau * self.b
-            exact = is_rounding(left, Az) and is_rounding(missed, Av)
-            right = each(self.batches, scalings, missed, lambda k: k.inverse_t)
-            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, exact)
+            right = each(scalings, missed, lambda k: k.inverse_t)
+            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, (missed, Az, Av))
         return self.linear[2]
 
     def _corrected(self) -> tuple[Array, Array]:
@@ -255,7 +256,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """
         now = self.state
         try:
-            if now.steps == 0 or (at := self._linearised()).exact:
+            if now.steps == 0 or (at := self._linearised()).is_exact:
                 return now.v, now.z
             dv, u = at.system(-at.left, -at.right)
         except (np.linalg.LinAlgError, ZeroDivisionError):
@@ -264,8 +265,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             # what is missed is as small as rounding, which a step does not mind
             at.system.is_poor = False
             return now.v, now.z
-        v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
-        s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
+        v, z = now.v + dv, now.z + each(at.scalings, u, lambda k: k.inverse)
+        s = now.s - each(at.scalings, u, lambda k: k.wt)
         fits = np.isfinite(v).all() and inside(self.batches, s, z)
         return (v, z) if fits else (now.v, now.z)
 
@@ -299,8 +300,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
         now = self.state
         dz, ds = (
-            each(self.batches, scalings, d.z, lambda k: k.inverse),
-            each(self.batches, scalings, d.s, lambda k: k.wt),
+            each(scalings, d.z, lambda k: k.inverse),
+            each(scalings, d.s, lambda k: k.wt),
         )
         for _ in range(40):
             v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
