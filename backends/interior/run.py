@@ -49,6 +49,7 @@ from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.maps import by_rows
 
 NEARLY = 0.99
 """The share of the way to the boundary of the cones that a step takes."""
@@ -133,7 +134,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The program with c and b times these factors, in which v and z are as many times b's and c's as large."""
         P, c, b = self.unlevelled
         self.of_c, self.of_b = of_c, of_b
-        self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
+        share = of_c / of_b
+        self.P = share * P if isinstance(P, np.ndarray) else by_rows(share * P.data, P.indices, P.indptr, P.shape)
+        self.c, self.b = of_c * c, of_b * b
         look = self.problem.look
         self.systems = Systems(self.P, self.A, self.program.batches, self.kind, self._separate, look, self.pattern)
 

@@ -26,6 +26,10 @@ KEPT = 100_000
 """Numbers of a map up to which the matrix that it is written down as is kept."""
 
 
+SORTED = 2_000
+"""Entries of a matrix up to which to sort them takes less time than SciPy's constructor."""
+
+
 def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
@@ -70,10 +74,19 @@ def of_one_each(columns: Any, values: Any, width: int) -> csr_array:
 
 
 def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_array:
-    """The sparse matrix with these values at these places."""
+    """The sparse matrix with these values at these places; those of one place are added up."""
     from scipy.sparse import csr_array
 
-    return csr_array((np.broadcast_to(np.asarray(values, dtype=np.float64), np.shape(rows)), (rows, columns)), shape)
+    rows, columns = np.asarray(rows).reshape(-1), np.asarray(columns).reshape(-1)
+    data = np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape)
+    if rows.size <= SORTED:
+        key = rows.astype(np.int64) * shape[1] + columns
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        if not np.any(key[1:] == key[:-1]):
+            starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+            return by_rows(data[order], columns[order], starts, shape)
+    return csr_array((data, (rows, columns)), shape)
 
 
 def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
