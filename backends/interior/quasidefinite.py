@@ -25,6 +25,7 @@ from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
 from fwdsl.backends.interior.ldl_loops import answer, counted, factor, solve, structure
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.canon.maps import placed
 
 Index = NDArray[np.intp]
 
@@ -86,13 +87,14 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     off = row != column
     each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
     at = np.arange(size)
-    dominant = csc_array(
-        (
-            np.concatenate([ones[off], ones[off], each_row + 1.0]),
-            (np.concatenate([row[off], column[off], at]), np.concatenate([column[off], row[off], at])),
-        ),
+    by_row = placed(
+        np.concatenate([row[off], column[off], at]),
+        np.concatenate([column[off], row[off], at]),
+        np.concatenate([ones[off], ones[off], each_row + 1.0]),
         (size, size),
     )
+    # symmetric: its rows are its columns
+    dominant = csc_array((by_row.data, by_row.indices, by_row.indptr), by_row.shape)
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:

@@ -105,6 +105,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
+        # the products of systems with a point (v, z)
+        self.multiplied: tuple[Systems, Array, Array, tuple[Array, Array, Array]] | None = None
         problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
@@ -246,11 +248,19 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             system = self.systems.at(self.batches, scalings)
             # a factorisation may be long, and the state has not changed yet
             self.problem.look()
-            Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
+            Pv, Av, Az = self._products()
             left, missed = Pv + Az + now.tau * self.c, Av + now.s - now.tau * self.b
             right = each(scalings, missed, lambda k: k.inverse_t)
             self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, (missed, Az, Av))
         return self.linear[2]
+
+    def _products(self) -> tuple[Array, Array, Array]:
+        """P v, A v and A'z of the state, which a report and the step after it ask for."""
+        now, known = self.state, self.multiplied
+        if known is None or known[0] is not self.systems or known[1] is not now.v or known[2] is not now.z:
+            found = self.systems.of_P(now.v), *self.systems.products(now.v, now.z)
+            known = self.multiplied = self.systems, now.v, now.z, found
+        return known[3]
 
     def _corrected(self) -> tuple[Array, Array]:
         """v and z without what the equations miss, where the cones have room for that.
@@ -363,9 +373,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """P and the violation of the embedding's point as it is, which no verifier is asked about yet."""
         now = self.state
         scale = now.tau * self.of_c * self.of_b
-        value = (0.5 * float(now.v @ self.systems.of_P(now.v)) / now.tau + float(self.c @ now.v)) / scale
+        Pv, Av, _ = self._products()
+        value = (0.5 * float(now.v @ Pv) / now.tau + float(self.c @ now.v)) / scale
         value += self.program.constant
-        Av = self.systems.A @ now.v if self.systems.separate is None else self.systems.products(now.v, now.z)[0]
         size = max(float(np.abs(Av).max(initial=0.0)), float(np.abs(now.s).max(initial=0.0)))
         missed = float(np.abs(Av + now.s - now.tau * self.b).max(initial=0.0))
         share = min(1.0, missed / size) if size > 0.0 else 0.0
