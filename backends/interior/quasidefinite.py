@@ -25,7 +25,7 @@ from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
 from fwdsl.backends.interior.ldl_loops import answer, counted, factor, solve, structure
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.maps import placed
+from fwdsl.canon.maps import placed, row_by_row
 
 Index = NDArray[np.intp]
 
@@ -107,7 +107,7 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     place = attended(ordered, look) if size > LARGE else ordered()
     place = _supported(place, P, A, batches)
     low, high = np.minimum(place[row], place[column]), np.maximum(place[row], place[column])
-    order = np.argsort(high * size + low)
+    order = row_by_row(high, low, (size, size))
     entry = np.empty_like(order)
     entry[order] = np.arange(order.size)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
@@ -145,9 +145,10 @@ def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
 
 def advance(key: Array, waiting: Index, neighbour: Index, by: float) -> None:
     """Put the first neighbour of those that go before all of theirs before them, in place."""
-    order = np.lexsort((key[neighbour], waiting))
-    first = order[np.flatnonzero(np.diff(waiting[order], prepend=-1))]
-    late = first[key[neighbour[first]] > key[waiting[first]]]
+    theirs, first = key[neighbour], np.full(key.size, np.inf)
+    np.minimum.at(first, waiting, theirs)
+    # no two neighbours have one key
+    late = np.flatnonzero((theirs == first[waiting]) & (theirs > key[waiting]))
     np.minimum.at(key, neighbour[late], key[waiting[late]] - by)
 
 

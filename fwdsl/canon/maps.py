@@ -27,7 +27,10 @@ KEPT = 100_000
 
 
 SORTED = 2_000
-"""Entries of a matrix up to which to sort them takes less time than SciPy's constructor."""
+"""Entries of a matrix up to which to sort them takes less time than SciPy's constructor, whatever their places."""
+
+SHORT = 1 << 16
+"""Rows and columns up to which places are sorted as numbers of 16 bits, which NumPy does in linear time."""
 
 
 def as_sparse(A: MatrixLike) -> csr_array:
@@ -79,14 +82,20 @@ def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_
 
     rows, columns = np.asarray(rows).reshape(-1), np.asarray(columns).reshape(-1)
     data = np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape)
-    if rows.size <= SORTED:
-        key = rows.astype(np.int64) * shape[1] + columns
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        if not np.any(key[1:] == key[:-1]):
+    if rows.size <= SORTED or max(shape) <= SHORT:
+        order = row_by_row(rows, columns, shape)
+        row, column = rows[order], columns[order]
+        if not np.any((row[1:] == row[:-1]) & (column[1:] == column[:-1])):
             starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
-            return by_rows(data[order], columns[order], starts, shape)
+            return by_rows(data[order], column, starts, shape)
     return csr_array((data, (rows, columns)), shape)
+
+
+def row_by_row(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """The order of entries by rows, and within these by columns."""
+    if max(shape) <= SHORT:
+        return np.lexsort((columns.astype(np.uint16), rows.astype(np.uint16)))
+    return np.argsort(rows.astype(np.int64) * shape[1] + columns, kind="stable")
 
 
 def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
