@@ -64,7 +64,7 @@ def weighted_gram(K: csr_array, a: Array, look: Look) -> Any:
     if not full.size:
         if each.max(initial=0) <= 1:
             # rows of one entry: the squares are a diagonal
-            squares = np.bincount(K.indices, K.data * (np.repeat(a, each) * K.data), d)
+            squares = np.asarray(np.bincount(K.indices, K.data * (np.repeat(a, each) * K.data), d), dtype=np.float64)
             at = np.flatnonzero(np.bincount(K.indices, minlength=d))
             starts = np.searchsorted(at, np.arange(d + 1))
             return by_rows(squares[at], at, starts, (d, d))
