@@ -301,6 +301,7 @@ def _added(P: Any, square: Any, columns: int) -> Any:
         P[:k, :k] += square if filled else square.toarray()
         return P
     square = csr_array(square) if filled else square
+    square.sum_duplicates()
     starts = np.concatenate([square.indptr, np.full(columns - k, square.nnz)])
     wide = by_rows(square.data, square.indices, starts, (columns, columns))
     return wide if P is None else P + wide

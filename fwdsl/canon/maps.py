@@ -44,18 +44,21 @@ def as_sparse(A: MatrixLike) -> csr_array:
     return csr_array(A, dtype=np.float64)
 
 
-def by_rows(data: Array, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
-    """The sparse matrix of these arrays by rows, which nobody looks at: SciPy's constructor takes 40 microseconds to find that they fit."""
+def by_rows(data: Array, indices: Any, indptr: Any, shape: tuple[int, int], copy: bool = True) -> csr_array:
+    """The sparse matrix of these arrays by rows, which nobody looks at: SciPy's constructor takes 40 microseconds to find that they fit.
+
+    Places are copied unless told not to: SciPy sorts them where they are, and another matrix with them would have its numbers elsewhere.
+    """
     from scipy.sparse import csr_array
 
+    kind = np.int32 if max(data.size, *shape) < 1 << 31 else np.int64
+    indices, indptr = (np.array(a, dtype=kind) if copy else np.asarray(a, dtype=kind) for a in (indices, indptr))
     known = _of_nothing()
     if known is None:
         return csr_array((data, indices, indptr), shape)
     found: csr_array = object.__new__(csr_array)
     vars(found).update(known)
-    kind = np.int32 if max(data.size, *shape) < 1 << 31 else np.int64
-    found.data, found._shape = data, shape
-    found.indices, found.indptr = np.asarray(indices, dtype=kind), np.asarray(indptr, dtype=kind)
+    found.data, found.indices, found.indptr, found._shape = data, indices, indptr, shape
     return found
 
 
@@ -183,7 +186,7 @@ class LinearMap(ABC):
             data, indices, indptr = (a.view() for a in (found.data, found.indices, found.indptr))
             for a in (data, indices, indptr):
                 a.flags.writeable = False
-            found = vars(self)["_written"] = by_rows(data, indices, indptr, found.shape)
+            found = vars(self)["_written"] = by_rows(data, indices, indptr, found.shape, copy=False)
         return found
 
     @abstractmethod

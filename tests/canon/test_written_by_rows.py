@@ -45,6 +45,18 @@ def test_a_matrix_by_rows_is_one_of_scipy() -> None:
         assert abs(other - A).nnz == 1
 
 
+def test_matrices_do_not_share_their_places() -> None:
+    """SciPy sorts places where they are: another matrix keeps its numbers."""
+    A = sp.csr_array(
+        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1], dtype=np.int32), np.array([0, 2, 3], dtype=np.int32)), (2, 3)
+    )
+    wanted = A.toarray()
+    found = maps.by_rows(10.0 * A.data, A.indices, A.indptr, A.shape)
+    found.sort_indices()
+    np.testing.assert_array_equal(A.toarray(), wanted)
+    np.testing.assert_array_equal(found.toarray(), 10.0 * wanted)
+
+
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_dense_data_are_written_with_entries_of_their_own(full: bool, order: str) -> None:
