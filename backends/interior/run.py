@@ -362,8 +362,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             rough = self._roughly()
             gap, size = rough.objective - rough.bound, abs(rough.objective)
             tol = self.problem.tol
-            # of an objective that vanishes no gap is small: products alone tell
-            early = tol is not None and gap > EARLY * tol * size and not self._is_near(CLOSE * CLOSE)
+            # of an objective that vanishes no gap is small: products alone tell; of a run that begins anew every point may be the best
+            early = tol is not None and gap > EARLY * tol * size and not (now.levelled or self._is_near(CLOSE * CLOSE))
             if early or (gap > ROUGH * size and not self._is_near()):
                 return rough
         found = self._point()
