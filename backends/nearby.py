@@ -113,8 +113,8 @@ def least_step(
         return None
     cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]
 
-    if problem.matrix is not None:
-        K = problem.matrix.tocsr()[np.flatnonzero(rows)]
+    if problem.matrix_by_rows is not None:
+        K = problem.matrix_by_rows[np.flatnonzero(rows)]
         Kt = K.T.tocsr()
         return np.asarray(metric * (Kt @ conjugate_gradients(lambda lam: K @ (metric * (Kt @ lam)), miss[rows], stop)))
 

@@ -25,7 +25,7 @@ from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.maps import Identity, LinearMap
+from fwdsl.canon.maps import Identity, LinearMap, by_rows
 from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
@@ -82,6 +82,9 @@ class PreparedProblem:
 
     writes_down = False
     """True once a method writes the maps down: rows are in memory then."""
+
+    tol: float | None = None
+    """The relative gap that the run is to end with; None where that is not known."""
 
     def __init__(self, canonical: Canonical, threads: int, seed: int = 0) -> None:
         self.canonical = canonical
@@ -290,14 +293,26 @@ class PreparedProblem:
     def matrix(self) -> Any:
         """K by columns, its terms below each other, where it is small and the method writes maps down: then dozens of products with it cost less than
         one by the maps. Else None: sums by maps have the same bits wherever rows are."""
+        return None if self.matrix_by_rows is None else self.matrix_by_rows.tocsc()
+
+    @cached_property
+    def matrix_by_rows(self) -> Any:
+        """The same by rows."""
         if not self.writes_down or sum(m.entries for t in self.terms for _, m in t.map.parts) > WRITTEN:
             return None
         # a plan must not wait for SciPy
-        from scipy.sparse import vstack
-
         from fwdsl.backends.sparse_rows import sparse_map
 
-        return vstack([sparse_map(t, self.size) for t in self.canonical.terms], format="csc")
+        found = [sparse_map(t, self.size) for t in self.canonical.terms]
+        if len(found) == 1:
+            return found[0]
+        counts = np.concatenate([np.zeros(0, np.intp), *(np.diff(K.indptr) for K in found)])
+        return by_rows(
+            np.concatenate([np.zeros(0), *(K.data for K in found)]),
+            np.concatenate([np.zeros(0, np.intp), *(K.indices for K in found)]),
+            np.concatenate([[0], np.cumsum(counts)]),
+            (counts.size, self.size),
+        )
 
     def _has_columns(self, free: int) -> bool:
         """True if so many columns of K are few numbers, and are at hand."""

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import MatrixEntries, entries, joined
-from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.maps import LinearMap, by_rows, placed
 from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
 
@@ -44,13 +44,13 @@ def sparse_map(term: SumTerm, size: int) -> csr_array:
     shape = (term.map.rows, size)
     if len(parts) == 1:
         start, only = parts[0]
-        return csr_array((only.data, only.indices + start, only.indptr), shape)
+        return by_rows(only.data, only.indices + start, only.indptr, shape)
     found = [entries()]
     for start, part in parts:
         row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))
         found.append(MatrixEntries(row, part.indices.astype(np.intp) + start, part.data))
     row, column, value = joined(found)
-    return csr_array((value, (row, column)), shape)
+    return placed(row, column, value, shape)
 
 
 def has_short_rows(term: SumTerm, longest: int) -> bool:

@@ -32,6 +32,7 @@ from .atoms.losses import LOSSES
 from .atoms.matrices import maker
 from .atoms.vectors import SETS
 from .atoms.vectors.outside import VectorSet
+from .check.program import forget_texts
 from .grammar.tables import tables
 from .words.base import Parameter
 from .words.losses import LossWord, loss_word
@@ -99,6 +100,7 @@ def register(cls: C) -> C:
         _check_set(cls, word)
         words.SETS[name], SETS[name] = word, cls
     maker.cache_clear()
+    forget_texts()
     return cls
 
 
@@ -109,6 +111,7 @@ def unregister(name: str) -> None:
     for registry in (words.LOSSES, LOSSES) if issubclass(own, Loss) else (words.SETS, SETS):
         del registry[name]
     maker.cache_clear()
+    forget_texts()
     vars(sys.modules[__package__]).pop(name, None)
 
 

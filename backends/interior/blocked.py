@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.linalg import cython_lapack, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs, dsytrs
-from scipy.sparse import csr_array, diags_array, vstack
+from scipy.sparse import csr_array, vstack
 
 from fwdsl.atoms.base import Array
+from fwdsl.canon.maps import by_rows
 
 Look = Callable[[], None]
 Solve = Callable[[Array], Array]
@@ -61,7 +62,13 @@ def weighted_gram(K: csr_array, a: Array, look: Look) -> Any:
     d, each = K.shape[1], np.diff(K.indptr)
     full = np.flatnonzero((FILLED * each.astype(np.float64) ** 2 > float(d) ** 2) & (d <= WIDEST))
     if not full.size:
-        return sparse_product(K.T.tocsr(), (diags_array(a) @ K).tocsr(), look)
+        if each.max(initial=0) <= 1:
+            # rows of one entry: the squares are a diagonal
+            squares = np.asarray(np.bincount(K.indices, K.data * (np.repeat(a, each) * K.data), d), dtype=np.float64)
+            at = np.flatnonzero(np.bincount(K.indices, minlength=d))
+            starts = np.searchsorted(at, np.arange(d + 1))
+            return by_rows(squares[at], at, starts, (d, d))
+        return sparse_product(K.T.tocsr(), by_rows(np.repeat(a, each) * K.data, K.indices, K.indptr, K.shape), look)
     out = np.zeros((d, d))
     root = np.sqrt(a)
     step = max(1, min(BLOCK // (d * d), NUMBERS // d))
@@ -79,11 +86,11 @@ def weighted_gram(K: csr_array, a: Array, look: Look) -> Any:
 def sparse_product(left: csr_array, right: csr_array, look: Look) -> csr_array:
     """left right, of sparse matrices by rows."""
     # what each row costs: the numbers in the rows of the right-hand factor that it meets
-    lengths = csr_array((np.ones(left.nnz), left.indices, left.indptr), left.shape) @ np.diff(right.indptr)
+    lengths = by_rows(np.ones(left.nnz), left.indices, left.indptr, left.shape) @ np.diff(right.indptr)
     found = []
     for first, last in _cuts(lengths):
         look()
-        found.append(left[first:last] @ right)
+        found.append((left if last - first == left.shape[0] else left[first:last]) @ right)
     return found[0] if len(found) == 1 else csr_array(vstack([csr_array((0, right.shape[1])), *found], format="csr"))
 
 

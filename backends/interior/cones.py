@@ -23,6 +23,8 @@ from fwdsl.backends.interior.program import Batch
 class Scaling(Protocol):
     """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows; ds is W^-T ds, dz is W dz."""
 
+    place: slice  # the rows of the batch
+    symmetric: bool
     lam: Array  # W^-T s
 
     def w(self, v: Array) -> Array:
@@ -60,7 +62,7 @@ class Symmetric(ABC):
     lam: Array
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        self.batch = batch
+        self.batch, self.place = batch, slice(batch.start, batch.stop)
 
     @staticmethod
     @abstractmethod
@@ -478,11 +480,12 @@ Scalings = Sequence[Scaling | None]
 """The scalings of all batches; None of the zero cone."""
 
 
-def each(batches: Sequence[Batch], scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
+def each(scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
     """A map of the scalings of all rows, those of the zero cone as they are."""
+    if len(scalings) == 1 and scalings[0] is not None:
+        return of(scalings[0])(rows)
     out = rows.copy()
-    for batch, scaling in zip(batches, scalings, strict=True):
+    for scaling in scalings:
         if scaling is not None:
-            at = slice(batch.start, batch.stop)
-            out[at] = of(scaling)(rows[at])
+            out[scaling.place] = of(scaling)(rows[scaling.place])
     return out

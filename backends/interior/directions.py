@@ -32,15 +32,21 @@ class Direction(NamedTuple):
 
 
 class Linearised(NamedTuple):
-    """The equations at a point: the scalings, the factored system, P v, what the equations of v miss and those of the rows, these scaled, and
-    whether all of that is rounding."""
+    """The equations at a point: the scalings, the factored system, P v, what the equations of v miss and those of the rows, these scaled; what the
+    rows miss as they are, with the terms A'z and A v."""
 
     scalings: Scalings
     system: System | FactoredQuasidefinite
     Pv: Array
     left: Array
     right: Array
-    exact: bool
+    sizes: tuple[Array, Array, Array]
+
+    @property
+    def is_exact(self) -> bool:
+        """True if all that is missed is rounding."""
+        missed, Az, Av = self.sizes
+        return is_rounding(self.left, Az) and is_rounding(missed, Av)
 
 
 def is_rounding(missed: Array, terms: Array) -> bool:
@@ -56,21 +62,19 @@ def scalings_of(batches: Sequence[Batch], s: Array, z: Array) -> Scalings:
         ]
 
 
-def reach_of(batches: Sequence[Batch], scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
+def reach_of(scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
     """The largest step in a direction that stays in the cones."""
     longest = math.inf
-    for batch, scaling in zip(batches, scalings, strict=True):
+    for scaling in scalings:
         # those of three rows look for their way from the whole step on, the longest that is taken
-        if scaling is not None and KINDS[batch.kind].symmetric:
-            at = slice(batch.start, batch.stop)
-            longest = scaling.reach(d.s[at], d.z[at], longest)
+        if scaling is not None and scaling.symmetric:
+            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], longest)
     for value, change in ((tau, d.tau), (kappa, d.kappa)):
         if change < 0.0:
             longest = min(longest, -value / change)
-    for batch, scaling in zip(batches, scalings, strict=True):
-        if scaling is not None and not KINDS[batch.kind].symmetric:
-            at = slice(batch.start, batch.stop)
-            longest = scaling.reach(d.s[at], d.z[at], min(longest, LONGEST))
+    for scaling in scalings:
+        if scaling is not None and not scaling.symmetric:
+            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], min(longest, LONGEST))
     return longest
 
 

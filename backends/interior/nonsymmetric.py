@@ -26,6 +26,7 @@ class Nonsymmetric:
     symmetric = False
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+        self.place = slice(batch.start, batch.stop)
         self.power, self.s, self.z = _power(batch), _columns(s), _columns(z)
         W, V, self.at = barriers.scaling(self.power, self.s, self.z)
         self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (W, V))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array
+from scipy.sparse import block_diag, csr_array, diags_array
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
@@ -23,6 +23,7 @@ from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_m
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.maps import by_rows, of_one_each, placed
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 
@@ -35,6 +36,9 @@ ORDER = ("zero", "nonnegative", "second_order", "semidefinite", "exponential", "
 LEVELLING, LEVEL = 60, 1e-4
 """Steps of levelling, and the residual that ends them: then units no longer count."""
 
+
+LONG = 10_000
+"""Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
 
 HELD = 0.1
 """The weight of a scale's distance from those of its kind beside the entries of its column, in logarithms."""
@@ -93,7 +97,7 @@ class ConicProgram:
             extra, row = extra + form.extra, row + form.offset.size
         rows, batches = _sorted([cone for p in parts for cone in p.form.cones])
         A, b = _constraints(parts, extra, rows, look)
-        P, c = _objective(parts, extra, T.T @ canonical.q, look)
+        P, c = _objective(parts, extra, T.T @ canonical.q if _has_symmetric(canonical) else canonical.q, look)
         look()
         return cls(canonical, T, tuple(parts), P, c, A, b, rows, batches)
 
@@ -143,9 +147,12 @@ class ConicProgram:
     @cached_property
     def kinds(self) -> Index:
         """The number of the kind of each unknown: those of one variable are of one kind, in one unit, and those that one function has of its own."""
-        first = self.reduced.tocsc()
+        entry = np.arange(self.reduced.shape[1])
+        if _has_symmetric(self.canonical):
+            first = self.reduced.tocsc()
+            entry = first.indices[first.indptr[:-1]]
         starts = np.array([b.start for b in self.canonical.blocks], dtype=np.intp)
-        of_variables = np.searchsorted(starts, first.indices[first.indptr[:-1]], side="right") - 1
+        of_variables = np.searchsorted(starts, entry, side="right") - 1
         own = np.repeat(np.arange(len(self.parts)), [p.form.extra for p in self.parts])
         return np.concatenate([of_variables, starts.size + own])
 
@@ -161,17 +168,21 @@ class ConicProgram:
         return found
 
 
+def _has_symmetric(canonical: Canonical) -> bool:
+    """True if a variable is a symmetric matrix."""
+    return any(b.symmetric for b in canonical.blocks)
+
+
 def _triangles(canonical: Canonical) -> csr_array:
     """T: the identity but for symmetric matrices."""
-    if not any(b.symmetric for b in canonical.blocks):
+    if not _has_symmetric(canonical):
         return _unit_rows(0, canonical.size, canonical.size)
     return csr_array(block_diag([_triangle(b) for b in canonical.blocks], format="csr"))
 
 
 def _unit_rows(start: int, stop: int, columns: int) -> csr_array:
     """Rows start to stop - 1 of the identity."""
-    at = np.arange(start, stop)
-    return csr_array((np.ones(at.size), at, np.arange(at.size + 1)), (at.size, columns))
+    return of_one_each(np.arange(start, stop), 1.0, columns)
 
 
 def _triangle(block: Block) -> Any:
@@ -190,7 +201,7 @@ def _triangle(block: Block) -> Any:
 def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_array, Array]]:
     """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
     conics = iter(canonical.conics)
-    plain = not any(b.symmetric for b in canonical.blocks)
+    plain = not _has_symmetric(canonical)
     for term in canonical.terms:
         K = sparse_map(term, canonical.size)
         yield _known(next(conics)), K if plain else K @ T, term.map.offset
@@ -252,7 +263,7 @@ def _constraints(parts: list[_PlacedForm], columns: int, rows: Index, look: Look
     place = np.empty_like(rows)
     place[rows] = np.arange(rows.size)
     row, column, value = joined(found)
-    return csr_array((-value, (place[row], column)), (rows.size, columns)), b[rows]
+    return placed(place[row], column, -value, (rows.size, columns)), b[rows]
 
 
 def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> tuple[Any, Array]:
@@ -265,28 +276,35 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
         form, width = p.form, p.K.shape[1]
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
         if np.any(form.slope) or (a.any() and p.offset.any()):
-            c[:width] += p.K.T @ np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
+            slope = np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
+            c[:width] += np.bincount(p.K.indices, p.K.data * np.repeat(slope, np.diff(p.K.indptr)), width)
         own = slice(p.extra, p.extra + form.extra)
         diagonal[own], c[own] = form.extra_curvature, form.extra_slope
         if a.any():
-            P = _added(csr_array((columns, columns)) if P is None else P, weighted_gram(p.K, a, look))
+            P = _added(P, weighted_gram(p.K, a, look), columns)
     if isinstance(P, np.ndarray):
         np.einsum("ii->i", P)[:] += diagonal
         return P, c
     at = np.flatnonzero(diagonal)
-    curved = csr_array((diagonal[at], (at, at)), (columns, columns))
+    if not (P is None or at.size):
+        return csr_array(P), c
+    starts = np.concatenate([[0], np.cumsum(diagonal != 0.0)])
+    curved = by_rows(diagonal[at], at, starts, (columns, columns))
     return curved if P is None else csr_array(P + curved), c
 
 
-def _added(P: Any, square: Any) -> Any:
-    """P with a matrix added in its upper left; dense where that one is, and most of P."""
+def _added(P: Any, square: Any, columns: int) -> Any:
+    """P, of so many columns, with a matrix added in its upper left; dense where that one is, and most of P. None is 0."""
     k, filled = square.shape[0], isinstance(square, np.ndarray)
-    if isinstance(P, np.ndarray) or (filled and MOSTLY * P.shape[0] <= k):
-        P = P if isinstance(P, np.ndarray) else P.toarray()
+    if isinstance(P, np.ndarray) or (filled and MOSTLY * columns <= k):
+        P = np.zeros((columns, columns)) if P is None else P if isinstance(P, np.ndarray) else P.toarray()
         P[:k, :k] += square if filled else square.toarray()
         return P
-    square = coo_array(square)
-    return P + csr_array((square.data, (square.row, square.col)), P.shape)
+    square = csr_array(square) if filled else square
+    square.sum_duplicates()
+    starts = np.concatenate([square.indptr, np.full(columns - k, square.nnz)])
+    wide = by_rows(square.data, square.indices, starts, (columns, columns))
+    return wide if P is None else P + wide
 
 
 def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
@@ -294,15 +312,15 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
 
     First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
     """
-    A, groups = program.A.tocoo(), program.groups
-    live = A.data != 0.0
-    row, column, size = groups[A.row[live]], A.col[live], np.log2(np.abs(A.data[live]))
-    curved = np.flatnonzero(program.P.diagonal() > 0.0)
+    A, groups = program.A, program.groups
+    live, diagonal = A.data != 0.0, program.P.diagonal()
+    row, column, size = np.repeat(groups, np.diff(A.indptr))[live], A.indices[live], np.log2(np.abs(A.data[live]))
+    curved = np.flatnonzero(diagonal > 0.0)
     count = int(groups.max(initial=-1)) + 1
     # the root of P's diagonal is one more row, with a scale of its own
     row = np.concatenate([row, np.full(curved.size, count)])
     column = np.concatenate([column, curved])
-    size = np.concatenate([size, 0.5 * np.log2(program.P.diagonal()[curved])])
+    size = np.concatenate([size, 0.5 * np.log2(diagonal[curved])])
     r, d = np.zeros(count + 1), np.zeros(program.c.size)
     if not size.size:
         return np.ones(d.size), np.ones(program.b.size)
@@ -352,7 +370,8 @@ def levelled(
     for _ in range(LEVELLING):
         if rho <= least:
             break
-        look()
+        if row.size > LONG:
+            look()
         h = rest(nothing, p) + HELD * apart(p)
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h
@@ -415,4 +434,4 @@ def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
 def scaled(A: Any, left: Array, right: Array) -> csr_array:
     """diag(left) A diag(right)."""
     A = A.tocsr()
-    return csr_array((A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr), A.shape)
+    return by_rows(A.data * np.repeat(left, np.diff(A.indptr)) * right[A.indices], A.indices, A.indptr, A.shape)

@@ -25,6 +25,7 @@ from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
 from fwdsl.backends.interior.ldl_loops import answer, counted, factor, solve, structure
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.canon.maps import placed, row_by_row
 
 Index = NDArray[np.intp]
 
@@ -86,13 +87,14 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     off = row != column
     each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
     at = np.arange(size)
-    dominant = csc_array(
-        (
-            np.concatenate([ones[off], ones[off], each_row + 1.0]),
-            (np.concatenate([row[off], column[off], at]), np.concatenate([column[off], row[off], at])),
-        ),
+    by_row = placed(
+        np.concatenate([row[off], column[off], at]),
+        np.concatenate([column[off], row[off], at]),
+        np.concatenate([ones[off], ones[off], each_row + 1.0]),
         (size, size),
     )
+    # symmetric: its rows are its columns
+    dominant = csc_array((by_row.data, by_row.indices, by_row.indptr), by_row.shape)
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:
@@ -105,7 +107,7 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     place = attended(ordered, look) if size > LARGE else ordered()
     place = _supported(place, P, A, batches)
     low, high = np.minimum(place[row], place[column]), np.maximum(place[row], place[column])
-    order = np.argsort(high * size + low)
+    order = row_by_row(high, low, (size, size))
     entry = np.empty_like(order)
     entry[order] = np.arange(order.size)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
@@ -143,9 +145,10 @@ def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
 
 def advance(key: Array, waiting: Index, neighbour: Index, by: float) -> None:
     """Put the first neighbour of those that go before all of theirs before them, in place."""
-    order = np.lexsort((key[neighbour], waiting))
-    first = order[np.flatnonzero(np.diff(waiting[order], prepend=-1))]
-    late = first[key[neighbour[first]] > key[waiting[first]]]
+    theirs, first = key[neighbour], np.full(key.size, np.inf)
+    np.minimum.at(first, waiting, theirs)
+    # no two neighbours have one key
+    late = np.flatnonzero((theirs == first[waiting]) & (theirs > key[waiting]))
     np.minimum.at(key, neighbour[late], key[waiting[late]] - by)
 
 
@@ -204,6 +207,7 @@ class Quasidefinite:
             own[pattern.place] = found
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
         self.work, self.sizes = np.empty((2, size)), np.empty((4, 2))
+        self.factor, self.answer = kernel(factor), kernel(answer, solve=solve)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
@@ -231,7 +235,7 @@ class Quasidefinite:
         data = self.data.copy()
         data[self.written] = np.concatenate([diagonal, *others])
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
-        good = kernel(factor)(
+        good = self.factor(
             pattern.indptr,
             pattern.indices,
             data,
@@ -264,8 +268,8 @@ class FactoredQuasidefinite:
         of, pattern = self.of, self.of.pattern
         right, best = np.zeros((2, self.inverse.size))
         right[of.of_v] = p
-        right[of.of_z] = each(of.batches, self.scalings, r, lambda k: k.wt)
-        missed = kernel(answer, solve=solve)(
+        right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
+        missed = of.answer(
             pattern.indptr,
             pattern.indices,
             self.data,
@@ -285,4 +289,4 @@ class FactoredQuasidefinite:
             of.sizes,
         )
         self.is_poor = self.is_poor or not missed <= POOR
-        return best[of.of_v], each(of.batches, self.scalings, best[of.of_z], lambda k: k.w)
+        return best[of.of_v], each(self.scalings, best[of.of_z], lambda k: k.w)

@@ -36,7 +36,6 @@ from fwdsl.backends.interior.directions import (
     Linearised,
     central,
     inside,
-    is_rounding,
     reach_of,
     scalings_of,
 )
@@ -50,6 +49,7 @@ from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.maps import by_rows
 
 NEARLY = 0.99
 """The share of the way to the boundary of the cones that a step takes."""
@@ -69,8 +69,9 @@ SHORT = 1e-3
 CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
-ROUGH = 1e-3
-"""The gap beside P down to which a report is of the embedding's point as it is."""
+ROUGH, EARLY = 1e-3, 10.0
+"""The gap beside P down to which a report is of the embedding's point as it is, and the multiple of the gap that the run is to end with, where that
+is known: a point that is far from the end is worth no products."""
 
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
@@ -104,6 +105,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
+        # the products of systems with a point (v, z)
+        self.multiplied: tuple[Systems, Array, Array, tuple[Array, Array, Array]] | None = None
         problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
@@ -133,7 +136,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The program with c and b times these factors, in which v and z are as many times b's and c's as large."""
         P, c, b = self.unlevelled
         self.of_c, self.of_b = of_c, of_b
-        self.P, self.c, self.b = of_c / of_b * P, of_c * c, of_b * b
+        share = of_c / of_b
+        self.P = share * P if isinstance(P, np.ndarray) else by_rows(share * P.data, P.indices, P.indptr, P.shape)
+        self.c, self.b = of_c * c, of_b * b
         look = self.problem.look
         self.systems = Systems(self.P, self.A, self.program.batches, self.kind, self._separate, look, self.pattern)
 
@@ -201,7 +206,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.linear = None
         curved = float(now.v @ Pv)
         middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        b = each(self.batches, scalings, self.b, lambda k: k.inverse_t)
+        b = each(scalings, self.b, lambda k: k.inverse_t)
         # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1
         products = float(now.s @ now.z) + now.tau * now.kappa
         harmless = HARMLESS * products / max(float(np.abs(now.v).sum()), 1e-300)
@@ -216,20 +221,23 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = v + tau * along[0], u + tau * along[1]
             return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
 
-        lam = each(self.batches, scalings, np.zeros(self.b.size), lambda k: lambda _: k.lam)
+        lam = np.zeros(self.b.size)
+        for scaling in scalings:
+            if scaling is not None:
+                lam[scaling.place] = scaling.lam
         affine = direction(1.0, lam, now.tau * now.kappa)
-        reach = min(1.0, reach_of(self.batches, scalings, affine, now.tau, now.kappa))
+        reach = min(1.0, reach_of(scalings, affine, now.tau, now.kappa))
         sigma = (1.0 - reach) ** 3
         mu = sigma * products / self.degree
         turned = lam
-        for batch, scaling in zip(self.batches, scalings, strict=True):
+        for scaling in scalings:
             if scaling is not None:
-                at = slice(batch.start, batch.stop)
+                at = scaling.place
                 turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         if system.is_poor:
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        self._move(found, scalings, min(1.0, NEARLY * reach_of(self.batches, scalings, found, now.tau, now.kappa)))
+        self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, now.tau, now.kappa)))
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
@@ -240,12 +248,19 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             system = self.systems.at(self.batches, scalings)
             # a factorisation may be long, and the state has not changed yet
             self.problem.look()
-            Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
+            Pv, Av, Az = self._products()
             left, missed = Pv + Az + now.tau * self.c, Av + now.s - now.tau * self.b
-            exact = is_rounding(left, Az) and is_rounding(missed, Av)
-            right = each(self.batches, scalings, missed, lambda k: k.inverse_t)
-            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, exact)
+            right = each(scalings, missed, lambda k: k.inverse_t)
+            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, (missed, Az, Av))
         return self.linear[2]
+
+    def _products(self) -> tuple[Array, Array, Array]:
+        """P v, A v and A'z of the state, which a report and the step after it ask for."""
+        now, known = self.state, self.multiplied
+        if known is None or known[0] is not self.systems or known[1] is not now.v or known[2] is not now.z:
+            found = self.systems.of_P(now.v), *self.systems.products(now.v, now.z)
+            known = self.multiplied = self.systems, now.v, now.z, found
+        return known[3]
 
     def _corrected(self) -> tuple[Array, Array]:
         """v and z without what the equations miss, where the cones have room for that.
@@ -254,7 +269,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """
         now = self.state
         try:
-            if now.steps == 0 or (at := self._linearised()).exact:
+            if now.steps == 0 or (at := self._linearised()).is_exact:
                 return now.v, now.z
             dv, u = at.system(-at.left, -at.right)
         except (np.linalg.LinAlgError, ZeroDivisionError):
@@ -263,8 +278,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             # what is missed is as small as rounding, which a step does not mind
             at.system.is_poor = False
             return now.v, now.z
-        v, z = now.v + dv, now.z + each(self.batches, at.scalings, u, lambda k: k.inverse)
-        s = now.s - each(self.batches, at.scalings, u, lambda k: k.wt)
+        v, z = now.v + dv, now.z + each(at.scalings, u, lambda k: k.inverse)
+        s = now.s - each(at.scalings, u, lambda k: k.wt)
         fits = np.isfinite(v).all() and inside(self.batches, s, z)
         return (v, z) if fits else (now.v, now.z)
 
@@ -298,8 +313,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
         now = self.state
         dz, ds = (
-            each(self.batches, scalings, d.z, lambda k: k.inverse),
-            each(self.batches, scalings, d.s, lambda k: k.wt),
+            each(scalings, d.z, lambda k: k.inverse),
+            each(scalings, d.s, lambda k: k.wt),
         )
         for _ in range(40):
             v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
@@ -343,9 +358,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         failure = self._ended() if now.levelled == ANEW else ""
         leaves = now.tau < VANISHED * now.kappa
         known = now.steps or self.start is None  # a given point is worth the measures of a candidate
-        if known and not (self._is_near() or failure or leaves):
+        if known and not (failure or leaves):
             rough = self._roughly()
-            if rough.objective - rough.bound > ROUGH * abs(rough.objective):
+            gap, size = rough.objective - rough.bound, abs(rough.objective)
+            tol = self.problem.tol
+            # of an objective that vanishes no gap is small: products alone tell; of a run that begins anew every point may be the best
+            early = tol is not None and gap > EARLY * tol * size and not (now.levelled or self._is_near(CLOSE * CLOSE))
+            if early or (gap > ROUGH * size and not self._is_near()):
                 return rough
         found = self._point()
         return Report(found.value, found.bound, "interior", found.infeasibility, failure, found.hidden, leaves)
@@ -354,9 +373,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """P and the violation of the embedding's point as it is, which no verifier is asked about yet."""
         now = self.state
         scale = now.tau * self.of_c * self.of_b
-        value = (0.5 * float(now.v @ self.systems.of_P(now.v)) / now.tau + float(self.c @ now.v)) / scale
+        Pv, Av, _ = self._products()
+        value = (0.5 * float(now.v @ Pv) / now.tau + float(self.c @ now.v)) / scale
         value += self.program.constant
-        Av = self.systems.A @ now.v if self.systems.separate is None else self.systems.products(now.v, now.z)[0]
         size = max(float(np.abs(Av).max(initial=0.0)), float(np.abs(now.s).max(initial=0.0)))
         missed = float(np.abs(Av + now.s - now.tau * self.b).max(initial=0.0))
         share = min(1.0, missed / size) if size > 0.0 else 0.0
@@ -431,10 +450,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         moved = problem.objective(back, near) - problem.objective(x, far)
         return back if abs(moved) <= rounding else x
 
-    def _is_near(self) -> bool:
+    def _is_near(self, close: float = CLOSE) -> bool:
         """True if the products <s, z> are small enough to tell active rows from others."""
         now = self.state
-        return float(now.s @ now.z) + now.tau * now.kappa < CLOSE * now.tau**2
+        return float(now.s @ now.z) + now.tau * now.kappa < close * now.tau**2
 
     def _onto_active(self, v: Array) -> Array:
         """v moved by the least change, in the scales of the program, that makes the slacks 0 of rows whose multipliers are larger than these."""

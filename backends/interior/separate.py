@@ -28,6 +28,7 @@ from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
+from fwdsl.canon.maps import by_rows
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.integer[Any]]
@@ -78,7 +79,7 @@ class Rows:
 
     @property
     def matrix(self) -> csr_array:
-        return csr_array((self.data, *self.pattern), self.shape)
+        return by_rows(self.data, *self.pattern, self.shape)
 
     def __matmul__(self, v: Array) -> Array:
         out = np.empty(self.shape[0])

@@ -45,6 +45,7 @@ from fwdsl.backends.interior.separate import Factor, Rows, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.canon.maps import by_rows
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
@@ -222,7 +223,7 @@ class Systems:
             scaled = (_matrix_of_roots(batches, scalings, self.A.shape[0]) @ self.A).tocsr()
             return scaled, scaled.T.tocsr()
         At = self.At
-        return _scaled_rows(self.A, root), csr_array((At.data * root[At.indices], At.indices, At.indptr), At.shape)
+        return _scaled_rows(self.A, root), by_rows(At.data * root[At.indices], At.indices, At.indptr, At.shape)
 
     def _separated(
         self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None
@@ -458,7 +459,7 @@ def _scaled(A: Array, batches: Sequence[Batch], scalings: Sequence[Scaling | Non
 
 
 def _scaled_rows(A: csr_array, root: Array) -> csr_array:
-    return csr_array((A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr), A.shape)
+    return by_rows(A.data * np.repeat(root, np.diff(A.indptr)), A.indices, A.indptr, A.shape)
 
 
 def _diagonal_of_roots(

@@ -24,6 +24,7 @@ from report import Report, Target, ratio, size
 from timing import duration
 
 import fwdsl as fw
+from fwdsl.check.program import forget_texts
 
 from . import cones, large, learning, linear, logarithms, quadratic, signals, spectra  # noqa: F401 (they register their programs)
 from .written import CASES, LARGE, Case, Written
@@ -239,6 +240,7 @@ def job(written: Written, name: str) -> Callable[[float], Any]:
 
 def solve(written: Written, limit: float) -> fw.Solution:
     """Ours."""
+    forget_texts()  # CVXPY makes its problem anew too
     return fw.parse(written.text).bind(**written.data).solve(tol=TOL, threads=1, time=limit)
 
 

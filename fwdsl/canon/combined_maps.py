@@ -12,7 +12,7 @@ from ..atoms.base import Array
 from ..light_dataclass import light_dataclass
 from ..sums import Rows
 from .data_maps import Matrix
-from .maps import Identity, LinearMap, MapOfOne, bracket, largest_leaves, placed
+from .maps import Identity, LinearMap, MapOfOne, bracket, by_rows, largest_leaves, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -54,7 +54,8 @@ class Scaled(MapOfOne):
         return Scaled(self.inner.squared(), self.c * self.c)
 
     def sparse(self) -> csr_array:
-        return self.c * self.inner.sparse()
+        inner = self.inner.sparse()
+        return by_rows(self.c * inner.data, inner.indices, inner.indptr, inner.shape)
 
     def describe(self, x: str) -> str:
         inner = self.inner.describe(x)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +26,79 @@ KEPT = 100_000
 """Numbers of a map up to which the matrix that it is written down as is kept."""
 
 
+SORTED = 2_000
+"""Entries of a matrix up to which to sort them takes less time than SciPy's constructor, whatever their places."""
+
+SHORT = 1 << 16
+"""Rows and columns up to which places are sorted as numbers of 16 bits, which NumPy does in linear time."""
+
+
 def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
 
+    if isinstance(A, np.ndarray) and A.ndim == 2 and A.all():
+        rows, columns = A.shape
+        data = np.array(A, dtype=np.float64, order="C").reshape(-1)
+        return by_rows(data, np.tile(np.arange(columns), rows), columns * np.arange(rows + 1), (rows, columns))
     return csr_array(A, dtype=np.float64)
 
 
-def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_array:
-    """The sparse matrix with these values at these places."""
+def by_rows(data: Array, indices: Any, indptr: Any, shape: tuple[int, int], copy: bool = True) -> csr_array:
+    """The sparse matrix of these arrays by rows, which nobody looks at: SciPy's constructor takes 40 microseconds to find that they fit.
+
+    Places are copied unless told not to: SciPy sorts them where they are, and another matrix with them would have its numbers elsewhere.
+    """
     from scipy.sparse import csr_array
 
-    return csr_array((np.broadcast_to(np.asarray(values, dtype=np.float64), np.shape(rows)), (rows, columns)), shape)
+    kind = np.int32 if max(data.size, *shape) < 1 << 31 else np.int64
+    indices, indptr = (np.array(a, dtype=kind) if copy else np.asarray(a, dtype=kind) for a in (indices, indptr))
+    known = _of_nothing()
+    if known is None:
+        return csr_array((data, indices, indptr), shape)
+    found: csr_array = object.__new__(csr_array)
+    vars(found).update(known)
+    found.data, found.indices, found.indptr, found._shape = data, indices, indptr, shape
+    return found
+
+
+@cache
+def _of_nothing() -> dict[str, Any] | None:
+    """What a sparse matrix has beside its arrays and shape; None for a SciPy whose matrices are made otherwise."""
+    from scipy.sparse import csr_array
+
+    own = dict(vars(csr_array((1, 1))))
+    arrays = {"_shape", "data", "indices", "indptr"}
+    return {n: v for n, v in own.items() if n not in arrays} if arrays <= set(own) else None
+
+
+def of_one_each(columns: Any, values: Any, width: int) -> csr_array:
+    """The sparse matrix whose rows have one entry each, in these columns."""
+    count = np.size(columns)
+    data = np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)))
+    return by_rows(data, columns, np.arange(count + 1), (count, width))
+
+
+def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_array:
+    """The sparse matrix with these values at these places; those of one place are added up."""
+    from scipy.sparse import csr_array
+
+    rows, columns = np.asarray(rows).reshape(-1), np.asarray(columns).reshape(-1)
+    data = np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape)
+    if rows.size <= SORTED or max(shape) <= SHORT:
+        order = row_by_row(rows, columns, shape)
+        row, column = rows[order], columns[order]
+        if not np.any((row[1:] == row[:-1]) & (column[1:] == column[:-1])):
+            starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+            return by_rows(data[order], column, starts, shape)
+    return csr_array((data, (rows, columns)), shape)
+
+
+def row_by_row(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """The order of entries by rows, and within these by columns."""
+    if max(shape) <= SHORT:
+        return np.lexsort((columns.astype(np.uint16), rows.astype(np.uint16)))
+    return np.argsort(rows.astype(np.int64) * shape[1] + columns, kind="stable")
 
 
 def _images(product: Callable[[Array], Array], n: int, size: int) -> csr_array:
@@ -115,18 +177,16 @@ class LinearMap(ABC):
 
     def written(self) -> csr_array:
         """`sparse`, made once where it has few numbers: nobody may change it, so its arrays are read-only then."""
-        from scipy.sparse import csr_array
-
         found: csr_array | None = vars(self).get("_written")
         if found is None:
             found = self.sparse()
             if found.nnz > KEPT:
                 return found
             # views: the arrays themselves may be the user's
-            arrays = [a.view() for a in (found.data, found.indices, found.indptr)]
-            for a in arrays:
+            data, indices, indptr = (a.view() for a in (found.data, found.indices, found.indptr))
+            for a in (data, indices, indptr):
                 a.flags.writeable = False
-            found = vars(self)["_written"] = csr_array(tuple(arrays), found.shape)
+            found = vars(self)["_written"] = by_rows(data, indices, indptr, found.shape, copy=False)
         return found
 
     @abstractmethod
@@ -213,8 +273,7 @@ class Identity(NonnegativeMap):
         return y
 
     def sparse(self) -> csr_array:
-        at = np.arange(self.rows)
-        return placed(at, at, 1.0, (self.rows, self.rows))
+        return of_one_each(np.arange(self.rows), 1.0, self.rows)
 
     def describe(self, x: str) -> str:
         return x
@@ -312,8 +371,7 @@ class Diagonal(LinearMap):
         return Diagonal(self.v * self.v)
 
     def sparse(self) -> csr_array:
-        at = np.arange(self.v.size)
-        return placed(at, at, self.v, (self.v.size, self.v.size))
+        return of_one_each(np.arange(self.v.size), self.v, self.v.size)
 
     def describe(self, x: str) -> str:
         return f"diag @ {bracket(x)}"
@@ -340,7 +398,7 @@ class Select(NonnegativeMap):
         return out
 
     def sparse(self) -> csr_array:
-        return placed(np.arange(self.rows), np.arange(self.start, self.stop), 1.0, (self.rows, self.columns))
+        return of_one_each(np.arange(self.start, self.stop), 1.0, self.columns)
 
     def describe(self, x: str) -> str:
         return f"{bracket(x)}[{self.start}:{self.stop}]"

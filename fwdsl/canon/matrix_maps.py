@@ -15,7 +15,7 @@ from ..readers.held_rows import is_held
 from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
 from ..sums import Rows, by_samples, sum_over, tree_sum
 from .data_maps import AbsoluteMatrix, Matrix, held, is_written, leaves_of, parts_by_leaves, stored
-from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, placed
+from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, of_one_each, placed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -71,7 +71,7 @@ def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
 
 
 def _identity(n: int) -> csr_array:
-    return placed(np.arange(n), np.arange(n), 1.0, (n, n))
+    return of_one_each(np.arange(n), 1.0, n)
 
 
 @light_dataclass
@@ -252,7 +252,7 @@ class Take(NonnegativeMap):
         return np.asarray(np.bincount(self.index, weights=y, minlength=self.columns), dtype=np.float64)
 
     def sparse(self) -> csr_array:
-        return placed(np.arange(self.rows), self.index, 1.0, (self.rows, self.columns))
+        return of_one_each(self.index, 1.0, self.columns)
 
     def describe(self, x: str) -> str:
         """The map in the words it was made with."""

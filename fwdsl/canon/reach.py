@@ -10,8 +10,10 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..readers.row_blocks import NotInMemory
@@ -44,13 +46,15 @@ def check_reach(term: SumTerm, told: Mapping[str, Sequence[str]]) -> None:
     # what overflows or is not known shows nothing
     with np.errstate(all="ignore"):
         for block, m in parts:
-            K, (low, high) = _written(m), _implied_of(block)
-            widest += K.shape[1]
-            # 0 times an infinite bound is 0
-            at_low, at_high = np.where(K == 0.0, 0.0, K * low), np.where(K == 0.0, 0.0, K * high)
-            least += np.minimum(at_low, at_high).sum(axis=1)
-            most += np.maximum(at_low, at_high).sum(axis=1)
-            sizes += _sizes(at_low).sum(axis=1) + _sizes(at_high).sum(axis=1)
+            (row, column, entry), (low, high) = _written(m), _implied_of(block)
+            widest += m.columns
+            at_low, at_high = entry * low[column], entry * high[column]
+            for total, each in (
+                (least, np.minimum(at_low, at_high)),
+                (most, np.maximum(at_low, at_high)),
+                (sizes, _sizes(at_low) + _sizes(at_high)),
+            ):
+                total += np.bincount(row, each, m.rows)
         sizes += _sizes(lo) + _sizes(hi)
         missed = np.maximum(least - hi, lo - most)
         far = missed > (widest + 8) * EPS * sizes
@@ -75,17 +79,23 @@ def _is_small(m: LinearMap) -> bool:
     return m.columns <= WIDEST and m.rows * m.columns <= LARGEST
 
 
-def _written(m: LinearMap) -> Array:
-    """The matrix of a map; column by column where its rows are not in memory, or SciPy would have to be loaded."""
+def _written(m: LinearMap) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], Array]:
+    """The rows, columns and values of the entries of a map that are not 0, for 0 times an infinite bound is 0.
+
+    It is written down column by column where its rows are not in memory, or SciPy would have to be loaded.
+    """
     if "scipy.sparse" in sys.modules:
         with suppress(NotInMemory):
-            return np.asarray(m.written().toarray())
+            K = m.written()
+            row, live = np.repeat(np.arange(m.rows), np.diff(K.indptr)), K.data != 0.0
+            return (row, K.indices, K.data) if live.all() else (row[live], K.indices[live], K.data[live])
     out, unit = np.empty((m.rows, m.columns)), np.zeros(m.columns)
     for j in range(m.columns):
         unit[j] = 1.0
         out[:, j] = m.apply(unit)
         unit[j] = 0.0
-    return out
+    row, column = np.nonzero(out)
+    return row, column, out[row, column]
 
 
 def _implied_of(block: Block) -> tuple[Array, Array]:

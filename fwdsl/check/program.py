@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Label, has_errors
@@ -228,13 +229,27 @@ def _named(
 AT_MOST = 20
 """The number of diagnostics that are reported of one program."""
 
+KEPT = 32
+"""The number of texts whose models are kept in a process."""
+
 
 def compile_text(text: str | bytes, name: str = "<text>") -> tuple[Model | None, tuple[Diagnostic, ...]]:
     """Parse and check a program. There is no model where there is an error.
 
     Errors that a statement with a syntax error may cause are not reported, and no warnings are reported beside an error."""
+    return _compiled(text, name)
+
+
+@lru_cache(maxsize=KEPT)
+def _compiled(text: str | bytes, name: str) -> tuple[Model | None, tuple[Diagnostic, ...]]:
+    """The same, kept: a program that is solved over and over is read once, and what was worked out from its model stays with that."""
     examined = examine_text(text, name)
     return examined.model, examined.diagnostics
+
+
+def forget_texts() -> None:
+    """Forget the models of texts, whose words have changed."""
+    _compiled.cache_clear()
 
 
 def examine_text(text: str | bytes, name: str = "<text>") -> Examined:

@@ -32,7 +32,9 @@ class SolvableCanonical(AsWritten):
         self._options = options
 
     def prepare(self) -> PreparedProblem:
-        return PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
+        problem = PreparedProblem(self.form, self._options.threads or default_threads(), self._options.seed)
+        problem.tol = self._options.tol if self._options.gap == "relative" else None
+        return problem
 
     def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
         """Zero, values by name, a solution with its dual point where that fits, or a start as it is."""

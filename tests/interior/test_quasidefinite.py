@@ -47,9 +47,7 @@ def mixed(seed: int) -> tuple[sp.csr_array, sp.csr_array, Scalings]:
 
 def written(P: sp.csr_array, A: sp.csr_array, scalings: Scalings) -> np.ndarray:
     """The system [P, A'; A, -W'W], column by column."""
-    square = np.stack(
-        [each(MIXED, scalings, each(MIXED, scalings, e, lambda k: k.w), lambda k: k.wt) for e in np.eye(ROWS)], axis=1
-    )
+    square = np.stack([each(scalings, each(scalings, e, lambda k: k.w), lambda k: k.wt) for e in np.eye(ROWS)], axis=1)
     square[:3] = 0.0
     return np.block([[P.toarray(), A.toarray().T], [A.toarray(), -square]])
 
@@ -67,8 +65,8 @@ def test_answers_solve_the_equations(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, r = rng.standard_normal(12), rng.standard_normal(ROWS)
     v, u = system(p, r)
-    dz = each(MIXED, scalings, u, lambda k: lambda rows: k.inverse(rows))
-    right = np.concatenate([p, each(MIXED, scalings, r, lambda k: k.wt)])
+    dz = each(scalings, u, lambda k: lambda rows: k.inverse(rows))
+    right = np.concatenate([p, each(scalings, r, lambda k: k.wt)])
     np.testing.assert_allclose(K @ np.concatenate([v, dz]), right, rtol=1e-8, atol=1e-8)
 
 

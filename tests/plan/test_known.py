@@ -20,7 +20,7 @@ def test_each_model_and_argument_once() -> None:
         asked.append((model.name, times))
         return model.variables[0].name * times
 
-    one, other = fw.parse(TEXT).model, fw.parse(TEXT).model
+    one, other = fw.parse(TEXT).model, fw.parse(TEXT, "other").model
     assert [names(one), names(one), names(one, 2), names(one, 2), names(other)] == ["x", "x", "xx", "xx", "x"]
     assert len(asked) == 3
 

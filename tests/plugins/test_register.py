@@ -54,6 +54,19 @@ def test_the_same_class_may_be_registered_again_and_a_word_taken_back() -> None:
         unregister("huber")
 
 
+def test_a_text_is_read_once_and_again_when_words_have_changed() -> None:
+    text = (
+        "data X: matrix[n, d]\ndata y: vector[n]\nvar w: vector[d]\nminimize mean(tweedie(X @ w, y)) + sum_squares(w)\n"
+    )
+    with pytest.raises(fw.RejectedError, match="tweedie"):
+        _ = fw.parse(text).model
+    with registered(Tweedie):
+        model = fw.parse(text).model
+        assert fw.parse(text).model is model and fw.parse(text, "another").model is not model
+    with pytest.raises(fw.RejectedError, match="tweedie"):
+        _ = fw.parse(text).model
+
+
 @pytest.mark.parametrize("name", ["Tweedie", "my loss", "2d", "_own", "lambda", "minimize", "in", "solve", ""])
 def test_names_that_the_language_cannot_take(name: str) -> None:
     with pytest.raises(ValueError, match="cannot name a word"):
