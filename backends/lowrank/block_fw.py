@@ -210,7 +210,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         _count(problem, top.products)
         nuclear = float(s.s.sum())
         excess = float(top.s[0]) - problem.penalty
-        along = float(y @ s.z) + 2.0 * problem.ridge * float(s.s @ s.s) + problem.penalty * nuclear
+        along = problem.f.dot(y, s.z) + 2.0 * problem.ridge * float(s.s @ s.s) + problem.penalty * nuclear
         before, s.gap = s.gap, max(0.0, along + (problem.reach * excess if excess > 0.0 else 0.0))
         n, p = problem.form.shape
         if self.k is None and s.used and s.gap > 0.5 * before and s.W.shape[1] < min(n, p):

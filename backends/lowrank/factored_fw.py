@@ -167,7 +167,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
             s.value = _value(problem, s.z, s.C)
             s.left = s.left - 1 if before - s.value >= 0.1 * s.gained else 0
         else:
-            self._step_outside(face, G, float(y @ s.z))
+            self._step_outside(face, G, problem.f.dot(y, s.z))
             s.value = _value(problem, s.z, s.C)
             s.gained, s.left = before - s.value, CORRECTIONS if self.correct == "span" else 0
         s.iteration += 1

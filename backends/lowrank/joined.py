@@ -77,13 +77,13 @@ def _solve(core: OnEntries, L: Array, R: Array, S: Array, reach: float, aim: flo
     """Accelerated proximal gradient from S; predictions are linear in S, so those of a point between two others cost no product."""
     z = core.entries.predict(L @ S, R)
     S_old, z_old, t = S, z, 1.0
-    y = np.empty_like(z)
     lipschitz = 0.0
     for k in range(STEPS):
         core.look()
         t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         beta = (t - 1.0) / t_next
         Y, zy = S + beta * (S - S_old), z + beta * (z - z_old)
+        y = np.empty_like(zy)
         value = core.f.value_gradient(zy, y)
         gradient = L.T @ core.entries.left(y, R) + 2.0 * core.ridge * Y
         if k % LOOK_EVERY == 0:
@@ -105,7 +105,7 @@ def _solve(core: OnEntries, L: Array, R: Array, S: Array, reach: float, aim: flo
             if core.f.f.loss.quadratic:
                 bend = core.f.bend(zy, dz)
             else:
-                bend = 2.0 * (core.f.value(z_new) - value - float(y @ dz))
+                bend = 2.0 * (core.f.value(z_new) - value - core.f.dot(y, dz))
             # beside the value's rounding a step tells nothing
             if bend + 2.0 * core.ridge * square <= lipschitz * square * (1.0 + 1e-9) + 1e-14 * abs(value):
                 break

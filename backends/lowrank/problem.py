@@ -37,14 +37,16 @@ class FactoredProblem:
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
         self.data_map: ObservedEntries | DataProducts
-        f = form.f
+        f, leaves = form.f, None
         if isinstance(form.data, EntryMap):
-            self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns, self.pool)
-            order = self.data_map.order
+            places, order = form.data.entries.by_rows
+            self.data_map = ObservedEntries.of(places, self.pool)
+            leaves = self.data_map.leaves
             f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
         else:
             self.data_map = DataProducts(DataMatrix(form.data.A), form.shape[1])
-        self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
+        free = form.intercept
+        self.f = Smooth(f, self.pool, leaves) if free is None else Shifted(f, self.pool, free.columns, leaves)
 
     def look(self) -> None:
         self.pool.look()

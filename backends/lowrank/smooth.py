@@ -20,6 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.sums import Rows
 
 ROUNDS = 60
 
@@ -33,10 +34,10 @@ NEAR = 1e-6
 class Smooth:
     """A smooth weighted loss on kernels."""
 
-    def __init__(self, f: LossFunction, pool: Pool) -> None:
+    def __init__(self, f: LossFunction, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> None:
         if f.loss.smoothness is None:
             raise ValueError(f"the loss {f.name} is not smooth")
-        self.f, self.fast = f, FastLoss(f, pool)
+        self.f, self.fast = f, FastLoss(f, pool, leaves)
         self.size = f.size
 
     def value(self, z: Array) -> float:
@@ -49,7 +50,11 @@ class Smooth:
         """d'f''(z) d."""
         h = np.empty_like(z)
         self.fast.curvature(z, h)
-        return float((h * d) @ d)
+        return self.dot(h * d, d)
+
+    def dot(self, a: Array, b: Array) -> float:
+        """<a, b> for vectors over the predictions."""
+        return self.fast.dot(a, b)
 
     def conjugate(self, y: Array) -> float:
         return self.fast.conjugate(y)
@@ -58,8 +63,8 @@ class Smooth:
 class Shifted(Smooth):
     """The loss with a free intercept for each of `columns` columns of predictions minimised out: see the module's docstring."""
 
-    def __init__(self, f: LossFunction, pool: Pool, columns: int) -> None:
-        super().__init__(f, pool)
+    def __init__(self, f: LossFunction, pool: Pool, columns: int, leaves: tuple[Rows, ...] | None = None) -> None:
+        super().__init__(f, pool, leaves)
         self.columns = columns
 
     def shift(self, z: Array) -> Array:
@@ -108,7 +113,7 @@ class Shifted(Smooth):
         total = H.sum(axis=0)
         live = total > 0.0
         along = (H * D).sum(axis=0)[live]
-        return max(0.0, float((h * d) @ d) - float(np.sum(along**2 / total[live])))
+        return max(0.0, self.dot(h * d, d) - float(np.sum(along**2 / total[live])))
 
 
 @dataclass
@@ -162,7 +167,7 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
 
     def derivative(g: float) -> float:
         f.value_gradient(z + g * d, y)
-        found = float(y @ d) + slope + bend * g
+        found = f.dot(y, d) + slope + bend * g
         # beyond the range of numbers all losses rise
         return found if math.isfinite(found) else math.inf
 

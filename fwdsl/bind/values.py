@@ -6,18 +6,22 @@ Sums, products and slices are computed in float64. Sparse values stay sparse, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..light_dataclass import light_dataclass
 from ..model import Dim, SliceItem, evaluate_dim, slice_key
+from ..readers.held_rows import InHands
 from ..readers.memory import most_memory
 from ..readers.row_blocks import Turned, is_on_disk
 from .data_operator import DataOperator
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
+    from ..readers.held_rows import Hands
+    from .observed_places import Places
 
 Value = Any
 """A float, a dense array, a `scipy.sparse.csr_array`, or the value of a feature map (see `evaluate`)."""
@@ -77,6 +81,24 @@ class Entries:
     @property
     def nbytes(self) -> int:
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
+
+    @cached_property
+    def by_rows(self) -> tuple[Places, Array]:
+        """The places in their order by rows, and that order: v_by_rows = v[order] of a vector over the entries."""
+        from .observed_places import Places
+
+        return Places.by_rows(self.shape, self.rows, self.columns)
+
+
+class HeldEntries(Entries, InHands):
+    """The same entries, whose places workers hold by rows beside this process."""
+
+    @classmethod
+    def of(cls, entries: Entries, hands: Hands) -> HeldEntries:
+        """The entries in the hands of workers."""
+        found: HeldEntries = object.__new__(cls)
+        vars(found).update(vars(entries), hands=hands)
+        return found
 
 
 VECTORS = 16

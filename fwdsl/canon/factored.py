@@ -20,6 +20,7 @@ from ..atoms.loss import LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
+from ..bind.values import Entries
 from ..light_dataclass import light_dataclass
 from ..model import Term, sizes_of
 from ..readers.row_blocks import is_on_disk
@@ -38,15 +39,22 @@ LARGEST_DENSE_FORM = 5_000_000
 
 @light_dataclass
 class EntryMap:
-    """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
+    """X -> (X_ij) over the places (i, j) of the entries, one of them possibly more than once."""
 
-    rows: Any
-    columns: Any
+    entries: Entries
     text: str
 
     @property
+    def rows(self) -> Any:
+        return self.entries.rows
+
+    @property
+    def columns(self) -> Any:
+        return self.entries.columns
+
+    @property
     def count(self) -> int:
-        return int(self.rows.size)
+        return len(self.entries)
 
     @property
     def nnz(self) -> int:
@@ -309,7 +317,7 @@ def _number(reader: AffineReader, path: Multipliers) -> float:
 def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | ProductMap | None:
     if found.kind == "entries":
         entries = reader.instance.values[found.data.name]
-        return EntryMap(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
+        return EntryMap(entries, f"{found.variable}[{found.data.name}]")
     A = reader.constant(found.data)
     if not hasattr(A, "tocsr") and not (
         (isinstance(A, np.ndarray) or is_on_disk(A)) and A.dtype in (np.float64, np.float32)
