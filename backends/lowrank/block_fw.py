@@ -41,7 +41,6 @@ from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import project_decreasing, thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.smooth import on_segment
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -111,11 +110,6 @@ class BlockFW(Method):
         if options.get("curvature") == "fixed" and not math.isfinite(found.f.lipschitz):
             reasons.append(f"{found.f.name} has no largest curvature")
         return tuple(reasons)
-
-    @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:

@@ -32,6 +32,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.held import HeldObserved
 from fwdsl.backends.lowrank.joined import corrected
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
@@ -99,7 +100,7 @@ class Completion:
 
     def __init__(
         self,
-        entries: ObservedEntries,
+        entries: ObservedEntries | HeldObserved,
         loss: LossFunction | Smooth,
         radius: float = math.inf,
         penalty: float = 0.0,

@@ -54,7 +54,6 @@ from fwdsl.backends.lowrank.directions import Away, ThinFactors, away, projected
 from fwdsl.backends.lowrank.factors import thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.smooth import on_segment
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -117,11 +116,6 @@ class FactoredFW(Method):
         if found is not None and math.isinf(found.radius) and not math.isfinite(found.f.infimum()):
             return (f"no ball bounds {found.name}, and {found.f.name} is not bounded from below",)
         return ()
-
-    @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:

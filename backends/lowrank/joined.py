@@ -20,6 +20,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.directions import projected
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.held import HeldObserved
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth
 from fwdsl.spectral.operators import LinearOperator
@@ -41,7 +42,7 @@ STEPS, LOOK_EVERY = 80, 5
 class OnEntries(Protocol):
     """F(X) + penalty |X|_*, |X|_* <= radius, with F(X) = f(P_Omega(X)) + ridge |X|_F^2."""
 
-    entries: ObservedEntries
+    entries: ObservedEntries | HeldObserved
     f: Smooth
     radius: float
     penalty: float

@@ -15,7 +15,6 @@ from fwdsl.backends.lowrank import costs
 from fwdsl.backends.lowrank.completion import Completion, CompletionState
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.trace_regression import RegressionState
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -67,11 +66,6 @@ class LowRankMethod(Method):
         if factored is not None and min(factored.shape) >= LARGE_SIDE:
             return "thin products with the factors, where others decompose the whole matrix in every iteration"
         return ""
-
-    @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:

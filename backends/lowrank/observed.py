@@ -62,6 +62,7 @@ class ObservedEntries:
     def _hold(self, places: Places, pool: Pool, leaves: tuple[Rows, ...]) -> None:
         self.places, self.pool = places, pool
         self.shape, self.size, self.touched = places.shape, places.size, 0.0
+        self.row_leaves = leaves
         self.indptr, self.cols = readonly(places.indptr), readonly(places.columns)
         #: The leaves of the entries.
         self.leaves = tuple(places.within(leaf) for leaf in leaves)
@@ -191,7 +192,7 @@ class Gathers:
     rmatmat = rmatvec
 
 
-def csr_matmat_leaves(starts, indices, data, X, out, r0, r1):
+def csr_matmat_leaves(starts: Any, indices: Any, data: Any, X: MatrixLike, out: Any, r0: int, r1: int) -> None:
     """out[r] = row r of A times X for r0 <= r < r1: the tree sum (`fwdsl.sums`) of the parts of the row that begin at starts[r]."""
     k = X.shape[1]
     count = starts.shape[1] - 1

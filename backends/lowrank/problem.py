@@ -17,9 +17,11 @@ from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.data_map import DataProducts
 from fwdsl.backends.lowrank.factors import balanced
+from fwdsl.backends.lowrank.held import HeldObserved, in_hands
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
 from fwdsl.backends.lowrank.trace_regression import RidgedSamples, TraceRegression
+from fwdsl.bind.values import HeldEntries
 from fwdsl.canon.data_matrix import DataMatrix
 from fwdsl.canon.factored import EntryMap, Factored, ProductMap
 
@@ -36,17 +38,22 @@ class FactoredProblem:
         self.pool = Pool(threads)
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
-        self.data_map: ObservedEntries | DataProducts
-        f, leaves = form.f, None
+        self.data_map: ObservedEntries | HeldObserved | DataProducts
+        f, leaves, held = form.f, None, None
         if isinstance(form.data, EntryMap):
-            places, order = form.data.entries.by_rows
-            self.data_map = ObservedEntries.of(places, self.pool)
-            leaves = self.data_map.leaves
+            entries = form.data.entries
+            places, order = entries.by_rows
+            leaves = tuple(places.within(leaf) for leaf in places.leaves)
             f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
+            if isinstance(entries, HeldEntries):
+                held = in_hands(entries, f, self.pool, leaves)
+            self.data_map = ObservedEntries.of(places, self.pool) if held is None else held[0]
         else:
             self.data_map = DataProducts(DataMatrix(form.data.A), form.shape[1])
         free = form.intercept
         self.f = Smooth(f, self.pool, leaves) if free is None else Shifted(f, self.pool, free.columns, leaves)
+        if held is not None:
+            self.f.fast = held[1]
 
     def look(self) -> None:
         self.pool.look()
@@ -54,7 +61,7 @@ class FactoredProblem:
     @cached_property
     def core(self) -> Completion | TraceRegression:
         """The accelerated core of this problem: of products only for squares."""
-        if isinstance(self.data_map, ObservedEntries):
+        if not isinstance(self.data_map, DataProducts):
             return Completion(self.data_map, self.f, self.radius, self.penalty, ridge=self.ridge)
         return self._regression()
 
@@ -92,7 +99,7 @@ class FactoredProblem:
 
     def passes_of(self, products: int) -> float:
         """Data passes of so many products of a gradient with a vector: of one that is written down they are but a share of A X."""
-        if isinstance(self.data_map, ObservedEntries):
+        if not isinstance(self.data_map, DataProducts):
             return float(products)
         return products * math.prod(self.form.shape) / max(1, self.form.data.nnz)
 

@@ -26,7 +26,7 @@ from ..model import Term, sizes_of
 from ..readers.row_blocks import is_on_disk
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
-from .arrange import Arrangement, BlockPlan
+from .arrange import Arrangement, BlockPlan, arrange
 from .data_matrix import DataMatrix
 from .intercept import added, best_shift
 from .kinds import NO_EXPANSION, FormKind
@@ -243,6 +243,16 @@ def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
                 f"{other.name} is not added to the predictions of {block.name}, a number or one for each column"
             )
     return tuple(reasons)
+
+
+def why_entries_stay(instance: Instance) -> str:
+    """The reason why workers can do nothing with the observed entries of a program, from names alone; "" where they can."""
+    arrangement = arrange(instance.model)
+    reasons = unfactored(arrangement)
+    if reasons:
+        return f"workers have a part in methods on factors, and {reasons[0]}"
+    free = next((s.intercept for s in arrangement.sums if s.over == "entries" and s.intercept is not None), None)
+    return "" if free is None else f"`{free}` is minimised out over all of them"
 
 
 def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | None:

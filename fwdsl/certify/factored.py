@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,14 @@ import numpy as np
 from ..atoms.base import Array
 from ..atoms.low_rank import LowRank, squared_norm, trace_norm
 from ..atoms.vectors.common import excess
+from ..bind.observed_places import Places
+from ..bind.values import Entries, HeldEntries
 from ..canon.data_matrix import DataMatrix
 from ..canon.factored import EntryMap, Factored
+from ..light_dataclass import light_dataclass
+from ..readers.held_rows import OfRows
 from ..spectral.bounds import RIGOROUS_SIDE, SpectralBound, largest_singular_bound
+from ..sums import Rows, finish, tree_sum
 from .certificate import FLOOR, CertificateKind
 from .point import EPS, ROUNDING
 from .verified import DualBound, Point, Verified
@@ -32,26 +38,94 @@ FAILURE = 1e-9
 
 
 class Gradient:
-    """A sparse G by SciPy's products."""
+    """A sparse G of the numbers y at observed places, in their order by rows, by SciPy's products; sums over rows go by their leaves."""
 
-    def __init__(self, G: Any) -> None:
-        self.rows, self.columns = G, G.T.tocsr()
-        self.shape: tuple[int, int] = G.shape
+    def __init__(self, places: Places, y: Array, leaves: tuple[Rows, ...]) -> None:
+        self.shape: tuple[int, int] = places.shape
+        self.leaves = leaves
+        self.rows = [sparse_of(places.between(*leaf), y[slice(*places.within(leaf))]) for leaf in leaves]
+        self.columns = [G.T.tocsr() for G in self.rows]
 
     def matvec(self, x: Array) -> Array:
-        return np.asarray(self.rows @ x)
+        return np.concatenate([G @ x for G in self.rows])
 
     def rmatvec(self, y: Array) -> Array:
-        return np.asarray(self.columns @ y)
+        return np.asarray(tree_sum(G @ y[slice(*leaf)] for leaf, G in zip(self.leaves, self.columns, strict=True)))
 
     matmat = matvec
     rmatmat = rmatvec
+
+    def want(self, what: str, args: Sequence[Any]) -> Array:
+        """A product of the rows that a holder has."""
+        return self.matvec(*args) if what == "left" else self.rmatvec(*args)
+
+
+@light_dataclass
+class NumbersOfEntries:
+    """The numbers of a sparse matrix in their order by rows: what their holders are given. `leaves` are those of the entries."""
+
+    y: Array
+    leaves: tuple[Rows, ...]
+
+    def part(self, start: int, stop: int) -> NumbersOfEntries:
+        """The numbers of the leaves start..stop-1."""
+        first, last = self.leaves[start][0], self.leaves[stop - 1][1]
+        return NumbersOfEntries(self.y[first:last], tuple((a - first, b - first) for a, b in self.leaves[start:stop]))
+
+    def evaluator(self, entries: Any, pool: Any) -> Gradient:
+        """The products of a holder of these entries."""
+        return Gradient(entries.places, self.y, entries.row_leaves)
+
+
+class HeldGradient:
+    """The same matrix by the products of those who hold the entries; where nobody can be asked any more, by its own."""
+
+    def __init__(self, places: Places, y: Array, holders: Any) -> None:
+        self.shape = places.shape
+        self._places, self._y, self._holders = places, y, holders
+
+    def matvec(self, x: Array) -> Array:
+        found = self._asked("left", x)
+        return self._own.matvec(x) if found is None else np.concatenate([rows for _, (rows,) in found])
+
+    def rmatvec(self, y: Array) -> Array:
+        found = self._asked("right", OfRows(y))
+        return self._own.rmatvec(y) if found is None else np.asarray(finish((node, value) for node, (value,) in found))
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+    def _asked(self, what: str, x: Any) -> list[tuple[Any, list[Array]]] | None:
+        found: list[tuple[Any, list[Array]]] | None = self._holders.run(lambda known: ((), [(what, x)], ()))
+        return found
+
+    @cached_property
+    def _own(self) -> Gradient:
+        return Gradient(self._places, self._y, self._places.leaves)
+
+
+def gradient_of(entries: Entries, y: Array) -> Gradient | HeldGradient:
+    """The matrix of the numbers y, in the order of the entries."""
+    places, order = entries.by_rows
+    y = y[order]
+    if isinstance(entries, HeldEntries):
+        holders = entries.hands.term(NumbersOfEntries(y, tuple(places.within(leaf) for leaf in places.leaves)), 0)
+        if holders is not None:
+            return HeldGradient(places, y, holders)
+    return Gradient(places, y, places.leaves)
+
+
+def sparse_of(places: Places, y: Array) -> Any:
+    """The sparse matrix of the numbers y, in their order by rows; a place may be stored more than once."""
+    from scipy.sparse import csr_array
+
+    return csr_array((y, places.columns.astype(np.int32), places.indptr.astype(np.int64)), shape=places.shape)
 
 
 class Beside:
     """G + U V', by its products."""
 
-    def __init__(self, G: Gradient, U: Array, V: Array) -> None:
+    def __init__(self, G: Gradient | HeldGradient, U: Array, V: Array) -> None:
         self.G, self.U, self.V = G, U, V
         self.shape = G.shape
 
@@ -156,23 +230,20 @@ def _bound(
     )
     rtol = min(1e-2, max(1e-9, 0.1 * aim / size))
     if isinstance(form.data, EntryMap):
-        from scipy.sparse import coo_array, csr_array
-
-        G = csr_array(coo_array((form.k * y, (form.data.rows, form.data.columns)), shape=form.shape))
-        op: Any = G if min(form.shape) <= RIGOROUS_SIDE else Gradient(G)
-        if form.ridge and min(form.shape) <= RIGOROUS_SIDE:
-            added = 2.0 * form.ridge * X.U @ X.V.T
-            bound = largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
-            return _raised(
-                bound,
-                4.0
-                * (X.rank + 2)
-                * EPS
-                * (2.0 * form.ridge * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) + float(np.linalg.norm(G.data))),
-            )
-        if form.ridge:
-            op = Beside(op, 2.0 * form.ridge * X.U, X.V)
-        return largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        if min(form.shape) > RIGOROUS_SIDE:
+            op: Any = gradient_of(form.data.entries, form.k * y)
+            if form.ridge:
+                op = Beside(op, 2.0 * form.ridge * X.U, X.V)
+            return largest_singular_bound(op, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        places, order = form.data.entries.by_rows
+        G = sparse_of(places, form.k * y[order])
+        G.sum_duplicates()
+        if not form.ridge:
+            return largest_singular_bound(G, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        added = 2.0 * form.ridge * X.U @ X.V.T
+        bound = largest_singular_bound(G.toarray() + added, failure, rtol=rtol, warm=warm, seed=own, stop=stop)
+        size = 2.0 * form.ridge * float(np.linalg.norm(X.U) * np.linalg.norm(X.V)) + float(np.linalg.norm(G.data))
+        return _raised(bound, 4.0 * (X.rank + 2) * EPS * size)
     A, Y = DataMatrix(form.data.A), form.k * y.reshape(-1, form.shape[1])
     G = A.rmatmat(Y)
     rounding = A.shape[0] * EPS * A.norm() * float(np.linalg.norm(Y))
