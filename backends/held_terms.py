@@ -92,7 +92,7 @@ def _count(m: LinearMap, x: Array | None) -> None:
         _count(m.right, x)
 
 
-class _HeldSum:
+class HeldSum:
     """The sums and derivatives of a loss, asked of the workers where its arguments are vectors of rows."""
 
     link: Link
@@ -139,11 +139,11 @@ class _HeldSum:
         y[:] = numbers
 
 
-class HeldLoss(_HeldSum, FastLoss):
+class HeldLoss(HeldSum, FastLoss):
     """A loss of single predictions."""
 
 
-class HeldRowLoss(_HeldSum, FastRows):
+class HeldRowLoss(HeldSum, FastRows):
     """A loss of rows of predictions."""
 
 

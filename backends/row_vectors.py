@@ -194,7 +194,8 @@ class Expression:
 class Link:
     """The way from one loss of `size` predictions to the holders of its rows; `own` works out what nobody can be asked for any more.
 
-    Holders know the arrays `offset` and `weights` of the driver. With `speculates` K'y is asked for beside y, unless that was in vain before.
+    Holders know the arrays `offset` and `weights` of the driver. Chains of expressions are up to `deepest` long. With `speculates` K'y is asked for
+    beside y, unless that was in vain before.
     """
 
     def __init__(
@@ -205,13 +206,14 @@ class Link:
         offset: Array | None = None,
         weights: Array | None = None,
         speculates: bool = False,
+        deepest: float = DEEPEST,
     ) -> None:
         self.size, self.holders, self._own = size, holders, own
         self.numbers = itertools.count(1)
         self.dropped: list[int] = []
         self.offset, self.weights = offset, weights
         self._alone: Evaluator | None = None
-        self._speculates = speculates
+        self._speculates, self.deepest = speculates, deepest
 
     def vector(self, what: str, *args: Any) -> RowVector:
         """The vector of a new expression."""
@@ -326,7 +328,7 @@ class RowVector(np.lib.mixins.NDArrayOperatorsMixin):
         #: The values of nodes of K' times it, where they came along.
         self.adjoint: Any = None
         self._numbers: Array | None = None
-        if expression.depth > DEEPEST:
+        if expression.depth > expression.link.deepest:
             self.become(Expression(expression.link, "given", (np.array(self),)))
 
     def become(self, expression: Expression) -> None:

@@ -168,7 +168,7 @@ class Completion:
 
     def _reach(self, y: Array, top: SingularTriplets) -> float:
         """A trace norm up to which to search along -G where no radius bounds it: |X*|_* <= (P(0) - inf f) / lambda."""
-        infimum = self.f.f.infimum()
+        infimum = self.f.infimum()
         zeros = self.f.value(self.entries.zeros())
         if math.isfinite(infimum):
             return max((zeros - infimum) / self.penalty, 1e-300)

@@ -113,7 +113,7 @@ class FactoredFW(Method):
     def requires_values(cls, form: Form) -> tuple[str, ...]:
         """A ball: its radius, or one that the penalty implies."""
         found = form.factored
-        if found is not None and math.isinf(found.radius) and not math.isfinite(found.f.infimum()):
+        if found is not None and math.isinf(found.radius) and not math.isfinite(found.infimum):
             return (f"no ball bounds {found.name}, and {found.f.name} is not bounded from below",)
         return ()
 
@@ -141,7 +141,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         else:
             P, s, Q = thin_svd(*problem.factors(x))
             C = np.diag(s * min(1.0, problem.reach / max(float(s.sum()), 1e-300)))
-        state = FactoredFWState(0, P, C, Q, np.zeros(problem.f.size), np.zeros((p, 0)), math.inf)
+        state = FactoredFWState(0, P, C, Q, problem.data_map.zeros(), np.zeros((p, 0)), math.inf)
         state.z = _predict(problem, P, C, Q)
         state.value = _value(problem, state.z, C)
         return state

@@ -14,14 +14,14 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
-from fwdsl.backends.functions import FastLoss
-from fwdsl.backends.held_terms import HeldLoss
+from fwdsl.backends.held_terms import HeldSum
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.lowrank.observed import Gathers, ObservedEntries, most_frequent
-from fwdsl.backends.lowrank.smooth import Smooth
+from fwdsl.backends.lowrank.observed import Gathers, ObservedEntries
+from fwdsl.backends.lowrank.smooth import EntryLoss, Smooth
 from fwdsl.backends.row_vectors import Evaluator, Expression, Link, RowVector
 from fwdsl.bind.observed_places import Places
 from fwdsl.bind.values import HeldEntries
+from fwdsl.canon.factored import StoredLoss
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.held_rows import OfRows
 from fwdsl.sums import Rows, finish
@@ -31,24 +31,26 @@ from fwdsl.sums import Rows, finish
 class LossOfEntries:
     """A loss of observed entries in their order by rows: what their holders are given. `leaves` are those of the entries."""
 
-    f: LossFunction
+    f: LossFunction | StoredLoss
     leaves: tuple[Rows, ...]
 
     def part(self, start: int, stop: int) -> LossOfEntries:
-        """The loss of the entries of the leaves start..stop-1."""
+        """The loss of the entries of the leaves start..stop-1; targets in a file stay there."""
         first, last = self.leaves[start][0], self.leaves[stop - 1][1]
         leaves = tuple((a - first, b - first) for a, b in self.leaves[start:stop])
-        return LossOfEntries(self.f.part(slice(first, last)), leaves)
+        at = slice(first, last)
+        return LossOfEntries(self.f.cut(at) if isinstance(self.f, StoredLoss) else self.f.part(at), leaves)
 
     def evaluator(self, entries: ObservedEntries, pool: Pool) -> EntriesEvaluator:
-        """The evaluator of a holder of these entries."""
-        return EntriesEvaluator(FastLoss(self.f, pool, self.leaves), entries)
+        """The evaluator of a holder of these entries. Raises `ChangedFile`."""
+        f = self.f.part(slice(0, self.f.size)) if isinstance(self.f, StoredLoss) else self.f
+        return EntriesEvaluator(EntryLoss(f, pool, self.leaves), entries)
 
 
 class EntriesEvaluator(Evaluator):
     """The holder's side of vectors over the entries of some rows: predictions are entries of U V'."""
 
-    def __init__(self, f: FastLoss, entries: ObservedEntries) -> None:
+    def __init__(self, f: EntryLoss, entries: ObservedEntries) -> None:
         super().__init__(f, entries.size)
         self.entries = entries
         self._latest: tuple[Array, Gathers] | None = None
@@ -69,18 +71,59 @@ class EntriesEvaluator(Evaluator):
         return self._latest[1]
 
 
+class HeldEntryLoss(HeldSum, EntryLoss):
+    """A loss of observed entries whose predictions stay with their holders."""
+
+    @classmethod
+    def of(cls, f: LossFunction | StoredLoss, link: Link, pool: Pool, leaves: tuple[Rows, ...]) -> HeldEntryLoss:
+        """The loss; of one whose targets stay in a file arrays are handed to the holders too."""
+        made: HeldEntryLoss = object.__new__(StreamedLoss if isinstance(f, StoredLoss) else cls)
+        if isinstance(f, StoredLoss):
+            vars(made).update(pool=pool, leaves=leaves)
+        else:
+            vars(made).update(vars(EntryLoss(f, pool, leaves)))
+        vars(made).update(link=link)
+        return made
+
+
+class StreamedLoss(HeldEntryLoss):
+    """The same of targets that stay in a file: arrays of predictions, as a state that was saved has, are handed to the holders too."""
+
+    def value(self, z: Any) -> float:
+        return super().value(self._rows(z))
+
+    def value_gradient(self, z: Any, out: Any) -> float:
+        slopes = out if isinstance(out, RowVector) else self.link.vector("zeros")
+        found = super().value_gradient(self._rows(z), slopes)
+        if slopes is not out:
+            out[:] = np.asarray(slopes)
+        return found
+
+    def curvature(self, z: Any, out: Any) -> None:
+        bent = out if isinstance(out, RowVector) else self.link.vector("zeros")
+        super().curvature(self._rows(z), bent)
+        if bent is not out:
+            out[:] = np.asarray(bent)
+
+    def dot(self, a: Any, b: Any) -> float:
+        return super().dot(self._rows(a), self._rows(b))
+
+    def _rows(self, z: Any) -> RowVector:
+        return z if isinstance(z, RowVector) else RowVector(self.link.given(z))
+
+
 class HeldObserved:
     """The places of observed entries that workers hold, as an `ObservedEntries`; vectors over the entries stay with them."""
 
     def __init__(self, places: Places, link: Link, pool: Pool) -> None:
         self.places, self.link, self.pool = places, link, pool
         self.shape, self.size, self.touched = places.shape, places.size, 0.0
-        self.leaves = tuple(places.within(leaf) for leaf in places.leaves)
+        self.leaves = places.entry_leaves
 
     @cached_property
     def norm_squared(self) -> float:
         """|K|^2."""
-        return most_frequent(self.places)
+        return float(self.places.most_frequent())
 
     def zeros(self) -> Any:
         """A vector over the entries."""
@@ -145,21 +188,20 @@ class HeldGathers:
 
 
 def in_hands(
-    entries: HeldEntries, f: LossFunction, pool: Pool, leaves: tuple[Rows, ...]
-) -> tuple[HeldObserved, HeldLoss] | None:
+    entries: HeldEntries, f: LossFunction | StoredLoss, pool: Pool
+) -> tuple[HeldObserved, HeldEntryLoss] | None:
     """The entries and the loss of their predictions in the hands of workers; None where nobody can be asked."""
-    term = LossOfEntries(f, leaves)
+    places, _ = entries.by_rows
+    term = LossOfEntries(f, places.entry_leaves)
     try:
         holders = entries.hands.term(term, 0)
     except TypeError:  # a loss from outside that cannot be sent
         return None
     if holders is None:
         return None
-    places, _ = entries.by_rows
-    link = Link(f.size, holders, lambda: term.evaluator(ObservedEntries.of(places, pool), pool), weights=f.w)
-    fast: HeldLoss = object.__new__(HeldLoss)
-    vars(fast).update(vars(FastLoss(f, pool, leaves)), link=link)
-    return HeldObserved(places, link, pool), fast
+    weights = f.w if isinstance(f, LossFunction) else None
+    link = Link(f.size, holders, lambda: term.evaluator(ObservedEntries.of(places, pool), pool), weights=weights)
+    return HeldObserved(places, link, pool), HeldEntryLoss.of(f, link, pool, places.entry_leaves)
 
 
 def _kept(U: Array) -> Array:

@@ -121,7 +121,7 @@ def _curvature(core: OnEntries, L: Array, R: Array, z: Array, gradient: Array) -
     """d'F''d / |d|^2 along the gradient; where F is not curved there, the largest curvature of the loss."""
     square = float(np.vdot(gradient, gradient))
     along = core.f.bend(z, core.entries.predict(L @ gradient, R)) / square if square > 0.0 else 0.0
-    return (along or (core.f.f.loss.smoothness or 1.0) * float(core.f.f.w.max(initial=1e-300))) + 2.0 * core.ridge
+    return (along or max(core.f.f.lipschitz, 1e-300)) + 2.0 * core.ridge
 
 
 def _gap(core: OnEntries, gradient: Array, S: Array, reach: float) -> float:

@@ -63,11 +63,11 @@ class ObservedEntries:
         self.places, self.pool = places, pool
         self.shape, self.size, self.touched = places.shape, places.size, 0.0
         self.row_leaves = leaves
-        self.indptr, self.cols = readonly(places.indptr), readonly(places.columns)
+        self.indptr, self.cols = readonly(places.indptr), readonly(places.columns_of(0, places.size))
         #: The leaves of the entries.
         self.leaves = tuple(places.within(leaf) for leaf in leaves)
         self.by_column = np.argsort(self.cols, kind="stable")
-        self.column_rows = readonly(places.rows[self.by_column])
+        self.column_rows = readonly(places.rows_of(0, places.size)[self.by_column].astype(np.uint32))
         self._row_starts = readonly(np.stack([self.indptr[:-1], self.indptr[1:]], axis=1))
         self._column_starts = readonly(self._starts())
         self._row_blocks = row_blocks(self.indptr)
@@ -83,7 +83,7 @@ class ObservedEntries:
     @property
     def norm_squared(self) -> float:
         """|K|^2: how often the most frequent place was observed."""
-        return most_frequent(self.places)
+        return float(self.places.most_frequent())
 
     def zeros(self) -> Array:
         """A vector over the entries."""
@@ -93,7 +93,7 @@ class ObservedEntries:
         """(<U_i, V_j>) over the entries."""
         self.touched += 1
         out = np.empty(self.size)
-        compiled, U, V = kernel(predict, reorder=True), _plain(U), _plain(V)
+        compiled, U, V = kernel(predict, reorder=True), plain(U), plain(V)
 
         def run(block: Rows) -> None:
             a, b = block
@@ -140,15 +140,7 @@ class ObservedEntries:
         return Compressed((self._column_starts, self.column_rows, readonly(numbers)), self._column_blocks, self.pool)
 
 
-def most_frequent(places: Places) -> float:
-    """How often the most frequent place was observed."""
-    if places.size == 0:
-        return 0.0
-    flat = places.rows * np.int64(places.shape[1]) + places.columns
-    return float(np.unique(flat, return_counts=True)[1].max())
-
-
-def _plain(U: Array) -> Array:
+def plain(U: Array) -> Array:
     """A factor as kernels take it: by rows, as sums of others round otherwise."""
     return readonly(np.ascontiguousarray(U, dtype=np.float64))
 
@@ -165,7 +157,7 @@ class Compressed:
     def apply(self, x: Array) -> Array:
         """A x, for a vector or for vectors as columns."""
         starts, indices, data = self._stored
-        x = _plain(x)
+        x = plain(x)
         out = np.empty((starts.shape[0], *x.shape[1:]))
         compiled = kernel(csr_matvec_leaves if x.ndim == 1 else csr_matmat_leaves)
         self._pool.run(lambda block: compiled(starts, indices, data, x, out, *block), self._blocks)

@@ -20,6 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.canon.factored import StoredLoss
 from fwdsl.sums import Rows
 
 ROUNDS = 60
@@ -31,14 +32,31 @@ NEAR = 1e-6
 """The accuracy of the minimum on a segment, relative to its distance from the start."""
 
 
+class EntryLoss(FastLoss):
+    """A loss of observed entries, whose inner products too are added up by the pieces that losses are: what stays in files is read so."""
+
+    def dot(self, a: Array, b: Array) -> float:
+        return self._added(lambda at: float(a[slice(*at)] @ b[slice(*at)]))
+
+
 class Smooth:
-    """A smooth weighted loss on kernels."""
+    """A smooth weighted loss on kernels; `leaves` are those of observed entries."""
+
+    f: LossFunction | StoredLoss
+    fast: FastLoss
 
     def __init__(self, f: LossFunction, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> None:
         if f.loss.smoothness is None:
             raise ValueError(f"the loss {f.name} is not smooth")
-        self.f, self.fast = f, FastLoss(f, pool, leaves)
+        self.f, self.fast = f, FastLoss(f, pool) if leaves is None else EntryLoss(f, pool, leaves)
         self.size = f.size
+
+    @classmethod
+    def on(cls, f: LossFunction | StoredLoss, fast: FastLoss) -> Smooth:
+        """The loss on what works out its sums elsewhere."""
+        found = object.__new__(cls)
+        found.f, found.fast, found.size = f, fast, f.size
+        return found
 
     def value(self, z: Array) -> float:
         return self.fast.value(z)
@@ -59,6 +77,10 @@ class Smooth:
     def conjugate(self, y: Array) -> float:
         return self.fast.conjugate(y)
 
+    def infimum(self) -> float:
+        """A lower bound of the loss."""
+        return self.f.infimum(self.fast.leaves)
+
 
 class Shifted(Smooth):
     """The loss with a free intercept for each of `columns` columns of predictions minimised out: see the module's docstring."""
@@ -74,7 +96,7 @@ class Shifted(Smooth):
         m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
         low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
         # where a loss has no curvature, its own numbers say how far to look, and then twice as far
-        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.f.b).max(initial=0.0)) or 1.0)
+        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.fast.f.b).max(initial=0.0)) or 1.0)
         for _ in range(ROUNDS):
             at = (z.reshape(n, -1) + m).reshape(-1)
             self.fast.value_gradient(at, y)

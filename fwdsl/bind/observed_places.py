@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..light_dataclass import light_dataclass
-from ..sums import Rows, entry_leaves
+from ..readers.row_blocks import NotInMemory, Stored
+from ..sums import Rows, entry_leaves, pieces, sum_of_pieces
 
 HELD = 40
 """Bytes that a holder takes for each entry: its place by rows and by columns, its target and weight, and its number in a gradient."""
 
+PIECE = 1 << 17
+"""Entries that are looked at together, at most: those of a leaf are read piece by piece."""
 
-@light_dataclass
+
 class Places:
     """The places (i, j) of observed entries of a matrix of `shape` by rows, a place possibly more than once.
 
     Those of row i are i and columns[indptr[i]], ..., columns[indptr[i + 1] - 1].
     """
 
-    indptr: Any
-    columns: Any
-    shape: tuple[int, int]
+    def __init__(self, indptr: Any, columns: Any, shape: tuple[int, int]) -> None:
+        self.indptr, self.columns, self.shape = indptr, columns, shape
 
     @classmethod
     def by_rows(cls, shape: tuple[int, int], rows: Any, columns: Any) -> tuple[Places, Any]:
@@ -34,11 +36,11 @@ class Places:
     @property
     def size(self) -> int:
         """The number of entries."""
-        return int(self.columns.size)
+        return int(self.indptr[-1])
 
     @property
     def nbytes(self) -> int:
-        """Bytes that a holder of them takes."""
+        """Bytes that a holder of them takes in memory."""
         return HELD * self.size + 8 * (self.shape[0] + self.shape[1])
 
     @cached_property
@@ -47,9 +49,9 @@ class Places:
         return entry_leaves(self.indptr, self.shape[1])
 
     @cached_property
-    def rows(self) -> Any:
-        """The row of each entry."""
-        return np.repeat(np.arange(self.shape[0], dtype=np.uint32), np.diff(self.indptr.astype(np.intp)))
+    def entry_leaves(self) -> tuple[Rows, ...]:
+        """The leaves, as ranges of entries."""
+        return tuple(self.within(leaf) for leaf in self.leaves)
 
     def within(self, rows: Rows) -> Rows:
         """The entries of some rows, as a range."""
@@ -63,6 +65,90 @@ class Places:
             self.columns[first:last],
             (stop - start, self.shape[1]),
         )
+
+    def columns_of(self, start: int, stop: int) -> Any:
+        """The columns of the entries from start up to stop."""
+        return self.columns[start:stop]
+
+    def ends_of(self, start: int, stop: int) -> tuple[int, Any]:
+        """The first row that has one of the entries from start up to stop, and where those of it and of the following rows begin and end."""
+        first = int(np.searchsorted(self.indptr, np.uint64(start), side="right")) - 1
+        last = int(np.searchsorted(self.indptr, np.uint64(stop), side="left"))
+        ends = self.indptr[first : last + 1].clip(np.uint64(start), np.uint64(stop)) - np.uint64(start)
+        return first, ends
+
+    def rows_of(self, start: int, stop: int) -> Any:
+        """The rows of the entries from start up to stop."""
+        first, ends = self.ends_of(start, stop)
+        counts = np.diff(ends.astype(np.intp))
+        return np.repeat(np.arange(first, first + counts.size), counts)
+
+    def in_memory(self) -> Places:
+        """The same places, all of them in memory."""
+        return self
+
+    def sum(self, fn: Callable[[slice], Any]) -> Any:
+        """The sum over all entries of fn of pieces of them, by the tree; None where there are none."""
+        return sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(self.entry_leaves, PIECE))
+
+    def most_frequent(self) -> int:
+        """How often the most frequent place was observed: entries of one place stand together."""
+        most, run, before = 0, 0, -1
+        for start in range(0, self.size, PIECE):
+            stop = min(start + PIECE, self.size)
+            flat = self.rows_of(start, stop) * self.shape[1] + self.columns_of(start, stop)
+            begins = np.flatnonzero(np.diff(flat, prepend=before))
+            ends = np.append(begins, flat.size)
+            most = max(most, run + int(ends[0]), int(np.diff(ends).max(initial=0)))
+            run, before = (run if not begins.size else 0) + int(ends[-1] - (ends[-2] if begins.size else 0)), flat[-1]
+        return most
+
+
+class StoredPlaces(Places):
+    """Places whose columns stay in a file, as codes of `positions`, or as positions where that is None."""
+
+    def __init__(self, indptr: Any, stored: Stored, shape: tuple[int, int], positions: Any = None) -> None:
+        self.indptr, self.stored, self.shape, self.positions = indptr, stored, shape, positions
+
+    def between(self, start: int, stop: int) -> StoredPlaces:
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        found = self.stored.cut(*self.within((start, stop)))
+        return StoredPlaces(indptr, found, (stop - start, self.shape[1]), self.positions)
+
+    def columns_of(self, start: int, stop: int) -> Any:
+        found = self.stored.read(start, stop, ahead=min(stop - start, self.size - stop))
+        return found if self.positions is None else self.positions[found]
+
+    def in_memory(self) -> Places:
+        return Places(self.indptr, self.columns_of(0, self.size), self.shape)
+
+
+class StoredVector:
+    """A vector over observed entries, in their order by rows, that stays in a file; `stored` is None of what is nowhere, as their rows."""
+
+    ndim = 1
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, size: int, stored: Stored | None = None) -> None:
+        self.size, self.stored = size, stored
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the file."""
+        return 0 if self.stored is None else self.stored.count * self.stored.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise NotInMemory
+
+    def __getitem__(self, _: Any) -> Any:
+        raise NotInMemory
 
 
 def pointers(at: Any, length: int) -> Any:

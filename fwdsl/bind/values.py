@@ -21,6 +21,7 @@ from .data_operator import DataOperator
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
     from ..readers.held_rows import Hands
+    from ..readers.row_blocks import Stored
     from .observed_places import Places
 
 Value = Any
@@ -58,6 +59,8 @@ Array = Any
 class Entries:
     """Observed entries: entry (rows[k], columns[k]) of a matrix of `shape` has the value values[k].
 
+    Those that stay in files (`stored`) are in their order by rows, and have their places in `by_rows` alone.
+
     Positions are int64 and count from 0; values are float64 or float32, -1 and 1 for `entries[n, p] of signs`. An entry may come
     twice, as two observations. Where ids were mapped to positions, `row_ids[i]` is the id of row i, and `column_ids[j]` that
     of column j; both are None where positions were given.
@@ -82,9 +85,15 @@ class Entries:
     def nbytes(self) -> int:
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
 
+    @property
+    def stored(self) -> Stored | None:
+        """The values in their file, where the entries stay in files."""
+        found: Stored | None = getattr(self.values, "stored", None)
+        return found
+
     @cached_property
-    def by_rows(self) -> tuple[Places, Array]:
-        """The places in their order by rows, and that order: v_by_rows = v[order] of a vector over the entries."""
+    def by_rows(self) -> tuple[Places, Array | None]:
+        """The places in their order by rows, and that order: v_by_rows = v[order] of a vector over the entries; None where they are in it."""
         from .observed_places import Places
 
         return Places.by_rows(self.shape, self.rows, self.columns)

@@ -22,7 +22,7 @@ from ..backends.lowrank.observed import ObservedEntries
 from ..backends.problem import PreparedProblem
 from ..backends.row_vectors import Definition, Want
 from ..bind import row_chunks
-from ..bind.observed_places import Places
+from ..bind.observed_places import Places, StoredPlaces
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
 from ..readers.encoded import forget
@@ -79,7 +79,7 @@ class Holder:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
         there is room."""
         try:
-            data = self._read(data) if is_on_disk(data) else self._own(data)
+            data = self._read(data) if is_on_disk(data) or isinstance(data, StoredPlaces) else self._own(data)
             parts = []
             for level, at in subtrees(first, first + len(leaves), count):
                 low = (at << level) - first
@@ -106,7 +106,9 @@ class Holder:
             return ObservedEntries.of(rows, self.pool, leaves)
         return Operator(rows, self.pool, leaves).storage
 
-    def _read(self, data: RowBlocks) -> Any:
+    def _read(self, data: RowBlocks | StoredPlaces) -> Any:
+        if isinstance(data, StoredPlaces):
+            return data.in_memory()
         if self._used + data.nbytes > self.room:
             return data
         self._used += data.nbytes

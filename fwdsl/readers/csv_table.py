@@ -107,6 +107,11 @@ def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
         return first_line(lines(stream), {}, path, findings)[0].names or ()
 
 
+def _growing(role: Role) -> Growing:
+    """The array of a column of numbers, which goes into a file where the role says so."""
+    return Growing(np.float64) if role.decoded is None else role.decoded.array(role.name, np.float64)
+
+
 class _Words:
     """A column whose values may be words. Each distinct value is kept once, with its first row."""
 
@@ -189,9 +194,9 @@ class Table:
         self._choice = choice
         self._path = path
         self._findings = findings
-        numeric = [position for role, position in choice.targets if not role.may_be_text]
-        self._wanted = (*choice.numbers, *numeric)
-        self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
+        numeric = [(role, position) for role, position in choice.targets if not role.may_be_text]
+        self._wanted = (*choice.numbers, *(position for _, position in numeric))
+        self._numbers = [Growing(np.float64), *(_growing(role) for role, _ in numeric)]  # the matrix, then each vector
         table = choice.table
         if table is not None and table.decoded is not None and table.may_stay and not choice.categories:
             self._numbers[0] = table.decoded.array(f"{table.name}.numbers", np.float64)

@@ -109,6 +109,23 @@ class Stored:
             raise ChangedFile(self.path, "was written to after it was bound")
 
 
+@light_dataclass
+class SortedTriplets:
+    """Observed entries that outgrow memory, in files, in the order of their rows and within a row of their columns.
+
+    `rows` and `columns` are the ids that there are, rising; `counts` has the entries of each row, and the files have of each entry the place of its
+    column's id (`codes`) and its value. `least` is the smallest value.
+    """
+
+    rows: Array
+    columns: Array
+    counts: Array
+    codes: Stored
+    values: Stored
+    least: float
+    base: int
+
+
 def stored_at(path: str, offset: int, dtype: np.dtype[Any], count: int) -> Stored:
     """The numbers at a place of a file, as the file is now."""
     state = os.stat(path)
