@@ -194,8 +194,8 @@ class Expression:
 class Link:
     """The way from one loss of `size` predictions to the holders of its rows; `own` works out what nobody can be asked for any more.
 
-    Holders know the arrays `offset` and `weights` of the driver. Chains of expressions are up to `deepest` long. With `speculates` K'y is asked for
-    beside y, unless that was in vain before.
+    Holders know the arrays `offset` and `weights` of the driver. Chains of expressions are up to `deepest` long; beyond that numbers are had, in
+    memory or in what `store` makes. With `speculates` K'y is asked for beside y, unless that was in vain before.
     """
 
     def __init__(
@@ -206,14 +206,15 @@ class Link:
         offset: Array | None = None,
         weights: Array | None = None,
         speculates: bool = False,
-        deepest: float = DEEPEST,
+        deepest: int = DEEPEST,
+        store: Callable[[], Any] | None = None,
     ) -> None:
         self.size, self.holders, self._own = size, holders, own
         self.numbers = itertools.count(1)
         self.dropped: list[int] = []
         self.offset, self.weights = offset, weights
         self._alone: Evaluator | None = None
-        self._speculates, self.deepest = speculates, deepest
+        self._speculates, self.deepest, self._store = speculates, deepest, store
 
     def vector(self, what: str, *args: Any) -> RowVector:
         """The vector of a new expression."""
@@ -265,6 +266,19 @@ class Link:
         for number in forgotten:
             self._alone.known.pop(number, None)
         return [((0, 0), values)]
+
+    @property
+    def is_stored(self) -> bool:
+        """True if numbers are had in what `store` makes."""
+        return self._store is not None
+
+    def grounded(self, vector: RowVector) -> Expression:
+        """The vector by its numbers, which need no other expression."""
+        if self._store is None:
+            return Expression(self, "given", (np.array(vector),))
+        numbers = self._store()
+        self.ask(("keep", vector.expression, numbers))
+        return Expression(self, "given", (numbers,))
 
     def number(self, what: str, *args: Any) -> float:
         """A sum over rows."""
@@ -329,7 +343,7 @@ class RowVector(np.lib.mixins.NDArrayOperatorsMixin):
         self.adjoint: Any = None
         self._numbers: Array | None = None
         if expression.depth > expression.link.deepest:
-            self.become(Expression(expression.link, "given", (np.array(self),)))
+            self.become(expression.link.grounded(self))
 
     def become(self, expression: Expression) -> None:
         """Take other values."""
@@ -357,7 +371,7 @@ class RowVector(np.lib.mixins.NDArrayOperatorsMixin):
         if self._numbers is None:
             e = self.expression
             if e.what == "given":
-                numbers = e.args[0].view()
+                numbers = e.args[0][0 : self.size]
             else:
                 (found,) = e.link.ask(("vector", e))
                 numbers = np.concatenate([rows for _, rows in found]) if found else np.zeros(0)

@@ -150,16 +150,19 @@ class HeldObserved:
     def left(self, y: Any, V: Array) -> Array:
         """G V."""
         self.touched += 1
-        return self.operator(y).matvec(V)
+        return HeldGathers(self.shape, RowVector(self._expression(y)), self.pool).matvec(V)
 
     def right(self, y: Any, U: Array) -> Array:
         """G'U."""
         self.touched += 1
-        return self.operator(y).rmatvec(U)
+        return HeldGathers(self.shape, RowVector(self._expression(y)), self.pool).rmatvec(U)
 
     def operator(self, y: Any) -> HeldGathers:
-        """The sparse matrix of the numbers y."""
-        return HeldGathers(self.shape, self.link, self._expression(y), self.pool)
+        """The sparse matrix of the numbers y. Its products are asked for many times: numbers that are in no memory go into a file first."""
+        numbers = RowVector(self._expression(y))
+        if self.link.is_stored:
+            numbers.become(self.link.grounded(numbers))
+        return HeldGathers(self.shape, numbers, self.pool)
 
     def _expression(self, z: Any) -> Expression:
         """A vector over the entries as an expression: of a state that was saved it is an array."""
@@ -171,9 +174,9 @@ class HeldObserved:
 class HeldGathers:
     """A sparse matrix whose numbers stay with the workers, as an operator."""
 
-    def __init__(self, shape: tuple[int, int], link: Link, y: Expression, pool: Pool) -> None:
-        self.shape, self._link, self._pool = shape, link, pool
-        self._y = RowVector(y)
+    def __init__(self, shape: tuple[int, int], y: RowVector, pool: Pool) -> None:
+        self.shape, self._y, self._pool = shape, y, pool
+        self._link = y.expression.link
 
     def matvec(self, x: Array) -> Array:
         self._pool.look()

@@ -1,14 +1,13 @@
 """Observed entries that stay in files, as the methods on factors see them: each question goes through the files once, a piece at a time.
 
 No vector over the entries is kept: predictions are entries of U V', slopes are made of them and of targets, and a question works out again what it
-needs of them (`fwdsl.backends.row_vectors`). Of a gradient whose products are asked for again and again the numbers are kept in a file. Sums are
+needs of them (`fwdsl.backends.row_vectors`). Where that would be much, numbers are kept in a file. Sums are
 those of `EntriesEvaluator`, bit for bit: pieces of a leaf are nodes of the tree that losses are added up by, and sums over rows and columns go on
 from one piece to the next.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
@@ -30,6 +29,9 @@ from fwdsl.readers.held_rows import own_rows
 from fwdsl.readers.scratch import Scratch
 from fwdsl.sums import Node, Partials, Rows
 
+DEEPEST = 7
+"""The longest chain of expressions: each question works all of it out again."""
+
 LEVEL = (PIECE // SAMPLES_PER_BLOCK).bit_length() - 1
 """The level of a piece in the tree of the blocks that a loss is added up by."""
 
@@ -39,35 +41,24 @@ class StreamedEntries:
 
     def __init__(self, places: Places, f: StoredLoss, pool: Pool) -> None:
         self.places, self.f, self.pool = places, f, pool
-        self._last = 0  # the gradient that was asked for last
-        self._kept: dict[int, Scratch] = {}
 
     def run(
         self, question: Callable[[Collection[int]], tuple[Sequence[Definition], Sequence[Want], Sequence[int]]]
     ) -> list[tuple[Node, list[Any]]]:
         """The wanted values, as those of one node."""
-        defined, wants, forgotten = question(self._kept.keys())
-        into = self._again(wants)
+        defined, wants, _ = question(())
         outs = [self._out(want) for want in wants]
-        sums = self.pool.sum(lambda leaf: self._leaf(leaf, defined, wants, outs, into), self.places.entry_leaves)
-        if into is not None:
-            self._kept = dict([into])
-        for number in forgotten:
-            self._kept.pop(number, None)
+        sums = self.pool.sum(lambda leaf: self._leaf(leaf, defined, wants, outs), self.places.entry_leaves)
         return [((0, 0), [found if out is None else out for out, found in zip(outs, sums, strict=True)])]
 
     def aligned(self, level: int) -> bool:
         """True: all nodes have one holder."""
         return True
 
-    def _again(self, wants: Sequence[Want]) -> tuple[int, Scratch] | None:
-        """The number of a gradient that is asked for again, and a file that its numbers are to be kept in; None where there is nothing to keep."""
-        number = int(wants[0][1]) if len(wants) == 1 and wants[0][0] in ("left", "right") else 0
-        again, self._last = number != 0 and number == self._last and number not in self._kept, number
-        return (number, Scratch()) if again else None
-
-    def _out(self, want: Want) -> Array | None:
+    def _out(self, want: Want) -> Any:
         """The place of numbers that are no sums over rows."""
+        if want[0] == "keep":
+            return want[2]
         if want[0] == "left":
             return np.zeros((self.places.shape[0], *want[2].shape[1:]))
         return np.empty(self.places.size) if want[0] == "vector" else None
@@ -77,8 +68,7 @@ class StreamedEntries:
         leaf: Rows,
         defined: Sequence[Definition],
         wants: Sequence[Want],
-        outs: Sequence[Array | None],
-        into: tuple[int, Scratch] | None,
+        outs: Sequence[Any],
     ) -> tuple[Any, ...]:
         """The sums over a leaf; what is no sum is written into `outs`."""
         sums: list[Any] = [Partials() if out is None else None for out in outs]
@@ -89,8 +79,6 @@ class StreamedEntries:
             self.pool.look()
             at = slice(start, min(start + PIECE, leaf[1]))
             piece = Piece(self, at)
-            for number, numbers in self._kept.items():
-                piece.known[number] = numbers[at]
             for number, what, args in defined:
                 piece.define(number, what, own_rows(args, piece.rows), at)
             for k, want in enumerate(wants):
@@ -99,12 +87,10 @@ class StreamedEntries:
                     piece.add_left(args[0], args[1], outs[k])
                 elif want[0] == "right":
                     piece.add_right(args[0], args[1], sums[k])
-                elif want[0] == "vector":
-                    outs[k][at] = piece.want("vector", args)  # type: ignore[index]
+                elif want[0] in ("vector", "keep"):
+                    outs[k][at] = piece.want("vector", args[:1])
                 else:
                     sums[k].add(piece.want(want[0], args), LEVEL)
-            if into is not None:
-                into[1][at] = piece.known[into[0]]
         return tuple(found.total() if isinstance(found, Partials) else found for found in sums)
 
 
@@ -152,7 +138,7 @@ def streamed(places: Places, f: StoredLoss, pool: Pool) -> tuple[HeldObserved, H
     def nobody() -> Evaluator:
         raise AssertionError("files can always be asked")
 
-    link = Link(f.size, StreamedEntries(places, f, pool), nobody, deepest=math.inf)
+    link = Link(f.size, StreamedEntries(places, f, pool), nobody, deepest=DEEPEST, store=Scratch)
     return HeldObserved(places, link, pool), HeldEntryLoss.of(f, link, pool, places.entry_leaves)
 
 

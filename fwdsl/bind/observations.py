@@ -13,12 +13,12 @@ from ..grammar.diagnostic import Place
 from ..light_dataclass import light_dataclass
 from ..model import Dim
 from ..readers.roles import Triplets
-from ..readers.row_blocks import NotInMemory, SortedTriplets
+from ..readers.row_blocks import SortedTriplets
 from .bindings import DECLARED, RawDatum
 from .convert import among, known_signs, numbers, signs, vector
 from .dimensions import StatedSizes
 from .findings import Findings, InvalidDatum
-from .observed_places import StoredPlaces, StoredVector
+from .observed_places import StoredPlaces, StoredVector, entries_on_disk
 from .values import Entries, is_sparse
 
 if TYPE_CHECKING:
@@ -122,10 +122,8 @@ def _in_files(
     stored: SortedTriplets, codes: Sequence[Any], shape: tuple[int, int], maps: Sequence[tuple[Any, ...] | None]
 ) -> Entries:
     """Entries that stay in files, from the positions of the ids of their rows and columns."""
-    if any(
-        np.any(np.diff(code) <= 0) for code in codes
-    ):  # as ids that are words in other data: they are sorted otherwise
-        raise NotInMemory
+    if any(np.any(np.diff(code) <= 0) for code in codes):
+        raise entries_on_disk("their ids are words in other data, which are sorted otherwise")
     counts = np.zeros(shape[0], np.int64)
     counts[codes[0]] = stored.counts
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
@@ -161,7 +159,7 @@ def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], find
     """The entries whose row and column an earlier fit knows; all entries where there is no earlier fit."""
     if o.stored is not None:
         if any(b is not None for b in before):
-            raise NotInMemory
+            raise entries_on_disk("those of an earlier fit's rows and columns are picked from all")
         return o
     t = _in_words(o.triplets, before)
     unknown = [

@@ -145,10 +145,16 @@ class StoredVector:
         return self.size
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise NotInMemory
+        raise entries_on_disk("what is to be done needs all of them at once")
 
     def __getitem__(self, _: Any) -> Any:
-        raise NotInMemory
+        raise entries_on_disk("what is to be done picks some of them")
+
+
+def entries_on_disk(why: str) -> NotInMemory:
+    """The error of what cannot be done with observed entries that stay in files."""
+    rule = "Observed entries that stay on their disk stand in one smooth loss of a matrix with a trace norm, as its targets, with one weight for all."
+    return NotInMemory(f"observed entries are read in ranges under `--memory`, and {why}", rule)
 
 
 def pointers(at: Any, length: int) -> Any:

@@ -22,7 +22,7 @@ from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
-from ..bind.observed_places import PIECE
+from ..bind.observed_places import PIECE, entries_on_disk
 from ..bind.values import Entries
 from ..light_dataclass import light_dataclass
 from ..model import Term, sizes_of
@@ -33,7 +33,7 @@ from .affine import AffineReader, NotFinite
 from .arrange import Arrangement, BlockPlan, arrange
 from .data_matrix import DataMatrix
 from .intercept import added, best_shift
-from .kinds import NO_EXPANSION, FormKind
+from .kinds import NO_EXPANSION, NO_VALUES, FormKind
 from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
 from .terms import bare_factor, loss_function
 
@@ -461,14 +461,25 @@ def _loss(
     return LossFunction(f.loss, b, f.w, f.p)
 
 
+def require_factored(instance: Instance, arrangement: Arrangement) -> None:
+    """Raise `NotInMemory` where observed entries stay in files, and a program without a factored form needs them."""
+    if any(isinstance(value, Entries) and value.stored is not None for value in instance.values.values()):
+        raise entries_on_disk((unfactored(arrangement) or (NO_VALUES,))[0])
+
+
 def _stored_loss(
     reader: AffineReader, term: Term, atom: str, data: EntryMap, stored: Stored, sense: int, found: MatrixPrediction
 ) -> StoredLoss | None:
     """The loss of entries that stay in files: with their own values for targets, one weight, and nothing beside them."""
     target = term.target
     own = target is not None and target.op == "data" and reader.instance.values[target.name] is data.entries
-    if not own or term.weights is not None or found.constants or found.intercept is not None:
-        raise NotInMemory
+    if not own:
+        raise entries_on_disk("the targets are not their own values")
+    if term.weights is not None:
+        raise entries_on_disk("weights would be in memory for all of them")
+    if found.constants or found.intercept is not None:
+        beside = "constants stand" if found.constants else "a free intercept stands"
+        raise entries_on_disk(f"{beside} beside the predictions")
     none = loss_function(reader, replace(term, target=None), atom, 1.0, (0,))
     c = max(0.0, sense * reader.scalar(term.coefficient))
     weight = c / data.count if term.reduce == "mean" else c
