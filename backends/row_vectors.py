@@ -280,6 +280,14 @@ class Link:
         self.ask(("keep", vector.expression, numbers))
         return Expression(self, "given", (numbers,))
 
+    def of_numbers(self, numbers: Array) -> Expression:
+        """A vector by its numbers."""
+        if self._store is None:
+            return Expression(self, "given", (np.array(numbers, dtype=np.float64),))
+        stored = self._store()
+        stored[0 : self.size] = numbers
+        return Expression(self, "given", (stored,))
+
     def number(self, what: str, *args: Any) -> float:
         """A sum over rows."""
         found = finish(self.ask((what, *args))[0])

@@ -159,6 +159,11 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         # where F does not bend, steps are as long as the ball allows
         return found if found > 0.0 else float(sigma[0]) / problem.reach if problem.reach > 0.0 else 1.0
 
+    def taken_up(self, state: BlockFWState) -> BlockFWState:
+        """The state with its predictions where those of this run are."""
+        state.z = self.problem.data_map.vector(state.z)
+        return state
+
     def step(self) -> None:
         """One gradient, one block, one line search; now and then a look at the gap."""
         problem, s = self.problem, self.state

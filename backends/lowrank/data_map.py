@@ -32,6 +32,10 @@ class DataProducts:
         """A vector of predictions."""
         return np.zeros(self.size)
 
+    def vector(self, z: Array) -> Array:
+        """A vector of predictions that a run had."""
+        return z
+
     def predict(self, U: Array, V: Array) -> Array:
         """A U V', flat: thin products."""
         self.touched += U.shape[1] / self.shape[1]

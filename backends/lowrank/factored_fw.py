@@ -146,6 +146,11 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         state.value = _value(problem, state.z, C)
         return state
 
+    def taken_up(self, state: FactoredFWState) -> FactoredFWState:
+        """The state with its predictions where those of this run are."""
+        state.z = self.problem.data_map.vector(state.z)
+        return state
+
     def step(self) -> None:
         """One gradient and one step, towards, away or in the span."""
         problem, s, before = self.problem, self.state, self.state.value

@@ -76,40 +76,12 @@ class HeldEntryLoss(HeldSum, EntryLoss):
 
     @classmethod
     def of(cls, f: LossFunction | StoredLoss, link: Link, pool: Pool, leaves: tuple[Rows, ...]) -> HeldEntryLoss:
-        """The loss; of one whose targets stay in a file arrays are handed to the holders too."""
-        made: HeldEntryLoss = object.__new__(StreamedLoss if isinstance(f, StoredLoss) else cls)
-        if isinstance(f, StoredLoss):
-            vars(made).update(pool=pool, leaves=leaves)
-        else:
+        """The loss on this link; one whose targets stay in a file has no part here."""
+        made: HeldEntryLoss = object.__new__(cls)
+        if isinstance(f, LossFunction):
             vars(made).update(vars(EntryLoss(f, pool, leaves)))
-        vars(made).update(link=link)
+        vars(made).update(pool=pool, leaves=leaves, link=link)
         return made
-
-
-class StreamedLoss(HeldEntryLoss):
-    """The same of targets that stay in a file: arrays of predictions, as a state that was saved has, are handed to the holders too."""
-
-    def value(self, z: Any) -> float:
-        return super().value(self._rows(z))
-
-    def value_gradient(self, z: Any, out: Any) -> float:
-        slopes = out if isinstance(out, RowVector) else self.link.vector("zeros")
-        found = super().value_gradient(self._rows(z), slopes)
-        if slopes is not out:
-            out[:] = np.asarray(slopes)
-        return found
-
-    def curvature(self, z: Any, out: Any) -> None:
-        bent = out if isinstance(out, RowVector) else self.link.vector("zeros")
-        super().curvature(self._rows(z), bent)
-        if bent is not out:
-            out[:] = np.asarray(bent)
-
-    def dot(self, a: Any, b: Any) -> float:
-        return super().dot(self._rows(a), self._rows(b))
-
-    def _rows(self, z: Any) -> RowVector:
-        return z if isinstance(z, RowVector) else RowVector(self.link.given(z))
 
 
 class HeldObserved:
@@ -128,6 +100,11 @@ class HeldObserved:
     def zeros(self) -> Any:
         """A vector over the entries."""
         return self.link.vector("zeros")
+
+    def vector(self, z: Any) -> Any:
+        """A vector over the entries that a run had: of this link, or numbers."""
+        own = isinstance(z, RowVector) and z.expression.link is self.link
+        return z if own else RowVector(self.link.of_numbers(np.asarray(z)))
 
     def predict(self, U: Array, V: Array) -> Any:
         """(<U_i, V_j>) over the entries, worked out where they are needed."""
@@ -165,7 +142,6 @@ class HeldObserved:
         return HeldGathers(self.shape, numbers, self.pool)
 
     def _expression(self, z: Any) -> Expression:
-        """A vector over the entries as an expression: of a state that was saved it is an array."""
         found = self.link.given(z)
         assert isinstance(found, Expression)
         return found

@@ -89,6 +89,12 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
             self.problem.data_map.touched = state.products
         return state
 
+    def taken_up(self, state: CompletionState | RegressionState) -> CompletionState | RegressionState:
+        """The state with its predictions where those of this run are."""
+        if isinstance(state, CompletionState):
+            state.z = self.problem.data_map.vector(state.z)
+        return state
+
     def step(self) -> None:
         """One step of the core; now and then it looks at the gap."""
         problem, core, state = self.problem, self.core, self.state

@@ -89,6 +89,10 @@ class ObservedEntries:
         """A vector over the entries."""
         return np.zeros(self.size)
 
+    def vector(self, z: Any) -> Array:
+        """A vector over the entries that a run had, which may have been where others hold them."""
+        return np.array(z)
+
     def predict(self, U: Array, V: Array) -> Array:
         """(<U_i, V_j>) over the entries."""
         self.touched += 1

@@ -284,11 +284,6 @@ def _attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: 
     """Convert and check the values of observed entries whose positions are known."""
     datum, name = o.datum, o.datum.decl.name
     if o.stored is not None:
-        if datum.decl.type.domain == "nonnegative" and o.stored.least < 0.0:
-            what = f"holds {o.stored.least:g}, but is declared `in nonnegative`"
-            raise InvalidDatum(
-                "FW4516", what, "correct the data, or drop the promise if nothing in the program needs it"
-            )
         bound.enter(datum, entries, DataStats(entries.shape, "entries", "float64", len(entries), entries.nbytes), ())
         _note_ids(name, entries, bound)
         return

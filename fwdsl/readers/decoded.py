@@ -121,7 +121,7 @@ class Decoded:
                 for kind in ("rows", "columns", "counts"):
                     np.save(part / f"{name}.{kind}.npy", getattr(array, kind))
                 files = [_told(array.codes), _told(array.values)]
-                told[name] = {"entries": files, "least": array.least, "base": array.base}
+                told[name] = {"entries": files, "base": array.base}
             elif isinstance(array, np.ndarray) and array.dtype.kind != "O":
                 np.save(part / f"{name}.npy", array)
                 told[name] = {"array": f"{name}.npy"}
@@ -151,7 +151,7 @@ class Decoded:
             kinds = ("rows", "columns", "counts")
             rows, columns, counts = (np.load(self.folder / f"{name}.{k}.npy", allow_pickle=False) for k in kinds)
             codes, values = map(self._stored, told["entries"])
-            return SortedTriplets(rows, columns, counts, codes, values, float(told["least"]), int(told["base"]))
+            return SortedTriplets(rows, columns, counts, codes, values, int(told["base"]))
         ends = np.load(self.folder / f"{name}.ends.npy", allow_pickle=False)
         pairs = [(self._stored(c), self._stored(v)) for c, v in told["sparse"]]
         return SparseRows(ends, pairs, int(told["d"]))

@@ -115,7 +115,7 @@ class SortedTriplets:
     """Observed entries that outgrow memory, in files, in the order of their rows and within a row of their columns.
 
     `rows` and `columns` are the ids that there are, rising; `counts` has the entries of each row, and the files have of each entry the place of its
-    column's id (`codes`) and its value. `least` is the smallest value.
+    column's id (`codes`) and its value.
     """
 
     rows: Array
@@ -123,7 +123,6 @@ class SortedTriplets:
     counts: Array
     codes: Stored
     values: Stored
-    least: float
     base: int
 
 

@@ -37,7 +37,6 @@ def sort_into_files(cache: Decoded, name: str, parts: Sequence[Any], base: int) 
     buckets = cut_by_numbers(ends, max(1, -(-total // most)))
     firsts = np.array([first for first, _ in buckets])
     codes, values = cache.array(f"{name}.columns", np.uint32), cache.array(f"{name}.values", np.float64)
-    least = np.inf
     with full_disk_told(), cache.create(f"{name}.buckets") as file:
         _deal_out(cache, file, parts, (rows, columns), firsts, ends[firsts])
         for part in parts:
@@ -51,10 +50,9 @@ def sort_into_files(cache: Decoded, name: str, parts: Sequence[Any], base: int) 
             order = np.lexsort((found["column"], found["row"]))
             codes.extend(found["column"][order])
             values.extend(found["value"][order])
-            least = min(least, float(found["value"].min(initial=np.inf)))
         path = file.name
     os.remove(path)
-    return SortedTriplets(rows, columns, counts, codes.stored(), values.stored(), least, base)
+    return SortedTriplets(rows, columns, counts, codes.stored(), values.stored(), base)
 
 
 def _deal_out(cache: Decoded, file: Any, parts: Sequence[Any], ids: Sequence[Any], firsts: Any, starts: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 from distributed import Client
 
 import fwdsl as fw
+from fwdsl.bind import bindings
 from fwdsl.bind.values import HeldEntries
 from fwdsl.cluster.driver import Cluster
 from fwdsl.readers.held_rows import is_held
@@ -60,6 +61,31 @@ def test_observed_entries_have_the_bits_of_one_process(name, cluster):
     held = solved(made, cluster)
     assert isinstance(held.instance.values["M"], HeldEntries) and cluster.round_trips > 10
     assert same(made.solve(threads=1), held) and same(made.solve(threads=2), held)
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    """The observed entries as a file."""
+    path = tmp_path_factory.mktemp("entries") / "m.coo"
+    lines = (f"{i},{j},{float(v)!r}\n" for i, j, v in zip(*ENTRIES, strict=True))
+    path.write_text("".join(lines), encoding="ascii")
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "penalty" else pytest.param(name, marks=pytest.mark.slow) for name in ("penalty", "factored")],
+)
+def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeypatch, tmp_path):
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
+    made = completion(name, ENTRIES)
+    text = str(made).split("# bound")[0].replace("entries[n, p]", f'entries[n, p] from coo("{ratings}")')
+    in_files = fw.parse(text.replace("tol = 0.01", 'tol = 0.01, memory = "8GB"'))
+    held = solved(in_files, cluster)
+    entries = held.instance.values["M"]
+    assert isinstance(entries, HeldEntries) and entries.stored is not None
+    assert same(made.solve(), held) and same(held, in_files.solve())
 
 
 def test_a_path_over_observed_entries_uses_them_again(client):
