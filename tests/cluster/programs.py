@@ -129,12 +129,17 @@ def observed(seed=0):
     return rows, columns, np.einsum("ek,ek->e", U[rows], V[columns]) + rng.standard_normal(SEEN)
 
 
-def completion(name, entries):
-    """A program of observed entries with its data bound."""
+def completion(name, entries=None, path=None):
+    """A program of observed entries with its data bound, or with those of a file that stay there."""
     type_, objective, method = COMPLETION[name]
-    rows, columns, values = entries
+    source = f' from coo("{path}")' if path else ""
     ball = "" if "norm_nuc" in objective else "\nsubject to norm_nuc(X) <= 2500"
-    text = f"data M: {type_}\nvar X: matrix[n, p]\nminimize {objective}{ball}\nsolve method = {method}, tol = 1e-2\n"
+    memory = ', memory = "8GB"' if path else ""
+    text = f"data M: {type_}{source}\nvar X: matrix[n, p]\n"
+    text += f"minimize {objective}{ball}\nsolve method = {method}, tol = 1e-2{memory}\n"
+    if path:
+        return fw.parse(text)
+    rows, columns, values = entries
     return fw.parse(text).bind(M=(rows, columns, np.sign(values) if "signs" in type_ else values))
 
 

@@ -80,8 +80,7 @@ def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeyp
     monkeypatch.setattr(bindings, "SHARE", 10**12)
     monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
     made = completion(name, ENTRIES)
-    text = str(made).split("# bound")[0].replace("entries[n, p]", f'entries[n, p] from coo("{ratings}")')
-    in_files = fw.parse(text.replace("tol = 0.01", 'tol = 0.01, memory = "8GB"'))
+    in_files = completion(name, path=ratings)
     held = solved(in_files, cluster)
     entries = held.instance.values["M"]
     assert isinstance(entries, HeldEntries) and entries.stored is not None
