@@ -110,7 +110,7 @@ class Evaluator:
 
 
 class TermEvaluator(Evaluator):
-    """That of predictions K x + b, the map of a term."""
+    """The evaluator of predictions K x + b, the map of a term."""
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ class ObservedEntries:
 
     @classmethod
     def of(cls, places: Places, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> ObservedEntries:
-        """Those of places that are by rows already; `leaves` are those of their rows where they are a part of the whole."""
+        """The entries of places that are by rows already; `leaves` are those of their rows where they are a part of the whole."""
         found = object.__new__(cls)
         found._hold(places, pool, places.leaves if leaves is None else leaves)
         return found
@@ -74,7 +74,7 @@ class ObservedEntries:
         self._column_blocks = row_blocks(np.append(self._column_starts[:, 0], np.uint64(self.size)))
 
     def _starts(self) -> Any:
-        """Where the entries of each leaf begin in each column, and where those of the last one end."""
+        """The places where the entries of each leaf begin in each column, and where those of the last one end."""
         p, count = self.shape[1], len(self.leaves)
         leaf = np.repeat(np.arange(count), [stop - start for start, stop in self.leaves])
         begin = pointers(self.cols.astype(np.intp) * count + leaf, p * count)

@@ -95,7 +95,7 @@ class StreamedEntries:
 
 
 class Piece(Evaluator):
-    """What works out expressions for the entries of a piece, of which it reads what it needs."""
+    """The evaluator of expressions for the entries of a piece, of which it reads what it needs."""
 
     def __init__(self, entries: StreamedEntries, at: slice) -> None:
         self.entries, self.at, self.size = entries, at, at.stop - at.start

@@ -92,7 +92,7 @@ class Places:
         return sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(self.entry_leaves, PIECE))
 
     def most_frequent(self) -> int:
-        """How often the most frequent place was observed: entries of one place stand together."""
+        """The count of observations of the most frequent place: those of one place stand together."""
         most, run, before = 0, 0, -1
         for start in range(0, self.size, PIECE):
             stop = min(start + PIECE, self.size)
@@ -158,5 +158,5 @@ def entries_on_disk(why: str) -> NotInMemory:
 
 
 def pointers(at: Any, length: int) -> Any:
-    """Where the entries of each row, or column, begin among those sorted by it."""
+    """The places where the entries of each row, or column, begin among those sorted by it."""
     return np.concatenate([[0], np.cumsum(np.bincount(at, minlength=length))]).astype(np.uint64)

@@ -96,11 +96,15 @@ def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings
                 doubtful = True
         count = _Count()
         targets = [
-            (Role(name, kind, decoded=role.decoded), k)
-            for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
+            (Role(name, kind), k) for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
         ]
         table = Table(
-            Header(3, _NAMES, 0), ChosenColumns(None, (), tuple(targets)), path, findings, "write the value as a number"
+            Header(3, _NAMES, 0),
+            ChosenColumns(None, (), tuple(targets)),
+            path,
+            findings,
+            "write the value as a number",
+            files=role.decoded,
         )
         table.add(count.through(text, rest), line)
     columns = table.result()

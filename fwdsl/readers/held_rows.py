@@ -58,7 +58,7 @@ def own_rows(args: Sequence[Any], rows: slice) -> tuple[Any, ...]:
 
 
 class InHands:
-    """What workers hold, in the part that all kinds have in common."""
+    """The part that all kinds of data in the hands of workers have in common."""
 
     hands: Hands
 
