@@ -14,7 +14,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.maps import CountedMap, KernelMatrix
-from fwdsl.backends.row_vectors import Evaluator, Expression, Link, RowVector
+from fwdsl.backends.row_vectors import Expression, Link, RowVector, TermEvaluator
 from fwdsl.canon.combined_maps import Add, Compose, Scaled, unscaled
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.maps import LinearMap
@@ -92,7 +92,7 @@ def _count(m: LinearMap, x: Array | None) -> None:
         _count(m.right, x)
 
 
-class _HeldSum:
+class HeldSum:
     """The sums and derivatives of a loss, asked of the workers where its arguments are vectors of rows."""
 
     link: Link
@@ -139,15 +139,17 @@ class _HeldSum:
         y[:] = numbers
 
 
-class HeldLoss(_HeldSum, FastLoss):
+class HeldLoss(HeldSum, FastLoss):
     """A loss of single predictions."""
 
 
-class HeldRowLoss(_HeldSum, FastRows):
+class HeldRowLoss(HeldSum, FastRows):
     """A loss of rows of predictions."""
 
 
-def handed_over(original: SumTerm, term: SumTerm, f: Any, own: Callable[[], Evaluator]) -> tuple[SumTerm, Any] | None:
+def handed_over(
+    original: SumTerm, term: SumTerm, f: Any, own: Callable[[], TermEvaluator]
+) -> tuple[SumTerm, Any] | None:
     """A loss and its term with their rows in the hands of those who hold its data; None where it has no such data, or a map that has no parts.
 
     `original` is the term of the canonical form, `term` and `f` are it on kernels.
@@ -171,7 +173,8 @@ def handed_over(original: SumTerm, term: SumTerm, f: Any, own: Callable[[], Eval
         return None
     if holders is None:
         return None
-    link = Link(term, holders, own)
+    weights = term.f.w if isinstance(term.f, LossFunction) else None
+    link = Link(term.map.rows, holders, own, term.map.offset, weights, speculates=True)
     held_map: HeldMap = object.__new__(HeldMap)
     vars(held_map).update(vars(term.map), link=link)
     found: Any = object.__new__(HeldLoss if isinstance(f, FastLoss) else HeldRowLoss)

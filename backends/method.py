@@ -84,6 +84,10 @@ class Run(ABC, Generic[P, S]):
     def begin(self, x: Any, ys: Sequence[Array] | None) -> S:
         """The state that starts at x (moved into the domain) and, where the method keeps one, at the dual point."""
 
+    def taken_up(self, state: S) -> S:
+        """A state to go on from, of a run that was saved or of another one, as this run has it."""
+        return state
+
     @abstractmethod
     def step(self) -> None:
         """One iteration: changes the state in place."""
@@ -174,7 +178,7 @@ class Method(ABC):
         """The run that goes on from a state, which it changes."""
         cls.load()
         run = cls.run(problem.partitioned if cls.keeps_rows else problem, **cls.completed(options))
-        run.state = state
+        run.state = run.taken_up(state)
         return run
 
     @classmethod

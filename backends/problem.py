@@ -19,7 +19,7 @@ from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns, written
-from fwdsl.backends.row_vectors import Evaluator
+from fwdsl.backends.row_vectors import TermEvaluator
 from fwdsl.backends.table import NUMBA, in_use
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
@@ -168,7 +168,7 @@ class PreparedProblem:
                 found.terms[k], found.functions[k] = held
         return found
 
-    def _evaluator(self, k: int) -> Evaluator:
+    def _evaluator(self, k: int) -> TermEvaluator:
         """The evaluator of expressions of the predictions of a term."""
         term, f = self.terms[k], self.functions[k]
         assert isinstance(f, FastLoss | FastRows)
@@ -178,10 +178,10 @@ class PreparedProblem:
                 operator.gram_plan = lambda _: plan  # type: ignore[assignment,return-value]
             return self.gram(free, [w], single)
 
-        return Evaluator(term, f, lambda x: self._apply(term, x), gram)
+        return TermEvaluator(term, f, lambda x: self._apply(term, x), gram)
 
     @classmethod
-    def of_rows(cls, term: SumTerm, operators: dict[int, Operator], pool: Pool) -> Evaluator:
+    def of_rows(cls, term: SumTerm, operators: dict[int, Operator], pool: Pool) -> TermEvaluator:
         """The same for a holder of some rows: of its part of a term, whose data have these operators, by identity."""
         made = object.__new__(cls)
         made.pool, made.operators, made.counted = pool, operators, []

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.canon.parts import SumTerm
+from fwdsl.readers.held_rows import own_rows
 from fwdsl.sums import Node, finish
 
 DEEPEST = 48
@@ -43,16 +43,13 @@ class Ref(int):
 
 
 class Evaluator:
-    """The holder's side for the rows of one node, or of all: what expressions are worked out with."""
+    """The holder's side for the rows of one node, or of all: what expressions are worked out with.
 
-    def __init__(
-        self,
-        term: SumTerm,
-        f: FastLoss | FastRows,
-        apply: Callable[[Array], Array],
-        gram: Callable[..., Array],
-    ) -> None:
-        self.term, self.f, self._apply, self._gram = term, f, apply, gram
+    This part knows the loss `f` of `size` predictions; subclasses know what predictions are made of.
+    """
+
+    def __init__(self, f: FastLoss | FastRows, size: int) -> None:
+        self.f, self.size = f, size
         self.known: dict[int, Array] = {}
 
     def define(self, number: int, what: str, args: Sequence[Any], rows: slice) -> None:
@@ -67,17 +64,11 @@ class Evaluator:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def _image(self, x: Array) -> Array:
-        return self._apply(x)
-
-    def _offset(self) -> Array:
-        return self.term.map.offset
-
     def _weights(self) -> Array:
         return self.f.f.w
 
     def _zeros(self) -> Array:
-        return np.zeros(self.term.map.rows)
+        return np.zeros(self.size)
 
     def _entrywise(self, name: str, *args: Any) -> Array:
         found: Array = getattr(np, name)(*args)
@@ -113,6 +104,29 @@ class Evaluator:
 
     def _conjugate_of(self, y: Array) -> float:
         return self.f.conjugate(y)
+
+    def _dot_of(self, a: Array, b: Array) -> float:
+        return self.f.dot(a, b)
+
+
+class TermEvaluator(Evaluator):
+    """The evaluator of predictions K x + b, the map of a term."""
+
+    def __init__(
+        self,
+        term: SumTerm,
+        f: FastLoss | FastRows,
+        apply: Callable[[Array], Array],
+        gram: Callable[..., Array],
+    ) -> None:
+        super().__init__(f, term.map.rows)
+        self.term, self._apply, self._gram = term, apply, gram
+
+    def _image(self, x: Array) -> Array:
+        return self._apply(x)
+
+    def _offset(self) -> Array:
+        return self.term.map.offset
 
     def _dot_of(self, a: Array, b: Array) -> float:
         return self.term.dot(a, b)
@@ -178,17 +192,29 @@ class Expression:
 
 
 class Link:
-    """The way from one term to the holders of its rows; `own` works out what nobody can be asked for any more."""
+    """The way from one loss of `size` predictions to the holders of its rows; `own` works out what nobody can be asked for any more.
 
-    def __init__(self, term: SumTerm, holders: Holders, own: Callable[[], Evaluator]) -> None:
-        self.term, self.holders, self._own = term, holders, own
-        self.size = term.map.rows
+    Holders know the arrays `offset` and `weights` of the driver. Chains of expressions are up to `deepest` long; beyond that numbers are had, in
+    memory or in what `store` makes. With `speculates` K'y is asked for beside y, unless that was in vain before.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        holders: Holders,
+        own: Callable[[], Evaluator],
+        offset: Array | None = None,
+        weights: Array | None = None,
+        speculates: bool = False,
+        deepest: int = DEEPEST,
+        store: Callable[[], Any] | None = None,
+    ) -> None:
+        self.size, self.holders, self._own = size, holders, own
         self.numbers = itertools.count(1)
         self.dropped: list[int] = []
-        self.offset = term.map.offset
-        self.weights = term.f.w if isinstance(term.f, LossFunction) else None
+        self.offset, self.weights = offset, weights
         self._alone: Evaluator | None = None
-        self._speculates = True
+        self._speculates, self.deepest, self._store = speculates, deepest, store
 
     def vector(self, what: str, *args: Any) -> RowVector:
         """The vector of a new expression."""
@@ -235,11 +261,32 @@ class Link:
         defined, wants, forgotten = question(self._alone.known)
         whole = slice(0, self.size)
         for number, what, args in defined:
-            self._alone.define(number, what, args, whole)
-        values = [self._alone.want(want[0], want[1:]) for want in wants]
+            self._alone.define(number, what, own_rows(args, slice(None)), whole)
+        values = [self._alone.want(want[0], own_rows(want[1:], slice(None))) for want in wants]
         for number in forgotten:
             self._alone.known.pop(number, None)
         return [((0, 0), values)]
+
+    @property
+    def is_stored(self) -> bool:
+        """True if numbers are had in what `store` makes."""
+        return self._store is not None
+
+    def grounded(self, vector: RowVector) -> Expression:
+        """The vector by its numbers, which need no other expression."""
+        if self._store is None:
+            return Expression(self, "given", (np.array(vector),))
+        numbers = self._store()
+        self.ask(("keep", vector.expression, numbers))
+        return Expression(self, "given", (numbers,))
+
+    def of_numbers(self, numbers: Array) -> Expression:
+        """A vector by its numbers."""
+        if self._store is None:
+            return Expression(self, "given", (np.array(numbers, dtype=np.float64),))
+        stored = self._store()
+        stored[0 : self.size] = numbers
+        return Expression(self, "given", (stored,))
 
     def number(self, what: str, *args: Any) -> float:
         """A sum over rows."""
@@ -248,18 +295,21 @@ class Link:
 
     def slope(self, z: Expression, out: RowVector) -> float:
         """The loss at z, and its slopes in `out`; K' times them comes along, unless that was in vain the last time."""
-        y = Expression(self, "gradient", (z,))
-        # the loss makes the slopes known: the second want finds them under their number
-        y.settle()
-        wants: list[tuple[Any, ...]] = [("slope", z, int(y.number))]
-        if self._speculates:
-            wants.append(("adjoint", y.number))
-        found = self.ask(*wants)
+        further = [("adjoint",)] if self._speculates else []
+        value, y, found = self.slope_and(z, *further)
         out.become(y)
         if self._speculates:
-            out.adjoint, self._speculates = found[1], False
-        total = finish(found[0])
-        return 0.0 if total is None else float(total)
+            out.adjoint, self._speculates = found[0], False
+        return value
+
+    def slope_and(self, z: Expression, *further: tuple[Any, ...]) -> tuple[float, Expression, list[Any]]:
+        """The loss at z, its slopes y, and the values of nodes for further wants, whose first argument is y."""
+        y = Expression(self, "gradient", (z,))
+        # the loss makes the slopes known: later wants find them under their number
+        y.settle()
+        value, *found = self.ask(("slope", z, int(y.number)), *((what, y.number, *args) for what, *args in further))
+        total = finish(value)
+        return 0.0 if total is None else float(total), y, found
 
     def adjoint(self, y: RowVector) -> Any:
         """The sums over all rows that K'y is made of."""
@@ -300,8 +350,8 @@ class RowVector(np.lib.mixins.NDArrayOperatorsMixin):
         #: The values of nodes of K' times it, where they came along.
         self.adjoint: Any = None
         self._numbers: Array | None = None
-        if expression.depth > DEEPEST:
-            self.become(Expression(expression.link, "given", (np.array(self),)))
+        if expression.depth > expression.link.deepest:
+            self.become(expression.link.grounded(self))
 
     def become(self, expression: Expression) -> None:
         """Take other values."""
@@ -329,7 +379,7 @@ class RowVector(np.lib.mixins.NDArrayOperatorsMixin):
         if self._numbers is None:
             e = self.expression
             if e.what == "given":
-                numbers = e.args[0].view()
+                numbers = e.args[0][0 : self.size]
             else:
                 (found,) = e.link.ask(("vector", e))
                 numbers = np.concatenate([rows for _, rows in found]) if found else np.zeros(0)

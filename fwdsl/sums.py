@@ -9,7 +9,8 @@ are shared out. Values are numbers, arrays (added in place), tuples of both, or 
 A leaf is about 2^17 numbers (1 MB, which a core reads in a tenth of a millisecond), there are at most 16 of them, as each costs a partial result of
 the size of the sum, and from 2^31 numbers on they are 2^27 each: many machines are to share them. Two kinds of storage are cut less finely, as their
 sums are gathered by columns, and each cut costs some nanoseconds a column: dense data by columns into leaves of at least 1,024 rows, sparse data into
-leaves of at least 1,024 numbers a column, or 128 where the data are 2^27 numbers a leaf.
+leaves of at least 1,024 numbers a column, or 128 where the data are 2^27 numbers a leaf. Observed entries have leaves of at least 128 a column: sums
+over their columns are taken a block of columns at a time, whose partial results stay in cache.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ PER_COLUMN = 1 << 10
 """Least numbers of a leaf of sparse data for each column: a cut costs 10 to 20 nanoseconds a column, a number one."""
 
 FEW_PER_COLUMN = 1 << 7
-"""The same of data that many machines are to share."""
+"""The same of data that many machines are to share, and of observed entries."""
 
 
 def dense_leaves(n: int, d: int, by_columns: bool = False) -> tuple[Rows, ...]:
@@ -57,6 +58,12 @@ def sparse_leaves(indptr: NDArray[np.integer], d: int) -> tuple[Rows, ...]:
     total, each = int(indptr[-1]), int(indptr[-1]) // max(1, d)
     most = max(each // PER_COLUMN, min(each // FEW_PER_COLUMN, -(-total // LARGEST_LEAF)))
     return cut_by_numbers(indptr, _count(total, min(indptr.size - 1, most)))
+
+
+def entry_leaves(indptr: NDArray[np.integer], p: int) -> tuple[Rows, ...]:
+    """The leaves of the observed entries of a matrix of p columns, as ranges of its rows: of about as many entries each."""
+    total = int(indptr[-1])
+    return cut_by_numbers(indptr, _count(total, min(indptr.size - 1, total // (FEW_PER_COLUMN * max(1, p)))))
 
 
 def leaves_of_vectors(n: int) -> tuple[Rows, ...]:

@@ -41,7 +41,6 @@ from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import project_decreasing, thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.smooth import on_segment
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -113,11 +112,6 @@ class BlockFW(Method):
         return tuple(reasons)
 
     @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
-
-    @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:
         """Linear, with a factor that depends on the data."""
         found = form.factored
@@ -144,7 +138,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         k = min(self.k or FIRST_BLOCK, n, p)
         W = np.random.default_rng(problem.seed).standard_normal((p, k))
         W[:, : min(k, s.size)] = V[:, :k]
-        state = BlockFWState(0, U, s, V, np.zeros(problem.f.size), W, 0.0, math.inf)
+        state = BlockFWState(0, U, s, V, problem.data_map.zeros(), W, 0.0, math.inf)
         state.z = _predict(problem, U * s, V)
         state.value = problem.f.value(state.z) + _regularisers(problem, s)
         state.curvature = self._first_curvature(state)
@@ -164,6 +158,11 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         found = problem.f.bend(s.z, d) / square + 2.0 * problem.ridge if square > 0.0 else 1.0
         # where F does not bend, steps are as long as the ball allows
         return found if found > 0.0 else float(sigma[0]) / problem.reach if problem.reach > 0.0 else 1.0
+
+    def taken_up(self, state: BlockFWState) -> BlockFWState:
+        """The state with its predictions where those of this run are."""
+        state.z = self.problem.data_map.vector(state.z)
+        return state
 
     def step(self) -> None:
         """One gradient, one block, one line search; now and then a look at the gap."""
@@ -210,7 +209,7 @@ class BlockFWRun(Run[FactoredProblem, BlockFWState], of=BlockFW):
         _count(problem, top.products)
         nuclear = float(s.s.sum())
         excess = float(top.s[0]) - problem.penalty
-        along = float(y @ s.z) + 2.0 * problem.ridge * float(s.s @ s.s) + problem.penalty * nuclear
+        along = problem.f.dot(y, s.z) + 2.0 * problem.ridge * float(s.s @ s.s) + problem.penalty * nuclear
         before, s.gap = s.gap, max(0.0, along + (problem.reach * excess if excess > 0.0 else 0.0))
         n, p = problem.form.shape
         if self.k is None and s.used and s.gap > 0.5 * before and s.W.shape[1] < min(n, p):

@@ -32,6 +32,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.data_map import LowRankUpdate, inner
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.held import HeldObserved
 from fwdsl.backends.lowrank.joined import corrected
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth, on_segment
@@ -99,14 +100,14 @@ class Completion:
 
     def __init__(
         self,
-        entries: ObservedEntries,
+        entries: ObservedEntries | HeldObserved,
         loss: LossFunction | Smooth,
         radius: float = math.inf,
         penalty: float = 0.0,
         threads: int = 1,
         ridge: float = 0.0,
     ) -> None:
-        self.f = loss if isinstance(loss, Smooth) else Smooth(loss, Pool(threads))
+        self.f = loss if isinstance(loss, Smooth) else Smooth(loss, Pool(threads), entries.leaves)
         self.look = self.f.fast.pool.look
         if not radius > 0.0 or penalty < 0.0 or (penalty == 0.0 and math.isinf(radius)):
             raise ValueError("a positive radius or a positive penalty is needed")
@@ -133,10 +134,9 @@ class Completion:
 
     def gradient(self, W: Array, z: Array) -> tuple[float, Array, Array]:
         """(h(W), grad h(W), y = f'(z))."""
-        y = np.empty_like(z)
-        value = self.f.value_gradient(z, y) + self._regularisers(W)
         U, V = W[: self.n], W[self.n :]
-        grad = np.vstack([self.entries.left(y, V), self.entries.right(y, U)])
+        loss, y, left, right = self.entries.slopes(self.f, z, U, V)
+        value, grad = loss + self._regularisers(W), np.vstack([left, right])
         if self.penalty:
             grad += self.penalty * W
         if self.ridge:
@@ -153,8 +153,9 @@ class Completion:
     def init(self, rank: int, seed: int = 0) -> CompletionState:
         """The state at the top pairs of minus the gradient at 0, scaled by a line search."""
         shape = self.entries.shape
-        y = np.empty(self.entries.size)
-        self.f.value_gradient(np.zeros(self.entries.size), y)
+        zeros = self.entries.zeros()
+        y = np.empty_like(zeros)
+        self.f.value_gradient(zeros, y)
         top = top_singular(self.entries.operator(y), min(rank, *shape), 1e-2, seed=seed, look=self.look)
         self.entries.touched += top.products
         share = self.radius if math.isfinite(self.radius) else self._reach(y, top)
@@ -162,13 +163,13 @@ class Completion:
         # pairs that cost more than they gain would keep the line search at zero
         weights = np.maximum(top.s - self.penalty, 0.0) if self.penalty else np.ones(top.s.size)
         weights = weights if weights.any() else np.ones(top.s.size)
-        W, z = self._add(empty, np.zeros(self.entries.size), top, weights, share)
+        W, z = self._add(empty, zeros, top, weights, share)
         return self._start(W, z, self._curvature(W, z))
 
     def _reach(self, y: Array, top: SingularTriplets) -> float:
         """A trace norm up to which to search along -G where no radius bounds it: |X*|_* <= (P(0) - inf f) / lambda."""
-        infimum = self.f.f.infimum()
-        zeros = self.f.value(np.zeros(self.entries.size))
+        infimum = self.f.infimum()
+        zeros = self.f.value(self.entries.zeros())
         if math.isfinite(infimum):
             return max((zeros - infimum) / self.penalty, 1e-300)
         return max(1.0, float(top.s.sum()) / self.f.f.lipschitz)
@@ -190,7 +191,7 @@ class Completion:
             return 1.0
         U, V, DU, DV = W[: self.n], W[self.n :], grad[: self.n], grad[self.n :]
         z1, z2 = self.entries.predict_path(U, V, DU, DV)
-        along = self.f.bend(z, z1) + 2.0 * float(y @ z2)
+        along = self.f.bend(z, z1) + 2.0 * self.f.dot(y, z2)
         if self.ridge:
             first = inner(U, DV, U, DV) + 2.0 * inner(U, DV, DU, V) + inner(DU, V, DU, V)
             along += 2.0 * self.ridge * (first + 2.0 * inner(U, V, DU, DV))
@@ -239,7 +240,7 @@ class Completion:
         nuclear = float(sigma.sum())
         y = np.empty_like(s.z)
         self.f.value_gradient(s.z, y)
-        along = float(y @ s.z) + 2.0 * self.ridge * float(sigma @ sigma)
+        along = self.f.dot(y, s.z) + 2.0 * self.ridge * float(sigma @ sigma)
         multiplier = -along / nuclear if nuclear > 0.0 else 0.0
         op = self._operator(y, P * sigma, Q)
         own = -np.einsum("ij,ij->j", P, self.entries.left(y, np.ascontiguousarray(Q))) - 2.0 * self.ridge * sigma

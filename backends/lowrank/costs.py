@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import math
 
+from fwdsl.backends.kernels.pool import PARTIALS
 from fwdsl.backends.method import Estimate
-from fwdsl.canon.factored import EntryMap, Factored
+from fwdsl.bind.observed_places import PIECE
+from fwdsl.canon.factored import EntryMap, Factored, StoredLoss
+from fwdsl.spectral.bounds import RIGOROUS_SIDE
 
 NS_PER_ENTRY = 0.8
 """One touch of an observed entry by one column of the factors or by one vector."""
@@ -90,5 +93,9 @@ def _products(form: Factored, count: float) -> float:
 def _memory(form: Factored, columns: float, vectors: float) -> float:
     """Bytes of factors of so many columns and of vectors over the predictions; of a product also gradients of X's size."""
     n, p = form.shape
+    if isinstance(form.f, StoredLoss):
+        # pieces of the entries, partial sums of G'U, the ends of rows; a gradient that is proven rigorously is written down
+        written = 24.0 * form.data.count if min(n, p) <= RIGOROUS_SIDE else 0.0
+        return 8.0 * (columns * (n + p) + 2.0 * n + PARTIALS * RANK * p + 40.0 * PIECE) + written
     gradients = 0.0 if isinstance(form.data, EntryMap) else 3.0 * n * p
     return 8.0 * (columns * (n + p) + vectors * form.data.count + gradients)

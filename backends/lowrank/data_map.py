@@ -28,6 +28,14 @@ class DataProducts:
         """sigma_1(A)^2, by Lanczos."""
         return float(top_singular(self.A, 1, 1e-3).s[0]) ** 2
 
+    def zeros(self) -> Array:
+        """A vector of predictions."""
+        return np.zeros(self.size)
+
+    def vector(self, z: Array) -> Array:
+        """A vector of predictions that a run had."""
+        return z
+
     def predict(self, U: Array, V: Array) -> Array:
         """A U V', flat: thin products."""
         self.touched += U.shape[1] / self.shape[1]

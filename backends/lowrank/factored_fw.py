@@ -54,7 +54,6 @@ from fwdsl.backends.lowrank.directions import Away, ThinFactors, away, projected
 from fwdsl.backends.lowrank.factors import thin_svd
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.smooth import on_segment
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run, State
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -114,14 +113,9 @@ class FactoredFW(Method):
     def requires_values(cls, form: Form) -> tuple[str, ...]:
         """A ball: its radius, or one that the penalty implies."""
         found = form.factored
-        if found is not None and math.isinf(found.radius) and not math.isfinite(found.f.infimum()):
+        if found is not None and math.isinf(found.radius) and not math.isfinite(found.infimum):
             return (f"no ball bounds {found.name}, and {found.f.name} is not bounded from below",)
         return ()
-
-    @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
 
     @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:
@@ -147,9 +141,14 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
         else:
             P, s, Q = thin_svd(*problem.factors(x))
             C = np.diag(s * min(1.0, problem.reach / max(float(s.sum()), 1e-300)))
-        state = FactoredFWState(0, P, C, Q, np.zeros(problem.f.size), np.zeros((p, 0)), math.inf)
+        state = FactoredFWState(0, P, C, Q, problem.data_map.zeros(), np.zeros((p, 0)), math.inf)
         state.z = _predict(problem, P, C, Q)
         state.value = _value(problem, state.z, C)
+        return state
+
+    def taken_up(self, state: FactoredFWState) -> FactoredFWState:
+        """The state with its predictions where those of this run are."""
+        state.z = self.problem.data_map.vector(state.z)
         return state
 
     def step(self) -> None:
@@ -167,7 +166,7 @@ class FactoredFWRun(Run[FactoredProblem, FactoredFWState], of=FactoredFW):
             s.value = _value(problem, s.z, s.C)
             s.left = s.left - 1 if before - s.value >= 0.1 * s.gained else 0
         else:
-            self._step_outside(face, G, float(y @ s.z))
+            self._step_outside(face, G, problem.f.dot(y, s.z))
             s.value = _value(problem, s.z, s.C)
             s.gained, s.left = before - s.value, CORRECTIONS if self.correct == "span" else 0
         s.iteration += 1

@@ -20,6 +20,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.lowrank.directions import projected
 from fwdsl.backends.lowrank.factors import balanced, thin_svd
+from fwdsl.backends.lowrank.held import HeldObserved
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Smooth
 from fwdsl.spectral.operators import LinearOperator
@@ -41,7 +42,7 @@ STEPS, LOOK_EVERY = 80, 5
 class OnEntries(Protocol):
     """F(X) + penalty |X|_*, |X|_* <= radius, with F(X) = f(P_Omega(X)) + ridge |X|_F^2."""
 
-    entries: ObservedEntries
+    entries: ObservedEntries | HeldObserved
     f: Smooth
     radius: float
     penalty: float
@@ -77,13 +78,13 @@ def _solve(core: OnEntries, L: Array, R: Array, S: Array, reach: float, aim: flo
     """Accelerated proximal gradient from S; predictions are linear in S, so those of a point between two others cost no product."""
     z = core.entries.predict(L @ S, R)
     S_old, z_old, t = S, z, 1.0
-    y = np.empty_like(z)
     lipschitz = 0.0
     for k in range(STEPS):
         core.look()
         t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         beta = (t - 1.0) / t_next
         Y, zy = S + beta * (S - S_old), z + beta * (z - z_old)
+        y = np.empty_like(zy)
         value = core.f.value_gradient(zy, y)
         gradient = L.T @ core.entries.left(y, R) + 2.0 * core.ridge * Y
         if k % LOOK_EVERY == 0:
@@ -105,7 +106,7 @@ def _solve(core: OnEntries, L: Array, R: Array, S: Array, reach: float, aim: flo
             if core.f.f.loss.quadratic:
                 bend = core.f.bend(zy, dz)
             else:
-                bend = 2.0 * (core.f.value(z_new) - value - float(y @ dz))
+                bend = 2.0 * (core.f.value(z_new) - value - core.f.dot(y, dz))
             # beside the value's rounding a step tells nothing
             if bend + 2.0 * core.ridge * square <= lipschitz * square * (1.0 + 1e-9) + 1e-14 * abs(value):
                 break
@@ -120,7 +121,7 @@ def _curvature(core: OnEntries, L: Array, R: Array, z: Array, gradient: Array) -
     """d'F''d / |d|^2 along the gradient; where F is not curved there, the largest curvature of the loss."""
     square = float(np.vdot(gradient, gradient))
     along = core.f.bend(z, core.entries.predict(L @ gradient, R)) / square if square > 0.0 else 0.0
-    return (along or (core.f.f.loss.smoothness or 1.0) * float(core.f.f.w.max(initial=1e-300))) + 2.0 * core.ridge
+    return (along or max(core.f.f.lipschitz, 1e-300)) + 2.0 * core.ridge
 
 
 def _gap(core: OnEntries, gradient: Array, S: Array, reach: float) -> float:

@@ -15,7 +15,6 @@ from fwdsl.backends.lowrank import costs
 from fwdsl.backends.lowrank.completion import Completion, CompletionState
 from fwdsl.backends.lowrank.problem import FactoredProblem
 from fwdsl.backends.lowrank.trace_regression import RegressionState
-from fwdsl.backends.lowrank.with_workers import told
 from fwdsl.backends.method import Estimate, Method, Report, Run
 from fwdsl.backends.option import Option
 from fwdsl.canon.arrange import Arrangement
@@ -69,11 +68,6 @@ class LowRankMethod(Method):
         return ""
 
     @classmethod
-    def tells(cls, form: Form) -> tuple[str, ...]:
-        """The observed entries that workers get nothing of."""
-        return () if form.factored is None else told(form.factored)
-
-    @classmethod
     def estimate(cls, form: Form, tol: float) -> Estimate:
         """Linear, once the rank is found."""
         factored = form.factored
@@ -93,6 +87,12 @@ class LowRankRun(Run[FactoredProblem, CompletionState | RegressionState], of=Low
         state = self.core.start(*self.problem.factors(x)) if x.rank else self.core.init(self.rank)
         if isinstance(state, RegressionState):
             self.problem.data_map.touched = state.products
+        return state
+
+    def taken_up(self, state: CompletionState | RegressionState) -> CompletionState | RegressionState:
+        """The state with its predictions where those of this run are."""
+        if isinstance(state, CompletionState):
+            state.z = self.problem.data_map.vector(state.z)
         return state
 
     def step(self) -> None:

@@ -11,17 +11,19 @@ from functools import cached_property
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.low_rank import LowRank
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.lowrank.completion import Completion
 from fwdsl.backends.lowrank.data_map import DataProducts
 from fwdsl.backends.lowrank.factors import balanced
+from fwdsl.backends.lowrank.held import HeldObserved, in_hands
 from fwdsl.backends.lowrank.observed import ObservedEntries
 from fwdsl.backends.lowrank.smooth import Shifted, Smooth
+from fwdsl.backends.lowrank.streamed import streamed
 from fwdsl.backends.lowrank.trace_regression import RidgedSamples, TraceRegression
+from fwdsl.bind.values import HeldEntries
 from fwdsl.canon.data_matrix import DataMatrix
-from fwdsl.canon.factored import EntryMap, Factored, ProductMap
+from fwdsl.canon.factored import EntryMap, Factored, ProductMap, StoredLoss
 
 
 class FactoredProblem:
@@ -36,15 +38,25 @@ class FactoredProblem:
         self.pool = Pool(threads)
         size = abs(form.k)
         self.radius, self.penalty, self.ridge = size * form.radius, form.penalty / size, form.ridge / size**2
-        self.data_map: ObservedEntries | DataProducts
-        f = form.f
+        self.data_map: ObservedEntries | HeldObserved | DataProducts
+        self.f: Smooth
+        free = form.intercept
         if isinstance(form.data, EntryMap):
-            self.data_map = ObservedEntries(form.shape, form.data.rows, form.data.columns, self.pool)
-            order = self.data_map.order
-            f = LossFunction(f.loss, f.b[order], f.w[order], f.p)
+            f, entries = form.by_rows, form.data.entries
+            places, _ = entries.by_rows
+            held = in_hands(entries, f, self.pool) if isinstance(entries, HeldEntries) else None
+            if held is None and isinstance(f, StoredLoss):
+                held = streamed(places, f, self.pool)
+            self.data_map = ObservedEntries.of(places, self.pool) if held is None else held[0]
+            if held is not None:
+                self.f = Smooth.on(f, held[1])
+            elif free is None:
+                self.f = Smooth(form.plain_by_rows, self.pool, places.entry_leaves)
+            else:
+                self.f = Shifted(form.plain_by_rows, self.pool, free.columns, places.entry_leaves)
         else:
             self.data_map = DataProducts(DataMatrix(form.data.A), form.shape[1])
-        self.f = Smooth(f, self.pool) if form.intercept is None else Shifted(f, self.pool, form.intercept.columns)
+            self.f = Smooth(form.plain, self.pool) if free is None else Shifted(form.plain, self.pool, free.columns)
 
     def look(self) -> None:
         self.pool.look()
@@ -52,13 +64,13 @@ class FactoredProblem:
     @cached_property
     def core(self) -> Completion | TraceRegression:
         """The accelerated core of this problem: of products only for squares."""
-        if isinstance(self.data_map, ObservedEntries):
+        if not isinstance(self.data_map, DataProducts):
             return Completion(self.data_map, self.f, self.radius, self.penalty, ridge=self.ridge)
         return self._regression()
 
     def _regression(self) -> TraceRegression:
         """Weights go into the rows, an intercept into the mean of the rows, a ridge into rows of its own."""
-        form, f = self.form, self.form.f
+        form, f = self.form, self.form.plain
         assert isinstance(form.data, ProductMap)
         A, B = form.data.A, f.b.reshape(-1, form.shape[1])
         w = f.w.reshape(B.shape)[:, 0]
@@ -90,7 +102,7 @@ class FactoredProblem:
 
     def passes_of(self, products: int) -> float:
         """Data passes of so many products of a gradient with a vector: of one that is written down they are but a share of A X."""
-        if isinstance(self.data_map, ObservedEntries):
+        if not isinstance(self.data_map, DataProducts):
             return float(products)
         return products * math.prod(self.form.shape) / max(1, self.form.data.nnz)
 
@@ -99,8 +111,7 @@ class FactoredProblem:
         """A trace norm that no solution exceeds: the radius, or the bound by the penalty from the value at 0."""
         if self.penalty == 0.0:
             return self.radius
-        infimum = self.f.f.infimum()
-        return min(self.radius, max(0.0, self.f.value(np.zeros(self.f.size)) - infimum) / self.penalty)
+        return min(self.radius, max(0.0, self.f.value(self.data_map.zeros()) - self.f.infimum()) / self.penalty)
 
     def factors(self, x: LowRank) -> tuple[Array, Array]:
         return self.form.k * x.U, x.V

@@ -20,6 +20,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.canon.factored import StoredLoss
+from fwdsl.sums import Rows
 
 ROUNDS = 60
 
@@ -30,14 +32,31 @@ NEAR = 1e-6
 """The accuracy of the minimum on a segment, relative to its distance from the start."""
 
 
-class Smooth:
-    """A smooth weighted loss on kernels."""
+class EntryLoss(FastLoss):
+    """A loss of observed entries, whose inner products too are added up by the pieces that losses are: what stays in files is read so."""
 
-    def __init__(self, f: LossFunction, pool: Pool) -> None:
+    def dot(self, a: Array, b: Array) -> float:
+        return self._added(lambda at: float(a[slice(*at)] @ b[slice(*at)]))
+
+
+class Smooth:
+    """A smooth weighted loss on kernels; `leaves` are those of observed entries."""
+
+    f: LossFunction | StoredLoss
+    fast: FastLoss
+
+    def __init__(self, f: LossFunction, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> None:
         if f.loss.smoothness is None:
             raise ValueError(f"the loss {f.name} is not smooth")
-        self.f, self.fast = f, FastLoss(f, pool)
+        self.f, self.fast = f, FastLoss(f, pool) if leaves is None else EntryLoss(f, pool, leaves)
         self.size = f.size
+
+    @classmethod
+    def on(cls, f: LossFunction | StoredLoss, fast: FastLoss) -> Smooth:
+        """The loss on what works out its sums elsewhere."""
+        found = object.__new__(cls)
+        found.f, found.fast, found.size = f, fast, f.size
+        return found
 
     def value(self, z: Array) -> float:
         return self.fast.value(z)
@@ -49,17 +68,25 @@ class Smooth:
         """d'f''(z) d."""
         h = np.empty_like(z)
         self.fast.curvature(z, h)
-        return float((h * d) @ d)
+        return self.dot(h * d, d)
+
+    def dot(self, a: Array, b: Array) -> float:
+        """<a, b> for vectors over the predictions."""
+        return self.fast.dot(a, b)
 
     def conjugate(self, y: Array) -> float:
         return self.fast.conjugate(y)
+
+    def infimum(self) -> float:
+        """A lower bound of the loss."""
+        return self.f.infimum(self.fast.leaves)
 
 
 class Shifted(Smooth):
     """The loss with a free intercept for each of `columns` columns of predictions minimised out: see the module's docstring."""
 
-    def __init__(self, f: LossFunction, pool: Pool, columns: int) -> None:
-        super().__init__(f, pool)
+    def __init__(self, f: LossFunction, pool: Pool, columns: int, leaves: tuple[Rows, ...] | None = None) -> None:
+        super().__init__(f, pool, leaves)
         self.columns = columns
 
     def shift(self, z: Array) -> Array:
@@ -69,7 +96,7 @@ class Shifted(Smooth):
         m, y, h = np.zeros(self.columns), np.empty_like(z), np.empty_like(z)
         low, high = np.full(self.columns, -np.inf), np.full(self.columns, np.inf)
         # where a loss has no curvature, its own numbers say how far to look, and then twice as far
-        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.f.b).max(initial=0.0)) or 1.0)
+        far = np.full(self.columns, float(np.abs(z).max(initial=0.0) + np.abs(self.fast.f.b).max(initial=0.0)) or 1.0)
         for _ in range(ROUNDS):
             at = (z.reshape(n, -1) + m).reshape(-1)
             self.fast.value_gradient(at, y)
@@ -108,7 +135,7 @@ class Shifted(Smooth):
         total = H.sum(axis=0)
         live = total > 0.0
         along = (H * D).sum(axis=0)[live]
-        return max(0.0, float((h * d) @ d) - float(np.sum(along**2 / total[live])))
+        return max(0.0, self.dot(h * d, d) - float(np.sum(along**2 / total[live])))
 
 
 @dataclass
@@ -162,7 +189,7 @@ def on_segment(f: Smooth, z: Array, d: Array, slope: float, bend: float = 0.0, e
 
     def derivative(g: float) -> float:
         f.value_gradient(z + g * d, y)
-        found = float(y @ d) + slope + bend * g
+        found = f.dot(y, d) + slope + bend * g
         # beyond the range of numbers all losses rise
         return found if math.isfinite(found) else math.inf
 

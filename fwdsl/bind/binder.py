@@ -283,6 +283,10 @@ def _of_more_positions(classes: Any, top: int, size: int) -> str:
 def _attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: _Bound, findings: Findings) -> None:
     """Convert and check the values of observed entries whose positions are known."""
     datum, name = o.datum, o.datum.decl.name
+    if o.stored is not None:
+        bound.enter(datum, entries, DataStats(entries.shape, "entries", "float64", len(entries), entries.nbytes), ())
+        _note_ids(name, entries, bound)
+        return
     values, classes = values_of(o, bindings.labels.get(name))
     measured = measure(values)
     if not measured.finite:
@@ -293,6 +297,10 @@ def _attach_entries(o: RawEntries, entries: Entries, bindings: Bindings, bound: 
     entries = replace(entries, values=values)
     stats = DataStats(entries.shape, "entries", str(values.dtype), len(entries), entries.nbytes)
     bound.enter(datum, entries, stats, classes)
+    _note_ids(name, entries, bound)
+
+
+def _note_ids(name: str, entries: Entries, bound: _Bound) -> None:
     for axis, ids in zip(AXES, (entries.row_ids, entries.column_ids), strict=True):
         if ids is not None:
             bound.maps[f"{name}.{axis}"] = ids

@@ -278,6 +278,9 @@ def collect_parameters(
     return found
 
 
+OF_ENTRIES = 5
+"""The same of observed entries, as a share of that: a solve takes about 150 bytes for each of them in memory, where a column of them has 8."""
+
 SHARE = 8
 """The share of `--memory`, as 1 / SHARE, up to which a matrix is read into memory: smaller ones leave room for the vectors of a solve."""
 
@@ -410,7 +413,8 @@ def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Find
         kind = "labels" if type_.is_signs and len(shape) == 1 and decl.name in labels else type_.kind
         of = type_.element.kind if type_.is_entries and type_.element is not None else ""
         columns = _fitted_columns(decl, labels)
-        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, columns, stays))
+        most = stays // OF_ENTRIES if type_.is_entries and stays is not None else stays
+        roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, columns, most))
     headers: dict[str, tuple[str, ...]] = {}
     pulled: list[Mapping[str, object]] = []
     arrays, diagnostics = read(job.spec, roles, headers, pulled)

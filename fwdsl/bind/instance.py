@@ -46,7 +46,7 @@ class Instance:
     coefficients), and the number of observations under "len(M)". `features` are the feature maps with their statistics.
     `origins[name]` says in messages where a value comes from ("train.svm", "--set delta", "the declaration").
     `pulled[name]` has the `url`, `size`, `etag` and time `modified` of the files at a URL, as far as they are known.
-    `stays` are the names of observed entries, which stay in this process where workers hold rows.
+    `stays` has the observed entries that stay in this process where workers hold rows, and why.
     """
 
     model: Model
@@ -57,7 +57,7 @@ class Instance:
     origins: Mapping[str, str] = field(default_factory=dict)
     features: Features | None = field(default=None, compare=False)
     pulled: Mapping[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
-    stays: tuple[str, ...] = ()
+    stays: Mapping[str, str] = field(default_factory=dict)
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""

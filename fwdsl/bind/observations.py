@@ -13,10 +13,12 @@ from ..grammar.diagnostic import Place
 from ..light_dataclass import light_dataclass
 from ..model import Dim
 from ..readers.roles import Triplets
+from ..readers.row_blocks import SortedTriplets
 from .bindings import DECLARED, RawDatum
 from .convert import among, known_signs, numbers, signs, vector
 from .dimensions import StatedSizes
 from .findings import Findings, InvalidDatum
+from .observed_places import StoredPlaces, StoredVector, entries_on_disk
 from .values import Entries, is_sparse
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class RawEntries:
     sizes: tuple[int | None, int | None] = (None, None)
     counts: tuple[bool, bool] = (False, False)
     ids: tuple[tuple[Any, ...] | None, tuple[Any, ...] | None] = (None, None)
+    #: Entries that stay in files; the triplets then have the ids of rows and columns, each once.
+    stored: SortedTriplets | None = None
 
     def axis(self, k: int) -> Any:
         return (self.triplets.rows, self.triplets.columns)[k]
@@ -48,6 +52,8 @@ class RawEntries:
 def observe(datum: RawDatum) -> RawEntries:
     """The triplets given for a datum declared `entries[n, p]`; `InvalidDatum` where the value holds none."""
     raw = datum.raw
+    if isinstance(raw, SortedTriplets):
+        return RawEntries(datum, Triplets(raw.rows, raw.columns, np.zeros(0), raw.base, 0), stored=raw)
     if isinstance(raw, Triplets):
         found = RawEntries(datum, raw)
     elif isinstance(raw, Entries):
@@ -102,9 +108,31 @@ def place(
         shape = [len(m) if (m := ids[k]) is not None else int(extents[k] or 0) for k in (0, 1)]
         if not all(sizes.claim(o.datum, dims[k], shape[k], AXES[k], findings) for k in (0, 1)):
             continue
-        sizes.claim(o.datum, f"len({name})", len(codes[0]), "entries", findings)
-        out.append((o, Entries(codes[0], codes[1], o.triplets.values, (shape[0], shape[1]), maps[0], maps[1])))
+        values = o.triplets.values
+        if o.stored is not None:
+            entries = _in_files(o.stored, codes, (shape[0], shape[1]), maps)
+        else:
+            entries = Entries(codes[0], codes[1], values, (shape[0], shape[1]), maps[0], maps[1])
+        sizes.claim(o.datum, f"len({name})", len(entries), "entries", findings)
+        out.append((o, entries))
     return out
+
+
+def _in_files(
+    stored: SortedTriplets, codes: Sequence[Any], shape: tuple[int, int], maps: Sequence[tuple[Any, ...] | None]
+) -> Entries:
+    """Entries that stay in files, from the positions of the ids of their rows and columns."""
+    if any(np.any(np.diff(code) <= 0) for code in codes):
+        raise entries_on_disk("their ids are words in other data, which are sorted otherwise")
+    counts = np.zeros(shape[0], np.int64)
+    counts[codes[0]] = stored.counts
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
+    same = np.array_equal(codes[1], np.arange(codes[1].size))
+    places = StoredPlaces(indptr, stored.codes, shape, None if same else codes[1].astype(np.uint32))
+    nowhere, values = StoredVector(places.size), StoredVector(places.size, stored.values)
+    entries = Entries(nowhere, nowhere, values, shape, maps[0], maps[1])
+    vars(entries)["by_rows"] = places, None
+    return entries
 
 
 def values_of(o: RawEntries, labels: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
@@ -129,6 +157,10 @@ def _in_own_ids(o: RawEntries, before: Sequence[tuple[Any, ...] | None]) -> RawE
 
 def _known_entries(o: RawEntries, before: Sequence[tuple[Any, ...] | None], findings: Findings) -> RawEntries:
     """The entries whose row and column an earlier fit knows; all entries where there is no earlier fit."""
+    if o.stored is not None:
+        if any(b is not None for b in before):
+            raise entries_on_disk("those of an earlier fit's rows and columns are picked from all")
+        return o
     t = _in_words(o.triplets, before)
     unknown = [
         np.zeros(t.rows.size, bool) if b is None else among(ids, b) < 0

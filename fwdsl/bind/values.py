@@ -6,18 +6,23 @@ Sums, products and slices are computed in float64. Sparse values stay sparse, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..light_dataclass import light_dataclass
 from ..model import Dim, SliceItem, evaluate_dim, slice_key
+from ..readers.held_rows import InHands
 from ..readers.memory import most_memory
 from ..readers.row_blocks import Turned, is_on_disk
 from .data_operator import DataOperator
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
+    from ..readers.held_rows import Hands
+    from ..readers.row_blocks import Stored
+    from .observed_places import Places
 
 Value = Any
 """A float, a dense array, a `scipy.sparse.csr_array`, or the value of a feature map (see `evaluate`)."""
@@ -54,6 +59,8 @@ Array = Any
 class Entries:
     """Observed entries: entry (rows[k], columns[k]) of a matrix of `shape` has the value values[k].
 
+    Those that stay in files (`stored`) are in their order by rows, and have their places in `by_rows` alone.
+
     Positions are int64 and count from 0; values are float64 or float32, -1 and 1 for `entries[n, p] of signs`. An entry may come
     twice, as two observations. Where ids were mapped to positions, `row_ids[i]` is the id of row i, and `column_ids[j]` that
     of column j; both are None where positions were given.
@@ -77,6 +84,30 @@ class Entries:
     @property
     def nbytes(self) -> int:
         return int(self.rows.nbytes + self.columns.nbytes + self.values.nbytes)
+
+    @property
+    def stored(self) -> Stored | None:
+        """The values in their file, where the entries stay in files."""
+        found: Stored | None = getattr(self.values, "stored", None)
+        return found
+
+    @cached_property
+    def by_rows(self) -> tuple[Places, Array | None]:
+        """The places in their order by rows, and that order: v_by_rows = v[order] of a vector over the entries; None where they are in it."""
+        from .observed_places import Places
+
+        return Places.by_rows(self.shape, self.rows, self.columns)
+
+
+class HeldEntries(Entries, InHands):
+    """The same entries, whose places workers hold by rows beside this process."""
+
+    @classmethod
+    def of(cls, entries: Entries, hands: Hands) -> HeldEntries:
+        """The entries in the hands of workers."""
+        found: HeldEntries = object.__new__(cls)
+        vars(found).update(vars(entries), hands=hands)
+        return found
 
 
 VECTORS = 16

@@ -26,7 +26,7 @@ from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
 from .expansion import expansion_of, unexpanded
-from .factored import LARGEST_DENSE_FORM, factored_form
+from .factored import LARGEST_DENSE_FORM, StoredLoss, factored_form, require_factored
 from .form import Canonical, Expansion
 from .forms import Form
 from .groups import overlapping, regrouped, weightless
@@ -74,8 +74,10 @@ def as_written(
     arrangement = arrange(instance.model, apart)
     try:
         factored = factored_form(instance, arrangement)
-        if factored is not None and factored.size > LARGEST_DENSE_FORM:
+        if factored is not None and (factored.size > LARGEST_DENSE_FORM or isinstance(factored.f, StoredLoss)):
             return factored, ()
+        if factored is None:
+            require_factored(instance, arrangement)
         expansion = _expansion(instance, arrangement, apart)
         if expansion is not None:
             return expansion, ()

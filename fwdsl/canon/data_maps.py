@@ -10,6 +10,7 @@ import numpy as np
 
 from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
+from ..bind.observed_places import Places
 from ..light_dataclass import light_dataclass
 from ..readers.row_blocks import NotInMemory, is_on_disk
 from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
@@ -192,7 +193,7 @@ def rows_between(A: Any, start: int, stop: int) -> Any:
 
 def held(A: Any, start: int, stop: int) -> Any:
     """Some rows as their holder has them, stored in the order of the whole: kernels and sums are those of the order."""
-    if is_on_disk(A):
+    if is_on_disk(A) or isinstance(A, Places):
         return A.between(start, stop)
     part = rows_between(A, start, stop)
     by_columns = isinstance(A, np.ndarray) and A.flags.f_contiguous and not A.flags.c_contiguous

@@ -11,24 +11,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..atoms.base import Array
-from ..atoms.loss import LossFunction
+from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES
 from ..atoms.low_rank import LowRank
 from ..bind.instance import Instance
+from ..bind.observed_places import PIECE, entries_on_disk
+from ..bind.values import Entries
 from ..light_dataclass import light_dataclass
 from ..model import Term, sizes_of
-from ..readers.row_blocks import is_on_disk
+from ..readers.row_blocks import NotInMemory, Stored, is_on_disk
+from ..sums import Rows, pieces, sum_of_pieces
 from ..words import CONVEX, SETS
 from .affine import AffineReader, NotFinite
-from .arrange import Arrangement, BlockPlan
+from .arrange import Arrangement, BlockPlan, arrange
 from .data_matrix import DataMatrix
 from .intercept import added, best_shift
-from .kinds import NO_EXPANSION, FormKind
+from .kinds import NO_EXPANSION, NO_VALUES, FormKind
 from .matrix_prediction import MatrixPrediction, Multipliers, matrix_prediction
 from .terms import bare_factor, loss_function
 
@@ -38,15 +43,22 @@ LARGEST_DENSE_FORM = 5_000_000
 
 @light_dataclass
 class EntryMap:
-    """X -> (X_ij) over the places (i, j), one of them possibly more than once."""
+    """X -> (X_ij) over the places (i, j) of the entries, one of them possibly more than once."""
 
-    rows: Any
-    columns: Any
+    entries: Entries
     text: str
 
     @property
+    def rows(self) -> Any:
+        return self.entries.rows
+
+    @property
+    def columns(self) -> Any:
+        return self.entries.columns
+
+    @property
     def count(self) -> int:
-        return int(self.rows.size)
+        return len(self.entries)
 
     @property
     def nnz(self) -> int:
@@ -55,6 +67,41 @@ class EntryMap:
 
     def predict(self, X: LowRank) -> Array:
         return X.at(self.rows, self.columns)
+
+
+class StoredLoss:
+    """z -> sum_e w l(z_e; b_e) over observed entries whose targets b stay in a file, in their order by rows: a `LossFunction` of any part of them."""
+
+    def __init__(self, loss: type[Loss], targets: Stored, weight: float, p: Array) -> None:
+        self.loss, self.targets, self.weight, self.p = loss, targets, weight, p
+
+    @property
+    def size(self) -> int:
+        """The number of predictions."""
+        return self.targets.count
+
+    @property
+    def name(self) -> str:
+        return self.loss.name
+
+    @property
+    def lipschitz(self) -> float:
+        """A Lipschitz constant of the gradient."""
+        return math.inf if self.loss.smoothness is None else self.loss.smoothness * self.weight
+
+    def infimum(self, leaves: tuple[Rows, ...]) -> float:
+        """The sum of the infima over these leaves of the entries."""
+        parts = ([self.part(slice(*at)).infimum() for at in of_leaf] for of_leaf in pieces(leaves, PIECE))
+        return float(sum_of_pieces(parts))
+
+    def part(self, at: slice) -> LossFunction:
+        """The sum over some of the entries, read from the file."""
+        found = self.targets.read(at.start, at.stop, ahead=min(at.stop - at.start, self.size - at.stop))
+        return LossFunction(self.loss, found, np.full(found.size, self.weight), self.p)
+
+    def cut(self, at: slice) -> StoredLoss:
+        """The sum over some of the entries, which stay in the file."""
+        return StoredLoss(self.loss, self.targets.cut(at.start, at.stop), self.weight, self.p)
 
 
 @light_dataclass
@@ -111,7 +158,7 @@ class Factored:
     name: str
     shape: tuple[int, int]
     data: EntryMap | ProductMap
-    f: LossFunction
+    f: LossFunction | StoredLoss
     radius: float
     penalty: float
     constant: float
@@ -133,6 +180,53 @@ class Factored:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    @cached_property
+    def by_rows(self) -> LossFunction | StoredLoss:
+        """The loss over observed entries in their order by rows."""
+        assert isinstance(self.data, EntryMap)
+        order, f = self.data.entries.by_rows[1], self.f
+        return f if isinstance(f, StoredLoss) or order is None else LossFunction(f.loss, f.b[order], f.w[order], f.p)
+
+    @property
+    def plain_by_rows(self) -> LossFunction:
+        """The same, whose targets are in memory."""
+        if isinstance(self.by_rows, StoredLoss):
+            raise NotInMemory
+        return self.by_rows
+
+    @cached_property
+    def infimum(self) -> float:
+        """A lower bound of the loss."""
+        if not self.is_by_rows:
+            return self.plain.infimum()
+        return self.by_rows.infimum(self.data.entries.by_rows[0].entry_leaves)  # type: ignore[union-attr]
+
+    @property
+    def is_by_rows(self) -> bool:
+        """True if sums over the predictions are taken by the order of the entries by rows, a piece at a time: all but those with a free intercept."""
+        return isinstance(self.data, EntryMap) and self.intercept is None
+
+    @property
+    def plain(self) -> LossFunction:
+        """The loss, whose targets are in memory."""
+        if isinstance(self.f, StoredLoss):
+            raise NotInMemory
+        return self.f
+
+    def loss(self, x: LowRank) -> float:
+        """The loss at x."""
+        if not self.is_by_rows:
+            return self.plain.value(self.predictions(x))
+        places, f = self.data.entries.by_rows[0], self.by_rows  # type: ignore[union-attr]
+        found = places.sum(lambda at: f.part(at).value(self.predictions_of(x, at)))
+        return 0.0 if found is None else float(found)
+
+    def predictions_of(self, x: LowRank, at: slice) -> Array:
+        """k K X of some observed entries in their order by rows."""
+        assert isinstance(self.data, EntryMap)
+        places = self.data.entries.by_rows[0]
+        return self.k * x.at(places.rows_of(at.start, at.stop), places.columns_of(at.start, at.stop))
+
     @property
     def terms(self) -> tuple[FactoredTerm, ...]:
         """The terms of the parts of a dual point: the loss, and for the two factors of the ridge's matrix, if any, the loss again."""
@@ -140,7 +234,7 @@ class Factored:
 
     def reach(self, value: float) -> float:
         """The largest trace norm of a point whose objective is at most `value`: the radius, or what the penalty and the ridge leave of it."""
-        left = max(0.0, value - self.constant - self.f.infimum())
+        left = max(0.0, value - self.constant - self.infimum)
         bounds = [self.radius]
         if self.penalty > 0.0:
             bounds.append(left / self.penalty)
@@ -151,13 +245,13 @@ class Factored:
     def predictions(self, x: LowRank) -> Array:
         """k K X, and the best intercept added where there is a free one."""
         z = self.k * self.data.predict(x)
-        return z if self.intercept is None else added(z, best_shift(self.f, z, self.intercept.columns))
+        return z if self.intercept is None else added(z, best_shift(self.plain, z, self.intercept.columns))
 
     def split(self, x: LowRank) -> Mapping[str, Any]:
         """The variables' values by their names; the intercept is the best one for X."""
         if self.intercept is None:
             return {self.name: x}
-        b = best_shift(self.f, self.k * self.data.predict(x), self.intercept.columns) / self.intercept.d
+        b = best_shift(self.plain, self.k * self.data.predict(x), self.intercept.columns) / self.intercept.d
         return {self.name: x, self.intercept.name: b if self.intercept.is_vector else float(b[0])}
 
     def why_not(self, kind: FormKind) -> tuple[str, ...]:
@@ -165,6 +259,8 @@ class Factored:
         if kind == "expansion":
             return (NO_EXPANSION,)
         written = f"{self.name} has {self.size:,} numbers, and this method would write them all down"
+        if isinstance(self.f, StoredLoss):
+            written = f"the entries of {self.data.text} stay on their disk under `--memory`, and this method needs all of them at once"
         return () if kind == "factored" else (written,)
 
     def at_hand(self, kind: FormKind) -> Factored:
@@ -237,6 +333,16 @@ def unfactored(arrangement: Arrangement) -> tuple[str, ...]:
     return tuple(reasons)
 
 
+def why_entries_stay(instance: Instance) -> str:
+    """The reason why workers can do nothing with the observed entries of a program, from names alone; "" where they can."""
+    arrangement = arrange(instance.model)
+    reasons = unfactored(arrangement)
+    if reasons:
+        return f"workers have a part in methods on factors, and {reasons[0]}"
+    free = next((s.intercept for s in arrangement.sums if s.over == "entries" and s.intercept is not None), None)
+    return "" if free is None else f"`{free}` is minimised out over all of them"
+
+
 def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | None:
     """The factored form; None where there is none, by names or by the values bound."""
     if unfactored(arrangement):
@@ -264,7 +370,7 @@ def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | No
         return None
     affine = [model.terms[i] for i in arrangement.linear]
     values = [sense * reader.scalar(t.coefficient) * float(reader.constant(t.argument)) for t in affine]
-    at_zero = abs(f.value(np.zeros(data.count)))
+    at_zero = abs(_at_zero(f, data))
     scale = sum(map(abs, values)) + (at_zero if math.isfinite(at_zero) else 0.0)
     what = FactoredTerm(plan.text, plan.origin, term.name)
     return Factored(
@@ -309,7 +415,7 @@ def _number(reader: AffineReader, path: Multipliers) -> float:
 def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | ProductMap | None:
     if found.kind == "entries":
         entries = reader.instance.values[found.data.name]
-        return EntryMap(entries.rows, entries.columns, f"{found.variable}[{found.data.name}]")
+        return EntryMap(entries, f"{found.variable}[{found.data.name}]")
     A = reader.constant(found.data)
     if not hasattr(A, "tocsr") and not (
         (isinstance(A, np.ndarray) or is_on_disk(A)) and A.dtype in (np.float64, np.float32)
@@ -340,9 +446,12 @@ def _loss(
     data: EntryMap | ProductMap,
     sense: int,
     found: MatrixPrediction,
-) -> LossFunction | None:
+) -> LossFunction | StoredLoss | None:
     """The loss with the constants of its predictions taken into its targets; None where it has no such targets or weighs nothing."""
     shape = (data.count,) if isinstance(data, EntryMap) else (data.A.shape[0], data.columns)
+    stored = data.entries.stored if isinstance(data, EntryMap) else None
+    if stored is not None and isinstance(data, EntryMap):
+        return _stored_loss(reader, term, atom, data, stored, sense, found)
     f = loss_function(reader, term, atom, max(0.0, sense * reader.scalar(term.coefficient)), shape)
     if not f.w.any() or (found.constants and not f.loss.word.residual):
         return None
@@ -350,6 +459,41 @@ def _loss(
     for expr, path in found.constants:
         b = b - _number(reader, path) * np.broadcast_to(_dense(reader.constant(expr)), shape).reshape(-1)
     return LossFunction(f.loss, b, f.w, f.p)
+
+
+def require_factored(instance: Instance, arrangement: Arrangement) -> None:
+    """Raise `NotInMemory` where observed entries stay in files, and a program without a factored form needs them."""
+    if any(isinstance(value, Entries) and value.stored is not None for value in instance.values.values()):
+        raise entries_on_disk((unfactored(arrangement) or (NO_VALUES,))[0])
+
+
+def _stored_loss(
+    reader: AffineReader, term: Term, atom: str, data: EntryMap, stored: Stored, sense: int, found: MatrixPrediction
+) -> StoredLoss | None:
+    """The loss of entries that stay in files: with their own values for targets, one weight, and nothing beside them."""
+    target = term.target
+    own = target is not None and target.op == "data" and reader.instance.values[target.name] is data.entries
+    if not own:
+        raise entries_on_disk("the targets are not their own values")
+    if term.weights is not None:
+        raise entries_on_disk("weights would be in memory for all of them")
+    if found.constants or found.intercept is not None:
+        beside = "constants stand" if found.constants else "a free intercept stands"
+        raise entries_on_disk(f"{beside} beside the predictions")
+    none = loss_function(reader, replace(term, target=None), atom, 1.0, (0,))
+    c = max(0.0, sense * reader.scalar(term.coefficient))
+    weight = c / data.count if term.reduce == "mean" else c
+    return StoredLoss(none.loss, stored, weight, none.p) if weight else None
+
+
+def _at_zero(f: LossFunction | StoredLoss, data: EntryMap | ProductMap) -> float:
+    """The loss at X = 0."""
+    if isinstance(data, ProductMap):
+        assert isinstance(f, LossFunction)
+        return f.value(np.zeros(f.size))
+    order = data.entries.by_rows[1]
+    f = LossFunction(f.loss, f.b[order], f.w[order], f.p) if isinstance(f, LossFunction) and order is not None else f
+    return float(data.entries.by_rows[0].sum(lambda at: f.part(at).value(np.zeros(at.stop - at.start))))
 
 
 def _dense(value: Any) -> Any:

@@ -66,6 +66,8 @@ class DualBound:
     normals: tuple[float, ...] = ()
     local: bool = False
     met: bool = False
+    #: |y|' |K| |x|, where it was added up with the bound.
+    pairs: float | None = None
 
     @property
     def proven(self) -> float:
@@ -127,6 +129,8 @@ class Verified:
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""
+        if self.bound.pairs is not None:
+            return self.bound.pairs
         pairs = zip(self.bound.y, self.point.sums, strict=False)
         return sum(self.point.dot(k, np.abs(y), sums) for k, (y, sums) in enumerate(pairs) if sums.size)
 

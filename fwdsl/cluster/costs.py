@@ -5,7 +5,8 @@ With C seconds of work on one thread, W workers of t threads each, L seconds a r
 
     T(W) = C / (W t) + L + W s,
 
-which is least at W = sqrt(C / (t s)). `benchmarks/cluster/` measures it.
+which is least at W = sqrt(C / (t s)). `benchmarks/cluster/` measures it. A product with a sparse matrix of observed entries sends, or gives back, a
+number for each of its rows besides, whoever has them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from ..backends.costs import NS_PER_NONZERO
+from ..backends.lowrank.costs import NS_PER_ENTRY
 from ..backends.speed import slowness
 from ..bind.instance import DataStats
 
@@ -35,9 +37,9 @@ class Transport:
     latency: float
     per_byte: float
 
-    def seconds(self, columns: int, workers: int, k: int = 1) -> float:
-        """The seconds of transport of a product of a matrix with so many columns with k vectors."""
-        return self.latency + workers * 16.0 * columns * k * self.per_byte
+    def seconds(self, columns: int, workers: int, k: int = 1, rows: int = 0) -> float:
+        """The seconds of transport of a product of a matrix with so many columns with k vectors, and of so many rows that travel too."""
+        return self.latency + (workers * columns + rows) * 16.0 * k * self.per_byte
 
 
 def measured(echo: Callable[[Any], Any]) -> Transport:
@@ -57,14 +59,16 @@ def measured(echo: Callable[[Any], Any]) -> Transport:
 
 def work(stats: DataStats) -> float:
     """Seconds of one product on one thread of this machine."""
-    return 1e-9 * NS_PER_NONZERO[stats.storage] * stats.nnz * slowness()
+    each = NS_PER_ENTRY if stats.storage == "entries" else NS_PER_NONZERO[stats.storage]
+    return 1e-9 * each * stats.nnz * slowness()
 
 
 def told(name: str, stats: DataStats, transport: Transport, workers: int, threads: int, here: int) -> list[str]:
     """Lines on the products of one matrix: with these workers of so many threads each, and with the `here` threads of this process."""
     alone, columns = work(stats), stats.shape[1]
-    together = partial(_together, alone, columns, transport, threads)
-    moved = transport.seconds(columns, workers)
+    rows = stats.shape[0] if stats.storage == "entries" else 0
+    together = partial(_together, alone, columns, rows, transport, threads)
+    moved = transport.seconds(columns, workers, rows=rows)
     lines = [
         f"a product with `{name}` takes about {_seconds(together(workers))} with {workers} worker{'s' if workers > 1 else ''}, "
         f"{_seconds(moved)} of it transport, and {_seconds(alone / here)} in one process of {here} thread{'s' if here > 1 else ''}"
@@ -82,8 +86,8 @@ def told(name: str, stats: DataStats, transport: Transport, workers: int, thread
     return lines
 
 
-def _together(alone: float, columns: int, transport: Transport, threads: int, workers: int) -> float:
-    return alone / (workers * threads) + transport.seconds(columns, workers)
+def _together(alone: float, columns: int, rows: int, transport: Transport, threads: int, workers: int) -> float:
+    return alone / (workers * threads) + transport.seconds(columns, workers, rows=rows)
 
 
 def _seconds(value: float) -> str:

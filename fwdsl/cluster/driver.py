@@ -23,11 +23,13 @@ from ..backends.row_vectors import Definition, Want
 from ..bind.checks import check_uses
 from ..bind.findings import Findings
 from ..bind.instance import Instance
-from ..bind.values import Entries
+from ..bind.observed_places import Places
+from ..bind.values import Entries, HeldEntries
 from ..canon.data_maps import held, leaves_of
+from ..canon.factored import why_entries_stay
 from ..errors import DataError, RunError
 from ..grammar.diagnostic import Diagnostic
-from ..readers.held_rows import HeldRows, held_rows, is_held
+from ..readers.held_rows import HeldRows, InHands, OfRows, held_rows, is_held
 from ..readers.row_blocks import Array, ChangedFile, in_file, is_on_disk
 from ..solve.forms import default_threads
 from ..sums import Node, Rows, cut_evenly
@@ -257,8 +259,11 @@ class Cluster:
         """The instance with its matrices of several leaves in the hands of the workers; what needs all entries of one stays here."""
         values = dict(instance.values)
         found: dict[str, HeldRows] = {}
+        stays: dict[str, str] = {}
         for name, value in values.items():
             stats = instance.stats.get(name)
+            if isinstance(value, Entries) and not isinstance(value, HeldEntries):
+                values[name] = self._share_entries(instance, name, value, stays)
             if is_held(value) or stats is None or stats.storage not in ("dense", "csr") or len(stats.shape) != 2:
                 continue
             leaves = leaves_of(value)
@@ -267,29 +272,43 @@ class Cluster:
         whole = check_uses(instance.model, found, Findings(instance.model.source))
         for name, value in found.items():
             if name not in whole:
-                try:
-                    value.hands = self._hand_out(value)
-                except Lost as lost:
-                    raise _gone(lost) from None
+                value.hands = self._hand_out(value.source, value.leaves)
                 values[name] = value
-        stays = tuple(name for name, value in values.items() if isinstance(value, Entries))
         return replace(instance, values=values, stays=stays)
 
-    def _hand_out(self, A: HeldRows) -> HeldBy:
-        key, leaves = f"{uuid.uuid4().hex}", A.leaves
+    def _share_entries(self, instance: Instance, name: str, entries: Entries, stays: dict[str, str]) -> Entries:
+        """Observed entries whose places workers hold; themselves, with the reason among `stays`, where workers can do nothing with them."""
+        reason = why_entries_stay(instance)
+        if not reason:
+            places, _ = entries.by_rows
+            if len(places.leaves) > 1:
+                return HeldEntries.of(entries, self._hand_out(places, places.leaves))
+            reason = f"{places.size:,} in {places.shape[1]:,} columns are too few to share out"
+        stays[name] = reason
+        return entries
+
+    def _hand_out(self, source: Any, leaves: tuple[Rows, ...]) -> HeldBy:
+        """Give each worker a range of the leaves of a matrix, or of observed entries. Raises `RunError`."""
+        try:
+            return self._handed_out(source, leaves)
+        except Lost as lost:
+            raise _gone(lost) from None
+
+    def _handed_out(self, source: Any, leaves: tuple[Rows, ...]) -> HeldBy:
+        key = f"{uuid.uuid4().hex}"
         ranges = cut_evenly(len(leaves), min(len(self.shares), len(leaves)))
         by: list[tuple[Share, Rows, Rows]] = []
         for share, (first, last) in zip(self.shares, ranges, strict=False):
             row, end = leaves[first][0], leaves[last - 1][1]
             own = tuple((a - row, b - row) for a, b in leaves[first:last])
-            nbytes = 0 if is_on_disk(A.source) else bytes_of(held(A.source, row, end))
-            share.holds[key] = _Range(A.source, nbytes, (row, end), first, own, len(leaves))
+            nbytes = 0 if is_on_disk(source) else bytes_of(held(source, row, end))
+            share.holds[key] = _Range(source, nbytes, (row, end), first, own, len(leaves))
             by.append((share, (first, last), (row, end)))
             try:
                 self._give(share, key, share.holds[key])
             except OSError:
                 self._replace(share)
-        return HeldBy(self, key, by, len(leaves))
+        return HeldBy(self, key, by, len(leaves), source.indptr if isinstance(source, Places) else None)
 
     def each(self, fn: Callable[..., Any], asked: Sequence[tuple[Any, ...]]) -> list[Any]:
         """fn of each of some arguments, those that come first on the first worker: what it reads is most likely what it will hold.
@@ -372,7 +391,7 @@ class Cluster:
         there = self.workers(within=60.0)
         threads = max(1, min(there.values(), default=1))
         for name, value in instance.values.items():
-            if is_held(value):
+            if isinstance(value, InHands):
                 found += costs.told(name, instance.stats[name], self.transport, len(there), threads, default_threads())
         return found
 
@@ -445,6 +464,12 @@ class HeldBy:
     key: str
     by: list[tuple[Share, Rows, Rows]]
     count: int
+    #: Of observed entries, where those of each row begin.
+    indptr: Any = None
+
+    def predictions(self, rows: Rows, each: int) -> slice:
+        """The predictions of some rows: so many a row, or one for each observed entry."""
+        return slice(*(n * each if self.indptr is None else int(self.indptr[n]) for n in rows))
 
     @property
     def lost(self) -> str:
@@ -521,8 +546,9 @@ class TermHeldBy:
     def _arguments(self, share: Share, rows: Rows, question: Any) -> tuple[Any, ...]:
         known = share.known.setdefault(self.name, set())
         defined, wants, forgotten = question(known)
-        here = slice(rows[0] * self.each, rows[1] * self.each)
-        defined = [(n, what, (args[0][here],) if what == "given" else args) for n, what, args in defined]
+        here, own = self.hands.predictions(rows, self.each), slice(*rows)
+        defined = [(n, what, (args[0][here],) if what == "given" else _cut(args, own)) for n, what, args in defined]
+        wants = [_cut(want, own) for want in wants]
         known.update(n for n, _, _ in defined)
         known.update(want[2] for want in wants if want[0] == "slope")
         known.difference_update(forgotten)
@@ -542,6 +568,11 @@ class TermHeldBy:
 def _these(*args: Any) -> tuple[Any, ...]:
     """The arguments of a question that are the same whoever is asked."""
     return args
+
+
+def _cut(args: tuple[Any, ...], rows: slice) -> tuple[Any, ...]:
+    """The arguments of a question with the rows of one share."""
+    return tuple(a.cut(rows) if isinstance(a, OfRows) else a for a in args)
 
 
 def _own(value: Any) -> Any:
@@ -570,5 +601,7 @@ def _gone(lost: Lost) -> RunError:
 
 
 def bytes_of(A: Any) -> int:
-    """The bytes of a matrix in memory."""
-    return int(A.nbytes) if isinstance(A, np.ndarray) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
+    """The bytes of a matrix in memory, or of observed entries."""
+    return (
+        int(A.nbytes) if isinstance(A, np.ndarray | Places) else int(A.data.nbytes + A.indices.nbytes + A.indptr.nbytes)
+    )

@@ -17,14 +17,16 @@ from ..backends.held_terms import here
 from ..backends.kernels.cache import kernel_sources, stamp
 from ..backends.kernels.operators import Operator
 from ..backends.kernels.pool import Pool, serial_blas
-from ..backends.kernels.storage import Dense, GramPlan, Sparse, Support, readonly
+from ..backends.kernels.storage import Dense, GramPlan, Support, readonly
+from ..backends.lowrank.observed import ObservedEntries
 from ..backends.problem import PreparedProblem
-from ..backends.row_vectors import Definition, Evaluator, Want
+from ..backends.row_vectors import Definition, Want
 from ..bind import row_chunks
+from ..bind.observed_places import Places, StoredPlaces
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
-from ..canon.parts import SumTerm
 from ..readers.encoded import forget
+from ..readers.held_rows import OfRows, own_rows
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
 from ..results.versions import versions as installed
 from ..sums import Node, Rows, subtrees
@@ -56,7 +58,7 @@ class Part(NamedTuple):
     rows: slice  # of the holder's
     at: Rows  # its leaves among the holder's
     start: int  # the first of them among the rows of the whole
-    storage: Dense | Sparse
+    storage: Any  # a `Dense`, a `Sparse` or an `ObservedEntries`
     data: Any
     leaves: tuple[Rows, ...]
 
@@ -70,13 +72,14 @@ class Holder:
         self.room = room
         self._used = 0.0
         self._parts: dict[str, list[Part]] = {}
-        self._terms: dict[str, list[tuple[Part, slice, Evaluator]]] = {}
+        #: Of each loss, and of each sparse matrix of the verifier, what works out its part of each node.
+        self._terms: dict[str, list[tuple[Part, slice, Any]]] = {}
 
     def take(self, key: str, data: Any, row: int, first: int, leaves: tuple[Rows, ...], count: int) -> Any:
         """Hold the rows `data` from `row` on, those of the leaves from `first` on, which are `count` in all; from files they are read here, where
         there is room."""
         try:
-            data = self._read(data) if is_on_disk(data) else self._own(data)
+            data = self._read(data) if is_on_disk(data) or isinstance(data, StoredPlaces) else self._own(data)
             parts = []
             for level, at in subtrees(first, first + len(leaves), count):
                 low = (at << level) - first
@@ -84,7 +87,7 @@ class Holder:
                 start, stop = own[0][0], own[-1][1]
                 within = tuple((a - start, b - start) for a, b in own)
                 rows = held(data, start, stop)
-                storage = Operator(rows, self.pool, within).storage
+                storage = self._storage(rows, within)
                 parts.append(
                     Part((level, at), slice(start, stop), (low, low + len(own)), row + start, storage, rows, within)
                 )
@@ -98,7 +101,14 @@ class Holder:
             return Failed("out of memory", ())
         return None
 
-    def _read(self, data: RowBlocks) -> Any:
+    def _storage(self, rows: Any, leaves: tuple[Rows, ...]) -> Any:
+        if isinstance(rows, Places):
+            return ObservedEntries.of(rows, self.pool, leaves)
+        return Operator(rows, self.pool, leaves).storage
+
+    def _read(self, data: RowBlocks | StoredPlaces) -> Any:
+        if isinstance(data, StoredPlaces):
+            return data.in_memory()
         if self._used + data.nbytes > self.room:
             return data
         self._used += data.nbytes
@@ -110,11 +120,18 @@ class Holder:
         data = aligned(data)
         return data.copy(order="K") if isinstance(data, np.ndarray) and data.nbytes <= COPIED * self.room else data
 
-    def take_term(self, name: str, key: str, term: SumTerm, each: int) -> tuple[float, Any]:
-        """Hold a loss of the rows of a matrix, with its targets and weights; it has `each` predictions a row."""
-        found = []
+    def take_term(self, name: str, key: str, term: Any, each: int) -> tuple[float, Any]:
+        """Hold a loss of the rows of a matrix, with its targets and weights; it has `each` predictions a row. Of observed entries it has one each,
+        and says itself what works it out."""
+        found: list[tuple[Part, slice, Any]] = []
+        at = 0
         for part in self._parts[key]:
             own = term.part(*part.at)
+            if isinstance(part.data, Places):
+                entries = slice(at, at + part.data.size)
+                found.append((part, entries, own.evaluator(part.storage, self.pool)))
+                at = entries.stop
+                continue
             own = replace(own, map=here(own.map, part.data, part.leaves))
             operator = Operator.of_storage(part.storage, self.pool)
             rows = slice(part.rows.start * each, part.rows.stop * each)
@@ -134,8 +151,10 @@ class Holder:
             with serial_blas():
                 for part, rows, evaluator in self._terms[name]:
                     for number, what, args in defined:
-                        evaluator.define(number, what, args, rows)
-                    found.append((part.node, [evaluator.want(want[0], want[1:]) for want in wants]))
+                        evaluator.define(number, what, own_rows(args, part.rows), rows)
+                    found.append(
+                        (part.node, [evaluator.want(want[0], own_rows(want[1:], part.rows)) for want in wants])
+                    )
                     for number in forgotten:
                         evaluator.known.pop(number, None)
         except ChangedFile as error:
@@ -202,10 +221,10 @@ class Holder:
         support = None if support is None else readonly(support)
         if isinstance(part.storage, Dense):
             return part.storage.gram(support, readonly(d), self.pool, plan, single)
-        return part.storage.gram(support, readonly(d), self.pool, plan)
+        return np.asarray(part.storage.gram(support, readonly(d), self.pool, plan))
 
     def _row_squares(self, part: Part) -> Array:
-        return part.storage.row_squares()
+        return np.asarray(part.storage.row_squares())
 
     def _in_columns(self, part: Part) -> Any:
         if isinstance(part.data, SparseRows):
@@ -249,6 +268,10 @@ def aligned(value: Any) -> Any:
     """A value as it would be had it not come from the network, whose buffers begin anywhere: BLAS takes other ways through what is not aligned."""
     if isinstance(value, np.ndarray):
         return value if value.flags.aligned else value.copy(order="K")
+    if isinstance(value, OfRows):
+        return OfRows(aligned(value.array))
+    if isinstance(value, Places):
+        return Places(aligned(value.indptr), aligned(value.columns), value.shape)
     if hasattr(value, "indptr"):
         value.data, value.indices, value.indptr = aligned(value.data), aligned(value.indices), aligned(value.indptr)
     return value

@@ -44,7 +44,7 @@ def trace_norm_by_gram(X: LowRank) -> float:
 def _bound(form: Factored, parts: list[np.ndarray], reach: float) -> float:
     """constant - f*(y) - ridge |S|_F^2 - reach (sigma_1(k K'y + 2 ridge S) - penalty)_+, in the sense of `minimize`; -inf where a free
     intercept finds columns of y that do not sum to 0. S = L R' is the other part of the dual point where there is a ridge."""
-    f, y = form.f, parts[0]
+    f, y = form.plain, parts[0]
     live = f.w > 0.0
     options = {o.name: float(v) for o, v in zip(f.loss.word.options, f.p, strict=True)}
     conjugate = float(f.w[live] @ loss_conjugate(f.name, y[live] / f.w[live], f.b[live], options))

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..backends.lowrank.with_workers import told as told_of_entries
 from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
 from ..canon.expansion import unexpanded
@@ -64,6 +65,7 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
         method = METHODS[chosen]
         at_hand = form.at_hand(method.works_on) if form is not None else None
         more = method.tells(at_hand) if at_hand is not None else ()
+        more += told_of_entries(form.instance, method) if form is not None else ()
         return expected, (*_structure_lines(arrangement, form), *(f"  {line}" for line in more))
 
     pointless = {

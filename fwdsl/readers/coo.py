@@ -17,6 +17,8 @@ from .csv_table import Table, first_line
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .roles import Role, Triplets
+from .row_blocks import Stored
+from .sorted_entries import chunks_of, size_of, sort_into_files
 from .tokens import is_infinite, to_finite
 
 if TYPE_CHECKING:
@@ -59,8 +61,14 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
         return {}
     if has_name and _stands_alone(columns[2]):
         columns, first = [c[1:] for c in columns], first + 1
+    base, cache = int(options.get("base", 0)), roles[0].decoded
+    if any(isinstance(c, Stored) for c in columns):
+        assert cache is not None
+        if all(isinstance(c, Stored) or c.dtype.kind == "f" for c in columns):
+            return {roles[0].name: sort_into_files(cache, roles[0].name, columns, base)}
+        columns = [c.read(0, c.count) if isinstance(c, Stored) else c for c in columns]
     row, column, value = columns
-    return {roles[0].name: Triplets(_ids(row), _ids(column), value, int(options.get("base", 0)), first)}
+    return {roles[0].name: Triplets(_ids(row), _ids(column), value, base, first)}
 
 
 def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings) -> tuple[list[np.ndarray], int, bool]:
@@ -91,14 +99,19 @@ def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings
             (Role(name, kind), k) for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
         ]
         table = Table(
-            Header(3, _NAMES, 0), ChosenColumns(None, (), tuple(targets)), path, findings, "write the value as a number"
+            Header(3, _NAMES, 0),
+            ChosenColumns(None, (), tuple(targets)),
+            path,
+            findings,
+            "write the value as a number",
+            files=role.decoded,
         )
         table.add(count.through(text, rest), line)
     columns = table.result()
     if not columns:
         return [np.zeros(0)] * 3, line, doubtful
     arrays = [columns[name] for name in _NAMES]
-    return arrays, line if count.lines == len(arrays[0]) else 0, doubtful  # type: ignore[arg-type, return-value]
+    return arrays, line if count.lines == size_of(arrays[0]) else 0, doubtful  # type: ignore[return-value]
 
 
 class _Count:
@@ -132,8 +145,7 @@ def _are_no_numbers(k: int, columns: Sequence[np.ndarray], found: Sequence[Any])
     """True if a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
     if any(d.code in ("FW4020", "FW4021") and d.place.column == k + 1 for d in found):
         return True
-    ids = columns[k]
-    return bool(ids.size and np.abs(ids).max() >= _EXACT)
+    return any(bool(np.abs(ids).max() >= _EXACT) for ids in chunks_of(columns[k]))
 
 
 def _ids(column: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ from .text_ranges import TextPart, cuts
 from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
 if TYPE_CHECKING:
+    from .decoded import Decoded
     from .pieces import Cut
     from .roles import Raw
 
@@ -107,6 +108,11 @@ def header_names(path: str, findings: FileFindings) -> tuple[str, ...]:
         return first_line(lines(stream), {}, path, findings)[0].names or ()
 
 
+def _growing(role: Role, files: Decoded | None) -> Growing:
+    """The array of a column of numbers, which goes into one of the files where there are any."""
+    return Growing(np.float64) if files is None else files.array(role.name, np.float64)
+
+
 class _Words:
     """A column whose values may be words. Each distinct value is kept once, with its first row."""
 
@@ -170,7 +176,7 @@ class _Levels(_Words):
 
 
 class Table:
-    """The chosen columns of a csv file while it is read."""
+    """The chosen columns of a csv file while it is read. Columns that outgrow memory go into `files`, where there are any."""
 
     def __init__(
         self,
@@ -180,6 +186,7 @@ class Table:
         findings: FileFindings,
         advice: str = 'list the columns that are used with `columns=`, those of categories as `onehot("NAME")`',
         form: Form | None = None,
+        files: Decoded | None = None,
     ) -> None:
         self._header = header
         self._form = form or Form()
@@ -189,9 +196,12 @@ class Table:
         self._choice = choice
         self._path = path
         self._findings = findings
-        numeric = [position for role, position in choice.targets if not role.may_be_text]
-        self._wanted = (*choice.numbers, *numeric)
-        self._numbers = [Growing(np.float64) for _ in range(1 + len(numeric))]  # the matrix, then each vector
+        numeric = [(role, position) for role, position in choice.targets if not role.may_be_text]
+        self._wanted = (*choice.numbers, *(position for _, position in numeric))
+        self._numbers = [
+            Growing(np.float64),
+            *(_growing(role, files) for role, _ in numeric),
+        ]  # the matrix, then each vector
         table = choice.table
         if table is not None and table.decoded is not None and table.may_stay and not choice.categories:
             self._numbers[0] = table.decoded.array(f"{table.name}.numbers", np.float64)

@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from .cache_folder import DiskFull, cache_root
 from .growing import Growing
-from .row_blocks import DenseRows, RowBlocks, SparseRows, Stored, is_on_disk, stored_at
+from .row_blocks import DenseRows, RowBlocks, SortedTriplets, SparseRows, Stored, is_on_disk, stored_at
 
 VERSION = 1
 """The version of what is written: another one is decoded anew."""
@@ -91,7 +92,7 @@ class Decoded:
         """
         if self._part is None:
             return dict(arrays)
-        with _full():
+        with full_disk_told():
             self._describe(self._part, arrays, headers, again)
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
@@ -116,6 +117,11 @@ class Decoded:
             elif isinstance(array, SparseRows):
                 np.save(part / f"{name}.ends.npy", array.ends)
                 told[name] = {"sparse": [[_told(s) for s in pair] for pair in array.parts], "d": array.shape[1]}
+            elif isinstance(array, SortedTriplets):
+                for kind in ("rows", "columns", "counts"):
+                    np.save(part / f"{name}.{kind}.npy", getattr(array, kind))
+                files = [_told(array.codes), _told(array.values)]
+                told[name] = {"entries": files, "base": array.base}
             elif isinstance(array, np.ndarray) and array.dtype.kind != "O":
                 np.save(part / f"{name}.npy", array)
                 told[name] = {"array": f"{name}.npy"}
@@ -141,6 +147,11 @@ class Decoded:
             return np.load(self.folder / f"{name}.npy", allow_pickle=False)
         if "dense" in told:
             return DenseRows([self._stored(s) for s in told["dense"]], int(told["d"]))
+        if "entries" in told:
+            kinds = ("rows", "columns", "counts")
+            rows, columns, counts = (np.load(self.folder / f"{name}.{k}.npy", allow_pickle=False) for k in kinds)
+            codes, values = map(self._stored, told["entries"])
+            return SortedTriplets(rows, columns, counts, codes, values, int(told["base"]))
         ends = np.load(self.folder / f"{name}.ends.npy", allow_pickle=False)
         pairs = [(self._stored(c), self._stored(v)) for c, v in told["sparse"]]
         return SparseRows(ends, pairs, int(told["d"]))
@@ -182,7 +193,7 @@ class Spilling(Growing):
 
     def _write(self, values: np.ndarray) -> None:
         assert self._file is not None
-        with _full():
+        with full_disk_told():
             if values.size:
                 self._file.write(values.reshape(-1).view(np.uint8).data)
         self._cache.wrote(values.nbytes)
@@ -204,7 +215,7 @@ class Spilling(Growing):
         self.spill()
         assert self._file is not None
         path = self._file.name
-        with _full():  # what is still in the buffer is written now
+        with full_disk_told():  # what is still in the buffer is written now
             self._file.close()
         return stored_at(str(path), 0, np.dtype(self.dtype), self._size)
 
@@ -281,7 +292,7 @@ def sparse_of(ends: np.ndarray, columns: Growing, values: Growing, width: int) -
 
 
 @contextmanager
-def _full() -> Iterator[None]:
+def full_disk_told() -> Iterator[None]:
     """Raises `DiskFull` where a disk, a quota or a limit of the process has no room for what is written."""
     try:
         yield
@@ -324,13 +335,15 @@ def _told(stored: Stored) -> dict[str, Any]:
 
 def _moved(array: Any, moved: Mapping[str, str]) -> Any:
     """A matrix on a disk after its folder was given its name."""
-    if not is_on_disk(array):
+    if not is_on_disk(array) and not isinstance(array, SortedTriplets):
         return array
 
     def again(s: Stored) -> Stored:
         folder, name = os.path.split(s.path)
         return Stored(os.path.join(moved.get(folder, folder), name), s.offset, s.dtype, s.count, s.size, s.changed)
 
+    if isinstance(array, SortedTriplets):
+        return replace(array, codes=again(array.codes), values=again(array.values))
     found: RowBlocks
     if isinstance(array, DenseRows):
         found = DenseRows([again(p) for p in array.parts], array.shape[1])

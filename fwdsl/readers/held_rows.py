@@ -8,7 +8,7 @@ as fast as the workers are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,27 @@ class Hands(Protocol):
         nobody can be asked. Raises `TypeError` where the term has no parts."""
 
 
+class OfRows(NamedTuple):
+    """An array with a row for each row of the data, in what a holder is asked: it is sent its own rows alone."""
+
+    array: Array
+
+    def cut(self, rows: slice) -> OfRows:
+        """Some of the rows."""
+        return OfRows(self.array[rows])
+
+
+def own_rows(args: Sequence[Any], rows: slice) -> tuple[Any, ...]:
+    """The arguments of a question with those rows of arrays that have a row for each row of the data."""
+    return tuple(a.array[rows] if isinstance(a, OfRows) else a for a in args)
+
+
+class InHands:
+    """The part that all kinds of data in the hands of workers have in common."""
+
+    hands: Hands
+
+
 class Elsewhere(RowBlocks):
     """Rows of a matrix that their holder knows by its key: what stands in a map that is sent to the holder."""
 
@@ -59,11 +80,10 @@ class Elsewhere(RowBlocks):
         return Elsewhere(self.key, self.start + start, stop - start, self.shape[1])
 
 
-class Held:
-    """The part that both kinds have in common."""
+class Held(InHands):
+    """The part that both kinds of matrices have in common."""
 
     source: Any
-    hands: Hands
     leaves: tuple[Rows, ...]
     shape: tuple[int, int]
 
@@ -166,8 +186,8 @@ def is_held(A: object) -> bool:
 
 
 def hands_of(values: Mapping[str, object]) -> tuple[Hands, ...]:
-    """The hands of all matrices that workers hold."""
-    return tuple(value.hands for value in values.values() if isinstance(value, Held))
+    """The hands of all data that workers hold."""
+    return tuple(value.hands for value in values.values() if isinstance(value, InHands))
 
 
 def where(A: RowBlocks) -> str:

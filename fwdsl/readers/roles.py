@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from .categories import Mixed
     from .decoded import Decoded
-    from .row_blocks import RowBlocks
+    from .row_blocks import RowBlocks, SortedTriplets
 
-    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | Mixed | RowBlocks"
+    Raw: TypeAlias = "np.ndarray | csr_array | LabelSets | Triplets | SortedTriplets | Mixed | RowBlocks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,12 @@ TOGETHER = 4
 class NotInMemory(DataError):
     """Something asked a matrix on a disk for what only one in memory has (FW4091)."""
 
-    def __init__(self) -> None:
-        found = (
+    def __init__(self, found: str = "", rule: str = "") -> None:
+        """`found` says what is asked for, where that is not a matrix."""
+        found = found or (
             "a matrix is read by ranges of its rows under `--memory`, and what is to be done needs all of it at once"
         )
-        rule = "Data that stay on their disk stand in products with vectors and matrices."
+        rule = rule or "Data that stay on their disk stand in products with vectors and matrices."
         super().__init__((Diagnostic("FW4091", found, rule=rule, hint="leave `--memory` out, or allow more"),))
 
 
@@ -107,6 +108,22 @@ class Stored:
             )
         if state.st_mtime_ns != self.changed:
             raise ChangedFile(self.path, "was written to after it was bound")
+
+
+@light_dataclass
+class SortedTriplets:
+    """Observed entries that outgrow memory, in files, in the order of their rows and within a row of their columns.
+
+    `rows` and `columns` are the ids that there are, rising; `counts` has the entries of each row, and the files have of each entry the place of its
+    column's id (`codes`) and its value.
+    """
+
+    rows: Array
+    columns: Array
+    counts: Array
+    codes: Stored
+    values: Stored
+    base: int
 
 
 def stored_at(path: str, offset: int, dtype: np.dtype[Any], count: int) -> Stored:

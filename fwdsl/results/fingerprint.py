@@ -14,7 +14,7 @@ from ..bind.values import Entries
 from ..model import Model
 from ..readers.row_blocks import SparseRows, is_on_disk
 
-_CHUNK = 1 << 24
+_CHUNK = 1 << 22
 
 
 def of_array(value: Any) -> str:
@@ -29,6 +29,8 @@ def of_array(value: Any) -> str:
         parts = _traces(value)
     elif hasattr(value, "indptr"):
         parts = (value.indptr, value.indices, value.data)
+    elif isinstance(value, Entries) and value.stored is not None:
+        return _of_entries(value)
     elif isinstance(value, Entries):
         parts = (value.rows, value.columns, value.values)
     else:
@@ -40,6 +42,18 @@ def of_array(value: Any) -> str:
         raw = flat.view(np.uint8)
         for start in range(0, raw.size, _CHUNK):
             digest.update(raw[start : start + _CHUNK].tobytes())
+    return digest.hexdigest()
+
+
+def _of_entries(entries: Entries) -> str:
+    """The digest of observed entries that stay in files, by their places in the order of their rows, which is not that of their file."""
+    digest = hashlib.sha256()
+    places, _ = entries.by_rows
+    assert entries.stored is not None
+    digest.update(repr(places.shape).encode() + places.indptr.tobytes())
+    for start in range(0, places.size, _CHUNK):
+        at = start, min(start + _CHUNK, places.size)
+        digest.update(places.columns_of(*at).tobytes() + entries.stored.read(*at).tobytes())
     return digest.hexdigest()
 
 

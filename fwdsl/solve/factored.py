@@ -87,7 +87,7 @@ class SolvableFactored(AsWritten):
         form = self.form
         reader = AffineReader(form.instance, {})
         out: dict[str, object] = {}
-        value = form.sense * radius_dual(form, ys, x) if ys else 0.0
+        value = form.sense * radius_dual(form, ys, x)
         for c in form.instance.model.constraints:
             assert c.set is not None
             binding = reader.scalar(dict(c.set.args)["r"]) <= form.radius
@@ -101,7 +101,7 @@ class SolvableFactored(AsWritten):
 
         def value(i: int, term: Term) -> float:
             if i == form.term.origin:
-                return form.sense * form.f.value(form.predictions(x))
+                return form.sense * form.loss(x)
             if term.kind == "affine":
                 return reader.scalar(term.coefficient) * float(reader.constant(term.argument))
             word = CONVEX[term.atom]

@@ -51,9 +51,13 @@ def save_state(path: str | Path, form: Form, checkpoint: Checkpoint) -> None:
     arrays: dict[str, Any] = {}
     scalars: dict[str, object] = {}
     lists: dict[str, int] = {}
+    from ..backends.row_vectors import RowVector
+
     state = checkpoint.state
     for f in fields(state):
         value = getattr(state, f.name)
+        if isinstance(value, RowVector):
+            value = np.asarray(value)
         if isinstance(value, np.ndarray):
             arrays[f.name] = value
         elif isinstance(value, list | tuple):

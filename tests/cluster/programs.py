@@ -1,4 +1,4 @@
-"""Eighteen programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
+"""Programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -106,12 +106,54 @@ def problem(name, X, targets):
     return fw.parse(f"{text}\nsolve method = {method}, tol = 1e-4\n").bind(X=X, y=targets[target])
 
 
+COMPLETION = {
+    "penalty": ("entries[n, p]", "mean(squared(X[M], M)) + 0.0004 * norm_nuc(X)", "lowrank"),
+    "ball": ("entries[n, p]", "mean(huber(X[M], M, delta=1)) + 1e-8 * sum_squares(X)", "lowrank"),
+    "signs": ("entries[n, p] of signs", "mean(logistic(X[M], M)) + 0.0001 * norm_nuc(X)", "lowrank"),
+    "block": ("entries[n, p]", "mean(squared(X[M], M)) + 0.0004 * norm_nuc(X)", "block_fw"),
+    "block_fixed": ("entries[n, p]", "mean(squared(X[M], M))", 'block_fw(curvature="fixed")'),
+    "factored": ("entries[n, p]", "mean(squared(X[M], M))", "factored_fw"),
+    "away": ("entries[n, p] of signs", "mean(logistic(X[M], M)) + 0.0001 * norm_nuc(X)", 'factored_fw(correct="away")'),
+}
+"""Programs of observed entries; those without a penalty have a ball."""
+
+ROWS, COLUMNS, SEEN = 3000, 300, 420_000
+"""Of more than three times 2^17 entries: four leaves. The shorter side is beyond that up to which the verifier writes the gradient down."""
+
+
+def observed(seed=0):
+    """Places, some of them twice, and values of a matrix of rank 3 with noise."""
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(0, ROWS, SEEN), rng.integers(0, COLUMNS, SEEN)
+    U, V = rng.standard_normal((ROWS, 3)), rng.standard_normal((COLUMNS, 3))
+    return rows, columns, np.einsum("ek,ek->e", U[rows], V[columns]) + rng.standard_normal(SEEN)
+
+
+def completion(name, entries=None, path=None):
+    """A program of observed entries with its data bound, or with those of a file that stay there."""
+    type_, objective, method = COMPLETION[name]
+    source = f' from coo("{path}")' if path else ""
+    ball = "" if "norm_nuc" in objective else "\nsubject to norm_nuc(X) <= 2500"
+    memory = ', memory = "8GB"' if path else ""
+    text = f"data M: {type_}{source}\nvar X: matrix[n, p]\n"
+    text += f"minimize {objective}{ball}\nsolve method = {method}, tol = 1e-2{memory}\n"
+    if path:
+        return fw.parse(text)
+    rows, columns, values = entries
+    return fw.parse(text).bind(M=(rows, columns, np.sign(values) if "signs" in type_ else values))
+
+
 def same(one, other):
     """True if variables and certificates have the same bits."""
     names = [v.name for v in one.instance.model.variables]
     return (
-        all(np.array_equal(one[name], other[name]) for name in names)
+        all(np.array_equal(_numbers(one[name]), _numbers(other[name])) for name in names)
         and (one.objective, one.dual_bound, one.gap) == (other.objective, other.dual_bound, other.gap)
         and one.status == other.status == "optimal"
         and one.iterations == other.iterations
     )
+
+
+def _numbers(value):
+    """The numbers of a variable; of a matrix kept as factors those of both."""
+    return np.vstack([value.U, value.V]) if hasattr(value, "U") else value

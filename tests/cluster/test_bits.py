@@ -7,11 +7,14 @@ import pytest
 from distributed import Client
 
 import fwdsl as fw
+from fwdsl.bind import bindings
+from fwdsl.bind.values import HeldEntries
 from fwdsl.cluster.driver import Cluster
 from fwdsl.readers.held_rows import is_held
-from tests.cluster.programs import PROGRAMS, data, problem, same
+from tests.cluster.programs import COMPLETION, PROGRAMS, completion, data, observed, problem, same
 
 X, TARGETS = data()
+ENTRIES = observed()
 SPARSE, _ = data(sparse=True)
 
 
@@ -50,17 +53,79 @@ def test_bits_of_all_programs(name, kind, cluster):
     assert same(made.solve(threads=1), held)
 
 
-def test_observed_entries_stay_in_this_process_and_the_plan_says_so(client):
+@pytest.mark.parametrize(
+    "name", [name if name == "penalty" else pytest.param(name, marks=pytest.mark.slow) for name in COMPLETION]
+)
+def test_observed_entries_have_the_bits_of_one_process(name, cluster):
+    made = completion(name, ENTRIES)
+    held = solved(made, cluster)
+    assert isinstance(held.instance.values["M"], HeldEntries) and cluster.round_trips > 10
+    assert same(made.solve(threads=1), held) and same(made.solve(threads=2), held)
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    """The observed entries as a file."""
+    path = tmp_path_factory.mktemp("entries") / "m.coo"
+    lines = (f"{i},{j},{float(v)!r}\n" for i, j, v in zip(*ENTRIES, strict=True))
+    path.write_text("".join(lines), encoding="ascii")
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "penalty" else pytest.param(name, marks=pytest.mark.slow) for name in ("penalty", "factored")],
+)
+def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeypatch, tmp_path):
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
+    made = completion(name, ENTRIES)
+    in_files = completion(name, path=ratings)
+    held = solved(in_files, cluster)
+    entries = held.instance.values["M"]
+    assert isinstance(entries, HeldEntries) and entries.stored is not None
+    assert same(made.solve(), held) and same(held, in_files.solve())
+
+
+def test_a_path_over_observed_entries_uses_them_again(client):
+    mus = [4e-4, 3e-4]
+    text = "data M: entries[n, p]\nparam mu: positive\nvar X: matrix[n, p]\n"
+    text += "minimize mean(squared(X[M], M)) + mu * norm_nuc(X)\nsolve method = lowrank, tol = 1e-2\n"
+    made = fw.parse(text).bind(M=ENTRIES, mu=1.0)
+    alone = made.path(mu=mus).solutions
+    held = made.bind(client=client)
+    together = held.path(mu=mus).solutions
+    assert all(map(same, alone, together))
+    assert all(len(share.holds) == 1 for share in held._session.cluster.shares)
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "why"),
+    [
+        ("mean(squared(X[M], M)) + 0.01 * norm_nuc(X)", "lowrank", "900 in 40 columns are too few to share out"),
+        ("mean(squared(X[M], M)) + 0.01 * norm_nuc(X)", "block_fw", "900 in 40 columns are too few to share out"),
+        ("mean(squared(X[M] + c, M)) + 0.01 * norm_nuc(X)", "lowrank", "`c` is minimised out over all of them"),
+        ("mean(absolute(X[M], M)) + 0.01 * norm_nuc(X)", "pdhg", "is not a smooth loss of single predictions"),
+    ],
+)
+def test_entries_that_workers_get_nothing_of_stay_here_and_the_plan_says_why(text, method, why, client):
     rng = np.random.default_rng(0)
     rows, columns = rng.integers(0, 60, 900), rng.integers(0, 40, 900)
     values = np.outer(np.arange(60.0), np.ones(40))[rows, columns] / 60.0
-    text = "data M: entries[n, p]\nvar X: matrix[n, p]\nminimize mean(squared(X[M], M)) + 0.01 * norm_nuc(X)\n"
-    told = "the entries of `M` stay in this process"
-    for method in ("lowrank", "block_fw", "factored_fw"):
-        made = fw.parse(f"{text}solve method = {method}, tol = 1e-2\n").bind(M=(rows, columns, values))
-        held = made.bind(client=client)
-        assert told in str(held.plan()) and told not in str(made.plan())
+    variables = "data M: entries[n, p]\nvar X: matrix[n, p]" + (", c: real\n" if "c," in text else "\n")
+    made = fw.parse(f"{variables}minimize {text}\nsolve method = {method}, tol = 1e-2\n")
+    made = made.bind(M=(rows, columns, values))
+    held = made.bind(client=client)
+    told = "the entries of `M` stay in this process: "
+    assert told in str(held.plan()) and why in str(held.plan()) and told not in str(made.plan())
     assert same(made.solve(), held.solve())
+
+
+def test_the_plan_says_where_a_method_does_not_use_the_workers_that_hold_entries(client):
+    made = completion("penalty", ENTRIES)
+    held = made.bind(client=client)
+    assert "worked on by this process alone" in str(held.plan(method="pdhg"))
+    assert "this process" not in str(held.plan())
 
 
 def test_a_path_uses_the_rows_again_and_leaves_nothing_behind(client):

@@ -16,7 +16,7 @@ import fwdsl as fw
 from fwdsl.cluster import driver, holder
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError, RunError
-from tests.cluster.programs import data, problem, same
+from tests.cluster.programs import completion, data, observed, problem, same
 
 X, TARGETS = data()
 
@@ -61,6 +61,39 @@ def test_a_lost_worker_changes_no_bit(local):
         found = held(made, cluster).solve(kill)
         assert killed and len(cluster.told) >= 1 and not cluster.lost
     assert same(whole, found)
+
+
+def test_a_lost_worker_changes_no_bit_of_a_completion(local):
+    made = completion("block_fixed", observed())
+    whole = made.solve(threads=1)
+    with connected(local) as cluster:
+        killed = []
+
+        def kill(progress):
+            if progress.iteration >= 10 and not killed:
+                killed.append(pids(cluster)[0])
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = held(made, cluster).solve(kill)
+        assert killed and len(cluster.told) >= 1 and not cluster.lost
+    assert same(whole, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["factored", "penalty"])
+def test_deaths_at_random_moments_of_a_completion(name):
+    made = completion(name, observed())
+    whole, rng = made.solve(threads=1), np.random.default_rng(4)
+    for _ in range(5):
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as local,
+            connected(local) as cluster,
+        ):
+            session, victim, wait = held(made, cluster), int(rng.choice(pids(cluster))), float(rng.uniform(0.0, 2.0))
+            timer = threading.Timer(wait, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            assert same(whole, session.solve())
+            timer.join()
 
 
 @pytest.mark.slow
