@@ -47,6 +47,7 @@ from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
+from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.maps import by_rows
@@ -382,8 +383,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return Report(value, value - max(self._gap(), 0.0), "interior", share)
 
     def candidate(self) -> tuple[Array, list[Array]]:
-        """v / tau in the blocks' domains, sharpened where that costs nothing, and the slopes at z / tau."""
-        found = self._point()
+        """v / tau in the blocks' domains, sharpened where that costs nothing, and the slopes at z / tau. It is as it is where the run is to end."""
+        try:
+            found = self._point()
+        except Stopped:
+            found = self._worked_out(near=False)
         return found.x, found.ys
 
     def _gap(self) -> float:
@@ -395,20 +399,19 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """The point of the state, which is worked out once an iteration."""
         now = self.state
         if self.known is None or self.known[0] is not now or self.known[1] != now.iteration:
-            self.known = now, now.iteration, self._worked_out()
+            self.known = now, now.iteration, self._worked_out(self._is_near())
         return self.known[2]
 
-    def _worked_out(self) -> _MeasuredPoint:
+    def _worked_out(self, near: bool) -> _MeasuredPoint:
         """The point in the units of the problem, and its measures.
 
         An interior point has no exact zeros and bounds. Moved onto the rows that are active, and then by a short step of the proximal gradient at the
-        dual point, it has; that point is taken where it is no worse, beside the gap.
+        dual point, it has. Where it is `near` the solution that point is taken if it is no worse, beside the gap.
         """
         if self.start is not None and self.state.iteration == 0:
             found = self._measured(*self.start)
             # only the verifier knows its bound
             return found._replace(bound=found.value)
-        near = self._is_near()
         v, z = self._unscaled(*(self._corrected() if near else (self.state.v, self.state.z)), self.state.tau)
         ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)

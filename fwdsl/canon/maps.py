@@ -64,7 +64,7 @@ def by_rows(data: Array, indices: Any, indptr: Any, shape: tuple[int, int], copy
 
 @cache
 def _of_nothing() -> dict[str, Any] | None:
-    """What a sparse matrix has beside its arrays and shape; None for a SciPy whose matrices are made otherwise."""
+    """The attributes of a sparse matrix beside its arrays and shape; None for a SciPy whose matrices are made otherwise."""
     from scipy.sparse import csr_array
 
     own = dict(vars(csr_array((1, 1))))
