@@ -47,30 +47,19 @@ def mapped(tmp_path):
     return tmp_path
 
 
-def test_a_lost_worker_changes_no_bit(local):
-    made = problem("quantile", X, TARGETS)
+@pytest.mark.parametrize(
+    ("make", "after"),
+    [(lambda: problem("quantile", X, TARGETS), 40), (lambda: completion("block_fixed", observed()), 10)],
+    ids=["rows", "observed entries"],
+)
+def test_a_lost_worker_changes_no_bit(local, make, after):
+    made = make()
     whole = made.solve(threads=1)
     with connected(local) as cluster:
         killed = []
 
         def kill(progress):
-            if progress.iteration >= 40 and not killed:
-                killed.append(pids(cluster)[0])
-                os.kill(killed[0], signal.SIGKILL)
-
-        found = held(made, cluster).solve(kill)
-        assert killed and len(cluster.told) >= 1 and not cluster.lost
-    assert same(whole, found)
-
-
-def test_a_lost_worker_changes_no_bit_of_a_completion(local):
-    made = completion("block_fixed", observed())
-    whole = made.solve(threads=1)
-    with connected(local) as cluster:
-        killed = []
-
-        def kill(progress):
-            if progress.iteration >= 10 and not killed:
+            if progress.iteration >= after and not killed:
                 killed.append(pids(cluster)[0])
                 os.kill(killed[0], signal.SIGKILL)
 
