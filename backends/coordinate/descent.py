@@ -52,6 +52,10 @@ from fwdsl.backends.problem import PreparedProblem
 SHARE = 0.3
 """The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
 
+LAST, ASKED = 100.0, 0.5
+"""Where the share of the gap is at most `LAST` times the gap that is asked for, models are solved to the share `ASKED` of that: epochs more cost less
+than another pass over all columns, and epochs beyond serve nobody."""
+
 FEW = 0.1
 """The share of a working set up to which new coordinates are hardly any."""
 
@@ -180,7 +184,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
         models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
-        known = self._descend(s, max(s.tight * share * gap, EPS * abs(s.value)), models)
+        enough = s.tight * share * gap
+        asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
+        if enough <= LAST * asked:
+            enough = s.tight * asked
+        known = self._descend(s, max(enough, EPS * abs(s.value)), models)
         s.phase = f"coordinate descent on {s.work.size:,} of {s.x.size:,} coordinates"
         s.iteration += 1
         self._look_around(s, known)
