@@ -49,11 +49,16 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     first = 2.0 * sweeps_first(canonical) + 8.0 if has_interior(canonical) else math.inf
     if passes <= first:
         why = f"about {passes:.0f} passes over the samples, with an exact step for each"
-        return Estimate(passes, costs.seconds(canonical, passes, 0.5 * passes), costs.memory(canonical, 8, 19), why)
-    seconds = costs.seconds(canonical, first, 0.5 * first) + round_seconds(canonical)
+        return Estimate(passes, _seconds(canonical, passes), costs.memory(canonical, 8, 19), why)
+    seconds = _seconds(canonical, first) + round_seconds(canonical)
     memory = costs.memory(canonical, 8, 19, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
     why = f"{sweeps_first(canonical)} sweeps and more, then an interior point on samples near their corners"
     return Estimate(first, seconds, memory, why)
+
+
+def _seconds(canonical: Canonical, passes: float) -> float:
+    """Predicted seconds of sweeps: those of so many passes, and of the visits of their samples, which is most of it where rows are short."""
+    return costs.seconds(canonical, passes, 0.5 * passes) * sweep_work(canonical) / max(1, canonical.nnz)
 
 
 def coupling(canonical: Canonical) -> float:

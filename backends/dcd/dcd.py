@@ -53,6 +53,12 @@ FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
 """Times the work of a sweep over all before the first certificate, and at least and at most from one to the next; the share of all work so far that
 is between them. Each takes as long as a sweep or two."""
 
+MOST = 0.5
+"""The share of all entries that a sweep has to visit for its largest violation to be taken for that of all."""
+
+ASKED = 0.5
+"""The share of the gap that is asked for to which sweeps are to have led when bounds are looked at ahead of time."""
+
 CONVERGED = 0.03
 """The share of the violation over all entries at which those that are left have converged, and the others come back: a sweep over all or two."""
 
@@ -81,6 +87,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         super().__init__(problem)
         self.machine = m = LinearMachine(problem)
         self.first = costs.sweeps_first(problem.canonical) if costs.has_interior(problem.canonical) else -1
+        self.smooth = problem.canonical.terms[0].is_smooth
         self.round_work = 1e9 * costs.round_seconds(problem.canonical) / costs.NS_PER_TOUCH
         self.all = costs.sweep_work(problem.canonical)
         self.least = max(LEAST_WORK, LEAST_SHARE * self.all)
@@ -111,7 +118,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
             0.0, FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
-            np.array([centre, centre, 0.0, -math.inf, math.inf]),
+            np.array([centre, centre, 0.0, -math.inf, math.inf]), 0.0,
         )  # fmt: skip
         kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)
         self._refresh(s)
@@ -162,7 +169,21 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if bound > s.bound or not s.best_v.size:
             s.bound, s.best_v = bound, v.copy()
         self._note(s, x, b)
-        s.trail = np.vstack([s.trail, [s.work, max(s.value - s.bound, 0.0)]])
+        gap = max(s.value - s.bound, 0.0)
+        s.trail = np.vstack([s.trail, [s.work, gap]])
+        s.aim = 0.0 if m.is_balanced else self._aim(gap, s.value, self._violation(s))
+
+    def _violation(self, s: DCDState) -> float:
+        """The largest violation in the last sweep over all entries, or over most of them."""
+        return float(s.levels[1] if s.places[0] >= MOST * self.machine.n and math.isfinite(s.levels[1]) else s.levels[2])
+
+    def _aim(self, gap: float, value: float, violation: float) -> float:
+        """The violation at which the gap asked for is likely: the gap falls as the violation does, that of a smooth loss as its square. 0 where none is."""
+        tol = self.problem.tol
+        if tol is None or not 0.0 < gap < math.inf or not math.isfinite(violation):
+            return 0.0
+        share = min(1.0, ASKED * tol * abs(value) / gap)
+        return violation * (math.sqrt(share) if self.smooth else share)
 
     def _note(self, s: DCDState, x: Array, b: float) -> None:
         """Keep a point where it is better than those before."""
@@ -175,8 +196,14 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def step(self) -> None:
         """Some sweeps, or a round of the interior point."""
         s = self.state
-        if not s.within and 0 <= s.interior_at <= s.sweeps and not self._is_fast(s):
-            self._round(s)
+        due = not s.within and 0 <= s.interior_at <= s.sweeps
+        if due and not self._is_fast(s):
+            if s.trail[-1, 0] < s.work:
+                # a round takes as long as many certificates, and the last one may be old
+                self._refresh(s)
+                self._certify(s)
+            else:
+                self._round(s)
         elif not self._sweeps(s):
             return
         s.iteration += 1
@@ -204,7 +231,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
                 return False
         # more sweeps tell little before the centre of the intercept's penalty moves
         stands = m.is_balanced and float(s.levels[2]) <= SETTLED * abs(m.d * float(s.centre[2]))
-        if s.work >= s.check_at or s.sweeps >= last or stands:
+        if s.work >= s.check_at or s.sweeps >= last or stands or self._violation(s) <= s.aim:
             self._refresh(s)
             self._certify(s)
             s.check_at = s.work + min(max(REST * s.work, FIRST_CHECK * self.all), MOST_REST * self.all)

@@ -36,6 +36,7 @@ class DCDState(State):
     best_x: Array  # the point of it, as the canonical form has it
     best_v: Array  # the dual point of it
     centre: Array  # of an intercept's penalty: now, the last one, the distance found there, ends of the search
+    aim: float  # the violation at which bounds are next computed, if it comes sooner
 
     @property
     def sweeps(self) -> int:
