@@ -11,6 +11,7 @@ A_c being the columns of W's entries of class c. It is formed anew for each mode
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,13 @@ from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.matrix_maps import LeftMultiply
+
+LIFT = 1e-6
+"""The share of A_c' diag(h_c) A_c's diagonal that is added to that of G in single precision."""
+
+LEAST, CANCELLED = 1e-30, 1e-3
+"""Below this, an entry of that diagonal may be made of numbers too small for single precision; the share that B'B leaves of it below which single
+precision knows nothing of what is left, as of samples that are told apart for sure."""
 
 BLOCK_NUMBERS, LEAST_ROWS = 1 << 17, 256
 """Numbers of B that are formed at a time, and rows at least, below which products are slow."""
@@ -55,27 +63,38 @@ class ClassColumns:
         whole[work] = d
         return self.problem.linear(whole)[0]
 
-    def gram(self, work: Indices, h: Array) -> Array:
-        """The matrix G above."""
+    def gram(self, work: Indices, h: Array, single: bool = False) -> Array:
+        """The matrix G above; with `single` its products are taken in single precision where its numbers are within that,
+        and its diagonal is a hair larger."""
         of, classes = np.divmod(work, self.k)
         h = h.reshape(-1, self.k)
         parts = [np.flatnonzero(classes == c) for c in range(self.k)]
         out, owns = np.zeros((work.size, work.size)), [np.zeros((part.size, part.size)) for part in parts]
         step = max(LEAST_ROWS, BLOCK_NUMBERS // max(1, work.size))
-        with serial_blas():
+        kind: Any = np.float32 if single else np.float64
+        # what is beyond single precision is seen below
+        with serial_blas(), np.errstate(over="ignore", invalid="ignore"):
             for first in range(0, len(h), step):
                 self.problem.look()
                 rows = slice(first, first + step)
-                data = self._by_columns(rows)
-                diagonal, b = (np.ascontiguousarray(half.T) for half in self.split_hessian(h[rows]))
+                data = self._by_columns(rows).astype(kind, copy=False)
+                diagonal, b = (np.ascontiguousarray(half.T, dtype=kind) for half in self.split_hessian(h[rows]))
                 for c, part in enumerate(parts):
                     columns = data[of[part]]
                     owns[c] += (columns * diagonal[c]) @ columns.T
                 both = data[of]
                 both *= b[classes]
                 out -= both @ both.T
-        for part, own in zip(parts, owns, strict=True):
-            out[np.ix_(part, part)] += own
+            whole = np.empty(work.size)
+            for part, own in zip(parts, owns, strict=True):
+                out[np.ix_(part, part)] += own
+                whole[part] = np.einsum("ii->i", own)
+        if single:
+            diagonal = np.einsum("ii->i", out)
+            if not (np.all(np.isfinite(out)) and np.all(diagonal > CANCELLED * whole) and np.all(whole > LEAST)):
+                return self.gram(work, h)
+            # rounding may not bend a flat direction down
+            diagonal += LIFT * whole
         self.counted.touched += self.counted.nnz
         return self.factor**2 * out
 

@@ -92,6 +92,9 @@ LEAST_FLOOR = 1e-9
 NEAR = 1e-3
 """The gap, relative to P, from which on the starting point's bound may be the last word."""
 
+FAR = 1e-3
+"""The gap, relative to P, down to which the Gram matrices of a model of classes are in single precision: the next model is another."""
+
 LEVELLINGS = 4
 """Most points at which the slopes of coordinates that nothing weighs are looked at; they are halved from each to the next."""
 
@@ -311,7 +314,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
-            return columns.gram(work, h)
+            return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
         main = columns.main(work)
         width = columns.extra_at.size + main.size
         if s.grams and not s.whole and width > costs.most_gram(columns.operator):

@@ -175,10 +175,12 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
 
     def _violation(self, s: DCDState) -> float:
         """The largest violation in the last sweep over all entries, or over most of them."""
-        return float(s.levels[1] if s.places[0] >= MOST * self.machine.n and math.isfinite(s.levels[1]) else s.levels[2])
+        return float(
+            s.levels[1] if s.places[0] >= MOST * self.machine.n and math.isfinite(s.levels[1]) else s.levels[2]
+        )
 
     def _aim(self, gap: float, value: float, violation: float) -> float:
-        """The violation at which the gap asked for is likely: the gap falls as the violation does, that of a smooth loss as its square. 0 where none is."""
+        """The violation at which the gap asked for is likely: it falls as the violation does, or its square with a smooth loss. 0 where none is."""
         tol = self.problem.tol
         if tol is None or not 0.0 < gap < math.inf or not math.isfinite(violation):
             return 0.0

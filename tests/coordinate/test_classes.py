@@ -108,6 +108,26 @@ def test_the_gram_matrix_is_that_of_all_columns(layout: str) -> None:
     np.testing.assert_allclose(columns.dots(work, h.reshape(-1)), K[:, work].T @ h.reshape(-1), atol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-25, 1.0, 1e25])
+@pytest.mark.parametrize("sure", [1.0, 40.0])
+def test_single_precision_only_where_it_knows_the_matrix(unit: float, sure: float) -> None:
+    """Numbers beyond its range, and samples that are told apart for sure, are left to double precision."""
+    rng = np.random.default_rng(2)
+    X = unit * rng.standard_normal((60, 9))
+    columns = started(fw.parse(TEXT + PARTS[0]).bind(X=X, y=np.arange(60) % 4), METHOD).columns
+    assert isinstance(columns, ClassColumns)
+    z = sure * (np.arange(60)[:, None] % 4 == np.arange(4)) + rng.standard_normal((60, 4))
+    h = (np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)).reshape(-1)
+    work = np.arange(0, 36, 2)
+    rough, fine = columns.gram(work, h, single=True), columns.gram(work, h)
+    if unit == sure == 1.0:
+        size = float(np.abs(fine).max())
+        assert 0.0 < np.abs(rough - fine).max() <= 1e-4 * size
+        assert np.linalg.eigvalsh(rough)[0] >= np.linalg.eigvalsh(fine)[0] - 1e-6 * size
+    else:
+        np.testing.assert_array_equal(rough, fine)
+
+
 def test_the_parts_of_the_hessian_make_what_it_does() -> None:
     rng = np.random.default_rng(1)
     z, w = rng.standard_normal((20, 5)), rng.random(20)
