@@ -68,6 +68,12 @@ LEAST_WORK, LEAST_SHARE = 300_000, 0.5
 DIGITS = 4.0
 """Digits of the gap that a round of the interior point is taken to bring."""
 
+NEAREST, LEAST_NEAR = 0.1, 0.003
+"""The share of each interval by which a round starts from its ends: the root of the relative gap, between these."""
+
+TIGHTEST, FINER = 1e-9, 1e-2
+"""The relative gap to which a round solves its block at least, and the share of the one that is asked for."""
+
 SETTLED = 0.1
 """The violation over the distance between an intercept and the centre of its penalty at which sweeps have found that distance."""
 
@@ -310,20 +316,24 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         r = m.adjoint(others)
         r = (np.append(r, m.d * float(others.sum())) if m.place >= 0 else r) - q
         lo, hi, t, s = dual.lo[at], dual.hi[at], dual.t[at], dual.s[at]
-        own = np.arange(at.size)
+        own, here = np.arange(at.size), v[at]
         split = dual.e > 0.0
         if split:
+            here = np.concatenate([np.maximum(here, 0.0), np.minimum(here, 0.0)])
             own, t = np.concatenate([own, own]), np.concatenate([t - dual.e, t + dual.e])
             lo, hi = np.concatenate([np.maximum(lo, 0.0), lo]), np.concatenate([hi, np.minimum(hi, 0.0)])
             s = np.concatenate([s, s])
         live, found = hi > lo, lo.copy()
         if live.any():
-            tol = 1e-9 * max(abs(self.state.value), abs(self.state.bound), 1e-300)
+            state = self.state
+            size, asked = max(abs(state.value), abs(state.bound), 1e-300), FINER * (self.problem.tol or 0.0)
+            near = min(NEAREST, max(LEAST_NEAR, math.sqrt((state.value - state.bound) / size)))
             Z = m.rows(at[own[live]])
             from fwdsl.backends.dcd import interior  # not while planning
 
             part = interior.Part(Z, r, rho, s[live], t[live], lo[live], hi[live])
-            u, x = interior.solve(part, x, tol, self.problem.look)
+            tol, met = max(TIGHTEST, asked) * size, max(interior.MET, 0.1 * asked)
+            u, x = interior.solve(part, here[live], x, near, tol, met, self.problem.look)
             slope, span = Z.times(x) + part.s * u - part.t, part.hi - part.lo
             u = np.where((u - part.lo < SNAP * span) & (slope > 0.0), part.lo, u)
             found[live] = np.where((part.hi - u < SNAP * span) & (slope < 0.0), part.hi, u)

@@ -29,7 +29,7 @@ ITERATIONS = 60
 """Iterations at most."""
 
 MET = 1e-10
-"""The relative miss of rho x = r + Z'u that is small enough."""
+"""The relative miss of rho x = r + Z'u that is small enough, where no larger one is told."""
 
 BACK = 0.995
 """The share of the way to the nearest end that a step takes."""
@@ -92,13 +92,16 @@ class _Newton:
         return dx, du, (to_low - i.S * du) / i.low - i.S, (to_up + i.T * du) / i.up - i.T
 
 
-def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[Array, Array]:
-    """(u, x) with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead.
+def solve(
+    part: Part, u: Array, x: Array, near: float, tol: float, met: float, look: Callable[[], None]
+) -> tuple[Array, Array]:
+    """(u, x) from there, moved the share `near` of each interval away from its ends, with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead.
 
-    Once it is that small, the iterate that misses rho x = r + Z'u least is the answer: soon after it the weights leave nothing but rounding.
+    Once it is that small, the first iterate that misses rho x = r + Z'u by `met` of its size is the answer, or the one that misses it least: soon
+    after that one the weights leave nothing but rounding.
     """
     Z = part.Z
-    i = _start(part, x)
+    i = _start(part, u, x, near)
     scale = float(np.linalg.norm(Z.adjoint(part.lo + i.low))) + float(np.linalg.norm(part.r)) + 1e-300
     least, best = math.inf, None
     for _ in range(ITERATIONS):
@@ -110,7 +113,7 @@ def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[A
             if missed >= least:
                 break
             least, best = missed, (u, i.x)
-            if missed <= MET * scale:
+            if missed <= met * scale:
                 break
         slope = Z.times(i.x) + part.s * u - part.t - i.S + i.T
         W = 1.0 / (part.s + i.S / i.low + i.T / i.up)
@@ -124,12 +127,13 @@ def solve(part: Part, x: Array, tol: float, look: Callable[[], None]) -> tuple[A
     return np.clip(u, part.lo, part.hi), x
 
 
-def _start(part: Part, x: Array) -> _Iterate:
-    """The middle of each interval, with multipliers that meet the slopes at x."""
-    low = 0.5 * (part.hi - part.lo)
+def _start(part: Part, u: Array, x: Array, near: float) -> _Iterate:
+    """u inside its interval, with multipliers that meet the slopes at x."""
+    span = part.hi - part.lo
+    low = np.clip(u - part.lo, near * span, (1.0 - near) * span)
     g = part.Z.times(x) + part.s * (part.lo + low) - part.t
-    S = np.maximum(g, 0.0) + 0.5 * (float(np.mean(np.abs(part.t))) + 1e-300)
-    return _Iterate(low, low.copy(), S, S - g, x)
+    S = np.maximum(g, 0.0) + near * (float(np.mean(np.abs(part.t))) + 1e-300)
+    return _Iterate(low, span - low, S, S - g, x)
 
 
 def _step(i: _Iterate, newton: _Newton, together: bool) -> None:

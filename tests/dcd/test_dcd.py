@@ -160,8 +160,10 @@ def test_entries_that_are_left_out_come_back() -> None:
     assert min(sizes) < 150 and sizes.count(200) >= 2
 
 
+@pytest.mark.parametrize("near", [0.5, 0.01])
 @pytest.mark.parametrize("free", [False, True])
-def test_the_interior_point_finds_the_minimum(free: bool) -> None:
+def test_the_interior_point_finds_the_minimum(free: bool, near: float) -> None:
+    """From the middle of each interval, and from a point of it."""
     import cvxpy as cp
 
     rng = np.random.default_rng(0)
@@ -173,7 +175,8 @@ def test_the_interior_point_finds_the_minimum(free: bool) -> None:
     lo, hi = -rng.random(40), rng.random(40)
     r = 0.1 * rng.standard_normal(d)
     part = interior.Part(DenseRows(Z), r, rho, s, t, lo, hi)
-    u, x = interior.solve(part, np.zeros(d), 1e-11, lambda: None)
+    u = lo + (hi - lo) * rng.random(40)
+    u, x = interior.solve(part, u, np.zeros(d), near, 1e-11, interior.MET, lambda: None)
     var = cp.Variable(40)
     w = Z.T @ var + r
     live = rho > 0.0
