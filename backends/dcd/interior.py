@@ -95,7 +95,8 @@ class _Newton:
 def solve(
     part: Part, u: Array, x: Array, near: float, tol: float, met: float, look: Callable[[], None]
 ) -> tuple[Array, Array]:
-    """(u, x) from there, moved the share `near` of each interval away from its ends, with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead.
+    """(u, x) with complementarity of at most `tol` in all, or as far as `ITERATIONS` lead. It starts from there, moved the share `near` of each
+    interval away from its ends.
 
     Once it is that small, the first iterate that misses rho x = r + Z'u by `met` of its size is the answer, or the one that misses it least: soon
     after that one the weights leave nothing but rounding.
