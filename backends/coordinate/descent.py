@@ -53,8 +53,8 @@ SHARE = 0.3
 """The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
 
 LAST, ASKED = 100.0, 0.5
-"""Where the share of the gap is at most `LAST` times the gap that is asked for, models are solved to the share `ASKED` of that: epochs more cost less
-than another pass over all columns, and epochs beyond serve nobody."""
+"""The multiple of the gap that is asked for up to which models are solved to a share of that, and the share: epochs more cost less than another pass
+over all columns, and epochs beyond serve nobody."""
 
 FEW = 0.1
 """The share of a working set up to which new coordinates are hardly any."""

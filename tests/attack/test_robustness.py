@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of memory and
 ATTACKS: dict[str, tuple[Case, int, Sequence[int]]] = {
     "programs": (programs.case, programs.COUNT, range(1, 240)),
     "data files": (data_files.case, data_files.COUNT, range(1, 200)),
-    "states": (states.case, states.COUNT, range(12)),
+    "states": (states.case, states.COUNT, range(8)),
     "caches": (caches.case, caches.COUNT, ()),
     "signals": (signals.case, signals.COUNT, (1, 12)),
 }
