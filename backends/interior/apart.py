@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwdsl.backends.interior.loops import connected
-from fwdsl.backends.interior.program import ORDER, Batch
-from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.interior.program import ORDER, Batch, connected
 
 Index = NDArray[np.intp]
 
@@ -34,15 +32,11 @@ def parts_of(A: csr_array, P: Any, batches: Sequence[Batch]) -> tuple[Part, ...]
     (m, n), A = A.shape, A.tocoo()
     if isinstance(P, np.ndarray) or n == 0 or any(k.kind not in ORDER[:2] for k in batches):
         return ()
-    # a row more for each unknown's row of P
     at = P.tocoo()
-    row, column = (
-        np.concatenate(x).astype(np.intp) for x in ((A.row, m + at.row, m + at.row), (A.col, at.col, at.row))
-    )
-    live = np.concatenate([A.data, at.data, at.data]) != 0.0
-    part = np.empty(m + n + n, dtype=np.intp)
-    number = kernel(connected)(row[live], column[live], m + n, part)
-    of_row, of_column = part[:m], part[m + n :]
+    one, other = np.concatenate([A.row, m + at.row]), np.concatenate([m + A.col, m + at.col])
+    live = np.concatenate([A.data, at.data]) != 0.0
+    number, part = connected(one[live], other[live], m + n)
+    of_row, of_column = part[:m], part[m:]
     size = np.bincount(of_column, minlength=number)
     if float(np.sum(np.power(size, 3.0))) > WORTH * float(n) ** 3:
         return ()

@@ -2,7 +2,6 @@
 
 A narrow band is kept by columns: row j has the entries j to j + w of column j of a symmetric matrix. Separate entries have the names of `separate`:
 entry i has the rows `rows[i]`, the unknowns `own[i]`, and `of_z[i] t[at[i]] + of_own[i] v[own[i]]` in its rows.
-Entry e of a matrix in coordinates is in row[e] and column[e].
 """
 
 from __future__ import annotations
@@ -152,64 +151,6 @@ def entries_expand(rows, own, of_z, of_own, at, R, Qc, weights, halves, r, t, v,
             for j in range(q):
                 value += of_own[i, a, j] * v[own[i, j]]
             u[row] = weights[row] * value - r[row]
-
-
-def less_the_mean(row, column, sizes, of, share, mean, out):
-    """The column sums of sizes + of_column less their row's mean, into `out`. `share` is 1 over the entries of each row."""
-    for i in range(mean.size):
-        mean[i] = 0.0
-    for j in range(out.size):
-        out[j] = 0.0
-    for e in range(row.size):
-        i = row[e]
-        mean[i] += share[i] * (of[column[e]] + sizes[e])
-    for e in range(row.size):
-        j = column[e]
-        out[j] += of[j] + sizes[e] - mean[row[e]]
-
-
-def largest_of_each(row, column, size, r, d, of_row, of_column):
-    """The largest size + r_row + d_column of each row and column, into what holds lower bounds of them."""
-    for e in range(row.size):
-        i, j = row[e], column[e]
-        value = size[e] + r[i] + d[j]
-        if value > of_row[i]:
-            of_row[i] = value
-        if value > of_column[j]:
-            of_column[j] = value
-
-
-def connected(row, column, rows, part):
-    """The number of parts that the entries connect rows and columns to; the number of its part goes to each row, and after them to each column."""
-    for i in range(part.size):
-        part[i] = i
-    for e in range(row.size):
-        a, b = row[e], rows + column[e]
-        while part[a] != a:
-            part[a] = part[part[a]]
-            a = part[a]
-        while part[b] != b:
-            part[b] = part[part[b]]
-            b = part[b]
-        # the first of a part stands for it
-        if a < b:
-            part[b] = a
-        elif b < a:
-            part[a] = b
-    found = 0
-    for i in range(part.size):
-        # those before have their numbers, as negative ones
-        if part[i] == i:
-            found += 1
-            part[i] = -found
-        else:
-            at = part[i]
-            while at >= 0:
-                at = part[at]
-            part[i] = at
-    for i in range(part.size):
-        part[i] = -part[i] - 1
-    return found
 
 
 def missed(p, curved, across, r, along, u, equations, rest, sizes):

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
-from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean
-from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import by_rows, of_one_each, placed
@@ -331,10 +330,9 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     d, r = d + shift, r - opposite
     for _ in range(6):
         look()
-        worst_row, worst_column = np.full(count + 1, -math.inf), np.full(d.size, -math.inf)
-        kernel(largest_of_each)(row, column, size, r, d, worst_row, worst_column)
-        r -= 0.5 * np.where(in_row > 0, worst_row, 0.0)
-        d -= 0.5 * np.where(in_column > 0, worst_column, 0.0)
+        now = size + r[row] + d[column]
+        r -= 0.5 * np.where(in_row > 0, _largest(now, row, r.size), 0.0)
+        d -= 0.5 * np.where(in_column > 0, _largest(now, column, d.size), 0.0)
     return np.exp2(d), np.exp2(r[:count])[groups]
 
 
@@ -347,13 +345,12 @@ def levelled(
     The weight holds unknowns of one kind together: along a chain of states, each a small multiple of the one before, scales would grow without end.
     What they have in common is free, so that no unit matters.
     """
-    share, mean = 1.0 / np.maximum(in_row, 1), np.empty(in_row.size)
+    share = (1.0 / np.maximum(in_row, 1))[row]
 
-    def rest(sizes: Array, of: Array) -> Array:
-        """The column sums of sizes + of_column less their row's mean."""
-        out = np.empty(in_column.size)
-        kernel(less_the_mean)(row, column, sizes, of, share, mean, out)
-        return out
+    def rest(values: Array) -> Array:
+        """The column sums of the values of entries less their row's mean."""
+        mean = np.bincount(row, share * values, in_row.size)
+        return np.bincount(column, values - mean[row], in_column.size)
 
     together = np.maximum(np.bincount(kinds, weights=in_column), 1.0)
 
@@ -363,7 +360,7 @@ def levelled(
 
     weight = 1.0 / np.maximum(in_column, 1)
     d = np.zeros(in_column.size)
-    residual, nothing = -rest(size, d), np.zeros(row.size)
+    residual = -rest(size)
     preconditioned = weight * residual
     p, rho = preconditioned, float(residual @ preconditioned)
     least = LEVEL**2 * max(rho, 1.0)
@@ -372,7 +369,7 @@ def levelled(
             break
         if row.size > LONG:
             look()
-        h = rest(nothing, p) + HELD * apart(p)
+        h = rest(p[column]) + HELD * apart(p)
         step = rho / max(float(p @ h), 1e-300)
         d, residual = d + step * p, residual - step * h
         preconditioned = weight * residual
@@ -386,8 +383,8 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
     """
-    part = np.empty(r.size + d.size, dtype=np.intp)
-    parts = kernel(connected)(row, column, r.size, part)
+    # the columns come after the rows
+    parts, part = connected(row, r.size + column, r.size + d.size)
     with np.errstate(divide="ignore"):
         price = _largest(np.log2(np.abs(program.c)) + d, part[r.size :], parts)
         own = _largest(np.log2(np.abs(program.b)) + r[program.groups], part[program.groups], parts)
@@ -399,6 +396,14 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
     shift = np.where(both, 0.5 * (own - (price - over)), np.where(bounded, own, over - price))
     shift = np.where(priced | bounded, shift, 0.0)[part]
     return shift[r.size :], shift[: r.size]
+
+
+def connected(one: Index, other: Index, number: int) -> tuple[int, Index]:
+    """How many parts so many points are in, joined one to the other, and the part of each."""
+    order = np.argsort(one, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=number))])
+    joined_to = by_rows(np.ones(one.size), other[order], starts, (number, number))
+    return connected_components(joined_to, directed=False)  # type: ignore[no-any-return]
 
 
 def _largest(values: Array, part: Index, parts: int) -> Array:

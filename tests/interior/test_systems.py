@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 import fwdsl as fw
 from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
-from fwdsl.backends.interior.loops import connected, largest_of_each, less_the_mean, missed
+from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.interior.system import System, Systems, least_solution
@@ -144,40 +143,6 @@ def test_what_is_missed_and_its_sizes() -> None:
     u[k] = np.nan
     kernel(missed)(p, curved, across, r, along, u, k, rest, sizes)
     assert np.isnan(sizes[0]) and np.isnan(sizes[3])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_parts_that_entries_connect(seed: int) -> None:
-    """As SciPy finds them."""
-    rng = np.random.default_rng(seed)
-    rows, columns, entries = 30, 25, 5 * seed + 8
-    row, column = rng.integers(0, rows, entries), rng.integers(0, columns, entries)
-    part = np.empty(rows + columns, dtype=np.intp)
-    parts = kernel(connected)(row, column, rows, part)
-    graph = sp.coo_array((np.ones(entries), (row, column + rows)), (rows + columns, rows + columns))
-    expected, label = connected_components(graph, directed=False)
-    assert parts == expected
-    # the same parts under other numbers
-    assert len({*zip(part.tolist(), label.tolist(), strict=True)}) == expected == len(set(part.tolist()))
-
-
-def test_the_largest_and_the_means_of_entries() -> None:
-    rng = np.random.default_rng(7)
-    row, column, size = rng.integers(0, 6, 40), rng.integers(0, 5, 40), rng.standard_normal(40)
-    r, d = rng.standard_normal(6), rng.standard_normal(5)
-    of_row, of_column = np.full(6, -np.inf), np.full(5, -np.inf)
-    kernel(largest_of_each)(row, column, size, r, d, of_row, of_column)
-    now = size + r[row] + d[column]
-    for i in range(6):
-        assert of_row[i] == now[row == i].max(initial=-np.inf)
-    for j in range(5):
-        assert of_column[j] == now[column == j].max(initial=-np.inf)
-    share, mean, out = 1.0 / np.maximum(np.bincount(row, minlength=6), 1), np.empty(6), np.empty(5)
-    for sizes in (size, np.zeros(40)):
-        kernel(less_the_mean)(row, column, sizes, d, share, mean, out)
-        values = d[column] + sizes
-        means = np.bincount(row, weights=values, minlength=6) * share
-        np.testing.assert_allclose(out, np.bincount(column, weights=values - means[row], minlength=5), atol=1e-13)
 
 
 @pytest.mark.parametrize("equations", [0, 2])
