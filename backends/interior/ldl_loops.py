@@ -10,60 +10,32 @@ package", 2005 (one row of L after the other).
 
 from __future__ import annotations
 
-import math
 
-ROUNDING = 4e-16
-"""The share of the largest product in a residual that is rounding."""
+def walk(indptr, indices, parent, mark, at, rows):
+    """The rows of L's columns into `rows`, the next of column j at at[j], which moves on; with no room there, only `at` moves.
 
-
-def counted(indptr, indices, parent, counts, mark):
-    """The parents in the elimination tree, -1 of roots, and the entries of each column of L below its diagonal."""
+    On the way the parents of the elimination tree are found where they are -1, as those of roots remain.
+    """
     for k in range(parent.size):
-        parent[k] = -1
-        counts[k] = 0
         mark[k] = k
         for p in range(indptr[k], indptr[k + 1]):
             i = indices[p]
             while mark[i] != k:
                 if parent[i] < 0:
                     parent[i] = k
-                counts[i] += 1
-                mark[i] = k
-                i = parent[i]
-
-
-def structure(indptr, indices, parent, starts, rows, row_starts, columns, mark, at):
-    """The rows of L's columns and the columns of its rows, from the tree."""
-    n = parent.size
-    for j in range(n):
-        at[j] = starts[j]
-    for k in range(n):
-        mark[k] = k
-        row_starts[k + 1] = row_starts[k]
-        for p in range(indptr[k], indptr[k + 1]):
-            i = indices[p]
-            while mark[i] != k:
-                rows[at[i]] = k
+                if rows.size:
+                    rows[at[i]] = k
                 at[i] += 1
-                row_starts[k + 1] += 1
                 mark[i] = k
                 i = parent[i]
-    for k in range(n):
-        at[k] = row_starts[k]
-    for j in range(n):
-        for p in range(starts[j], starts[j + 1]):
-            k = rows[p]
-            columns[at[k]] = j
-            at[k] += 1
 
 
 def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
-    """L and D; False where a number of them is none. A number of D that has not its sign, or is smaller than `least`, becomes that."""
-    n = inverse.size
-    for k in range(n):
-        y[k] = 0.0
-        at[k] = starts[k]
-    for k in range(n):
+    """L and D; False where a number of them is none. A number of D that has not its sign, or is smaller than `least`, becomes that.
+
+    `y` has zeros, and `at` where the columns of L start.
+    """
+    for k in range(inverse.size):
         for p in range(indptr[k], indptr[k + 1]):
             y[indices[p]] = data[p]
         pivot = y[k]
@@ -102,75 +74,38 @@ def solve(starts, rows, values, inverse, x):
         x[j] = value
 
 
-def answer(
-    indptr,
-    indices,
-    data,
-    shift,
-    starts,
-    rows,
-    values,
-    inverse,
-    part,
-    right,
-    harmless,
-    beside,
-    enough,
-    most,
-    x,
-    rest,
-    best,
-    sizes,
-):
-    """The solution of K x = right in `best`, K being the matrix less its shift of the diagonal, which L D L' has; the least relative residual.
+def rest_of(indptr, indices, data, part, x, right, rest, sizes):
+    """Take K x from `rest`, which is the right-hand side; the sum of the sizes of what is left.
 
-    The answer is refined while that shrinks, `most` times at most. The residuals of parts 0 and 1 are measured apart, beside their right-hand sides;
-    those of part 0 may have the size `harmless`, and any the rounding of the largest product in them. `sizes` (4, 2) is room for the largest number
-    of the right-hand side, of the residual, of x and of the products of each part.
+    `sizes` (4, 2) has zeros, and gets the largest number of the right-hand side, of what is left, of x and of the products of each part.
     """
-    n = right.size
-    sizes[:] = 0.0
-    for k in range(n):
-        x[k] = 0.0
-        best[k] = 0.0
-        rest[k] = right[k]
-        sizes[0, part[k]] = max(sizes[0, part[k]], abs(right[k]))
-    least = math.inf
-    for _ in range(most + 1):
-        solve(starts, rows, values, inverse, rest)
-        for k in range(n):
-            x[k] += rest[k]
-            rest[k] = right[k]
-        sizes[1:] = 0.0
-        for k in range(n):
-            for p in range(indptr[k], indptr[k + 1]):
-                i = indices[p]
-                entry = data[p] - shift[k] if i == k else data[p]
-                product = entry * x[i]
-                rest[k] -= product
-                sizes[3, part[k]] = max(sizes[3, part[k]], abs(product))
-                if i != k:
-                    product = entry * x[k]
-                    rest[i] -= product
-                    sizes[3, part[i]] = max(sizes[3, part[i]], abs(product))
-        total = 0.0
-        for k in range(n):
-            total += abs(rest[k])
-            sizes[1, part[k]] = max(sizes[1, part[k]], abs(rest[k]))
-            sizes[2, part[k]] = max(sizes[2, part[k]], abs(x[k]))
-        # each part beside its own right-hand side, and the terms of the other one's numbers
-        share = 0.0
-        for own in range(2):
-            allowed = ROUNDING * sizes[3, own]
-            if own == 0:
-                allowed = max(harmless, allowed)
-            if not sizes[1, own] <= allowed:
-                share = max(share, sizes[1, own] / max(sizes[0, own] + beside * sizes[2, 1 - own], 1e-300))
-        if total != total or not share < 0.5 * least:
-            break
-        least = share
-        for k in range(n):
-            best[k] = x[k]
-        if share <= enough:
-            break
-    return least
+    for k in range(right.size):
+        own = part[k]
+        for p in range(indptr[k], indptr[k + 1]):
+            i = indices[p]
+            entry = data[p]
+            product = entry * x[i]
+            rest[k] -= product
+            size = abs(product)
+            if size > sizes[3, own]:
+                sizes[3, own] = size
+            if i != k:
+                product = entry * x[k]
+                rest[i] -= product
+                size = abs(product)
+                if size > sizes[3, part[i]]:
+                    sizes[3, part[i]] = size
+    total = 0.0
+    for k in range(right.size):
+        own = part[k]
+        size = abs(right[k])
+        if size > sizes[0, own]:
+            sizes[0, own] = size
+        size = abs(rest[k])
+        total += size
+        if size > sizes[1, own]:
+            sizes[1, own] = size
+        size = abs(x[k])
+        if size > sizes[2, own]:
+            sizes[2, own] = size
+    return total

@@ -350,7 +350,7 @@ def levelled(
     def rest(values: Array) -> Array:
         """The column sums of the values of entries less their row's mean."""
         mean = np.bincount(row, share * values, in_row.size)
-        return np.bincount(column, values - mean[row], in_column.size)
+        return np.asarray(np.bincount(column, values - mean[row], in_column.size), dtype=np.float64)
 
     together = np.maximum(np.bincount(kinds, weights=in_column), 1.0)
 

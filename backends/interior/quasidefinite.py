@@ -11,6 +11,7 @@ Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boy
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,10 +23,10 @@ from scipy.sparse.linalg import spilu
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
-from fwdsl.backends.interior.ldl_loops import answer, counted, factor, solve, structure
+from fwdsl.backends.interior.ldl_loops import factor, rest_of, solve, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.maps import placed, row_by_row
+from fwdsl.canon.maps import by_rows, placed, row_by_row
 
 Index = NDArray[np.intp]
 
@@ -47,6 +48,9 @@ LARGE = 1_000
 REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8
 """Refinements of an answer at most, the share of its numbers that residuals are measured beside, with the right-hand side, the relative residual
 that needs no more, and the one from which on the factor is poor."""
+
+ROUNDING = 4e-16
+"""The share of the largest product in a residual that is rounding."""
 
 SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 1.2e-9, 2e-8, 2e-8
 """Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
@@ -112,14 +116,17 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     entry[order] = np.arange(order.size)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
     indices = low[order]
-    parent, counts, mark, work = np.empty((4, size), dtype=np.intp)
-    kernel(counted)(indptr, indices, parent, counts, mark)
+    parent, mark, counts = np.full(size, -1), np.empty(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
+    kernel(walk)(indptr, indices, parent, mark, counts, np.empty(0, dtype=np.intp))
     starts = np.concatenate([[0], np.cumsum(counts)])
-    rows, columns = np.empty((2, int(starts[-1])), dtype=np.intp)
-    row_starts = np.zeros(size + 1, dtype=np.intp)
-    kernel(structure)(indptr, indices, parent, starts, rows, row_starts, columns, mark, work)
+    rows = np.empty(int(starts[-1]), dtype=np.intp)
     seconds = SECONDS * float(np.square(counts, dtype=np.float64).sum()) + OF_A_NUMBER * float(rows.size + row.size)
-    return Pattern(place, indptr, indices, entry, starts, rows, row_starts, columns) if seconds <= allowed else None
+    if seconds > allowed:
+        return None
+    kernel(walk)(indptr, indices, parent, mark, starts[:-1].copy(), rows)
+    by_row = by_rows(np.ones(rows.size), rows, starts, (size, size)).tocsc()
+    row_starts, columns = (a.astype(np.intp) for a in (by_row.indptr, by_row.indices))
+    return Pattern(place, indptr, indices, entry, starts, rows, row_starts, columns)
 
 
 def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
@@ -200,14 +207,12 @@ class Quasidefinite:
             [P.diagonal() + SHIFT, np.full(m, -SHIFT), np.tile((1.0, -1.0), (size - n - m) // 2)]
         )
         signs = np.concatenate([np.ones(n), np.full(m, -1.0), np.tile((1.0, -1.0), (size - n - m) // 2)])
-        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
+        self.shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
         part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
-        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
-        for own, found in ((self.signs, signs), (self.shift, shift), (self.part, part)):
-            own[pattern.place] = found
+        self.signs, self.part = np.empty(size), np.empty(size, np.int8)
+        self.signs[pattern.place], self.part[pattern.place] = signs, part
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
-        self.work, self.sizes = np.empty((2, size)), np.empty((4, 2))
-        self.factor, self.answer = kernel(factor), kernel(answer, solve=solve)
+        self.factor, self.solve, self.rest = kernel(factor), kernel(solve), kernel(rest_of)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
@@ -247,11 +252,12 @@ class Quasidefinite:
             LEAST,
             values,
             inverse,
-            self.work[0],
-            np.empty(inverse.size, dtype=np.intp),
+            np.zeros(inverse.size),
+            pattern.starts[:-1].copy(),
         )
         if not good:
             raise np.linalg.LinAlgError("the system is singular")
+        data[self.written[: diagonal.size]] -= self.shift
         return FactoredQuasidefinite(self, scalings, data, values, inverse)
 
 
@@ -261,32 +267,47 @@ class FactoredQuasidefinite:
     is_poor = False
 
     def __init__(self, of: Quasidefinite, scalings: Scalings, data: Array, values: Array, inverse: Array) -> None:
+        """`data` are the numbers of the matrix without its shift, which L D L' has."""
         self.of, self.scalings, self.data, self.values, self.inverse = of, scalings, data, values, inverse
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
-        of, pattern = self.of, self.of.pattern
-        right, best = np.zeros((2, self.inverse.size))
+        of = self.of
+        right = np.zeros(self.inverse.size)
         right[of.of_v] = p
         right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
-        missed = of.answer(
-            pattern.indptr,
-            pattern.indices,
-            self.data,
-            of.shift,
-            pattern.starts,
-            pattern.rows,
-            self.values,
-            self.inverse,
-            of.part,
-            right,
-            harmless,
-            BESIDE,
-            ENOUGH,
-            REFINEMENTS,
-            *of.work[:2],
-            best,
-            of.sizes,
-        )
+        missed, best = self._answer(right, harmless)
         self.is_poor = self.is_poor or not missed <= POOR
         return best[of.of_v], each(self.scalings, best[of.of_z], lambda k: k.w)
+
+    def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
+        """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most.
+
+        The residuals of p and of all else are measured apart, beside their right-hand sides.
+        """
+        of, pattern = self.of, self.of.pattern
+        x = best = np.zeros(right.size)
+        rest, least = right.copy(), math.inf
+        for _ in range(REFINEMENTS + 1):
+            of.solve(pattern.starts, pattern.rows, self.values, self.inverse, rest)
+            x = x + rest
+            rest, sizes = right.copy(), np.zeros((4, 2))
+            total = of.rest(pattern.indptr, pattern.indices, self.data, of.part, x, right, rest, sizes)
+            share = _relative(sizes.tolist(), harmless)
+            if total != total or not share < 0.5 * least:
+                break
+            least, best = share, x
+            if share <= ENOUGH:
+                break
+        return least, best
+
+
+def _relative(sizes: list[list[float]], harmless: float) -> float:
+    """The largest residual beside the right-hand side of its part, from what `rest_of` measured; 0 of those that are harmless, or are rounding."""
+    share = 0.0
+    for own, allowed in ((0, harmless), (1, 0.0)):
+        right, missed, _, products = (size[own] for size in sizes)
+        if not missed <= max(allowed, ROUNDING * products):
+            # and beside the terms of the other part's numbers
+            share = max(share, missed / max(right + BESIDE * sizes[2][1 - own], 1e-300))
+    return share
