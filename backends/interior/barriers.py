@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.barrier_loops import gradients, reach
+from fwdsl.backends.interior import barrier_loops as loops
 from fwdsl.backends.kernels.compile import kernel
 
 CENTRED = 1e-7
@@ -57,7 +57,7 @@ class Barriers(NamedTuple):
 def barriers(a: Array, s: Array, z: Array) -> Barriers:
     """Both barriers at a point of the interior."""
     primal, dual, R = np.empty_like(s), np.empty((11, a.size)), np.zeros((3, 3, a.size))
-    kernel(gradients)(a, s, z, primal, dual)
+    kernel(loops.power_gradients if is_power(a) else loops.exponential_gradients)(a, s, z, primal, dual)
     i, j, k = pivots(a)
     R[0, i], R[0, j], R[0, k], R[1, j], R[1, k], R[2, k] = dual[3:9]
     return Barriers(primal, dual[:3], R, dual[9], dual[10])
@@ -186,4 +186,6 @@ def farthest(a: Array, s: Array, z: Array, mu: float) -> float:
 
 def longest_within(a: Array, s: Array, ds: Array, z: Array, dz: Array, longest: float) -> float:
     """The largest t up to `longest`, to a small share of it, for which all s + t ds and z + t dz are inside; -1 if 0 is not such a t."""
-    return float(kernel(reach)(a, s, ds, z, dz, longest))
+    within = kernel(loops.reach, parts=("holds",), holds=loops.in_power if is_power(a) else loops.in_exponential)
+    found = within(a, False, s, ds, longest)
+    return float(within(a, True, z, dz, found) if found >= 0.0 else found)
