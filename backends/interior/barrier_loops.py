@@ -46,7 +46,7 @@ def in_power(a, dual, x, y, w):
 
 
 def exponential_gradients(a, s, z, primal, dual):
-    """The gradients of f at s, and a row for each number at z: the gradient of f*, the six of R with the Hessian R'R by rows, psi, the logarithm in it.
+    """The gradients of f at s; a row for each number at z: the gradient of f*, the six of R with the Hessian R'R by rows, psi, the logarithm in it.
 
     R is a triangle with the unknowns in the order (y, x, w), of powers (w, x, y). Close to the boundary the Hessian is a square of the gradient of
     psi, beside which all else is rounding: R is made of the terms themselves.
