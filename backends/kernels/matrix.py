@@ -1,15 +1,12 @@
 """Products with matrices: plain loops over arrays, compiled by `kernel`. Sums are in float64 whatever the data.
 
 A sparse matrix comes as (indptr, indices, data) by rows; the same arrays by columns are its transpose by rows, so one gather
-serves A x (over CSR) and A'y (over CSC). Index arrays are viewed as unsigned: the wrap-around test of signed ones halves the
-speed. The dense loops may be compiled to add in any order (a sum of products then fills vector registers, and each row's order is still
-fixed); the gathers may not, which would make them several times slower.
+serves A x (over CSR) and A'y (over CSC). Index arrays are viewed as unsigned, and so are columns that do not begin at 0: the
+wrap-around test of signed ones halves the speed. The dense loops may be compiled to add in any order (a sum of products then fills
+vector registers, and each row's order is still fixed); the gathers may not, which would make them several times slower.
 """
 
 import numpy as np
-
-FEW_COLUMNS = 32
-"""The least count of columns at which a row is taken as an array of its own: its loop then has no wrap-around test, and fills vector registers."""
 
 
 def csr_matvec(indptr, indices, data, x, out, r0, r1):
@@ -154,44 +151,30 @@ def dense_matvec_leaves(A, x, cuts, out, r0, r1):
 
 def dense_rmatvec(A, y, out, r0, r1, c0, c1):
     """out[j] += the sum over r0 <= r < r1 of y[r] A[r, j], for c0 <= j < c1."""
+    first, last = np.uint64(c0), np.uint64(c1)
+    r = r0
     # four rows at a time: out is loaded and stored a quarter as often
-    whole = r1 - (r1 - r0) % 4
-    if A.shape[1] >= FEW_COLUMNS:
-        total = out[c0:c1]
-        for r in range(r0, whole, 4):
-            y0, y1, y2, y3 = y[r], y[r + 1], y[r + 2], y[r + 3]
-            a0, a1, a2, a3 = A[r, c0:c1], A[r + 1, c0:c1], A[r + 2, c0:c1], A[r + 3, c0:c1]
-            for j in range(total.size):
-                total[j] += a0[j] * y0 + a1[j] * y1 + a2[j] * y2 + a3[j] * y3
-        for r in range(whole, r1):
-            yr = y[r]
-            row = A[r, c0:c1]
-            for j in range(total.size):
-                total[j] += row[j] * yr
-        return
-    for r in range(r0, whole, 4):
-        y0, y1, y2, y3 = y[r], y[r + 1], y[r + 2], y[r + 3]
-        for j in range(c0, c1):
+    while r + 3 < r1:
+        y0 = y[r]
+        y1 = y[r + 1]
+        y2 = y[r + 2]
+        y3 = y[r + 3]
+        for j in range(first, last):
             out[j] += A[r, j] * y0 + A[r + 1, j] * y1 + A[r + 2, j] * y2 + A[r + 3, j] * y3
-    for r in range(whole, r1):
+        r += 4
+    while r < r1:
         yr = y[r]
-        for j in range(c0, c1):
+        for j in range(first, last):
             out[j] += A[r, j] * yr
+        r += 1
 
 
 def dense_scatter(A, rows, x, out, c0, c1):
     """out[j] += the sum over r in `rows`, in their order, of x[r] A[r, j], for c0 <= j < c1."""
-    if A.shape[1] >= FEW_COLUMNS:
-        total = out[c0:c1]
-        for r in rows:
-            xr = x[r]
-            row = A[r, c0:c1]
-            for j in range(total.size):
-                total[j] += row[j] * xr
-        return
+    first, last = np.uint64(c0), np.uint64(c1)
     for r in rows:
         xr = x[r]
-        for j in range(c0, c1):
+        for j in range(first, last):
             out[j] += A[r, j] * xr
 
 
