@@ -204,6 +204,13 @@ class FastVector:
         else:
             out[:] = self.f.prox(v, t)
 
+    def prox_seldom(self, v: Array, t: float, out: Array) -> None:
+        """The same for a method that makes few calls: nothing is compiled for them where NumPy goes through all entries at once."""
+        if without_ridge(self.f).vectorised:
+            out[:] = self.f.prox(v, t)
+        else:
+            self.prox(v, t, out)
+
     @cached_property
     def lines(self) -> Lines | None:
         """The function as one of lines, where only one line has a kernel."""

@@ -428,12 +428,15 @@ class PreparedProblem:
             out.append(f.bent(h, v))
         return out
 
-    def prox_g(self, v: Array, t: float, metric: Array | None = None) -> Array:
-        """The prox of t g, block by block; of t times the block's number in the metric, where there is one."""
+    def prox_g(self, v: Array, t: float, metric: Array | None = None, seldom: bool = False) -> Array:
+        """The prox of t g, block by block; of t times the block's number in the metric, where there is one.
+
+        Methods that ask for it `seldom` say so: nothing is compiled for few calls where NumPy is as good.
+        """
         out = np.empty_like(v)
         for block, g in zip(self.canonical.blocks, self.g, strict=True):
             step = t if metric is None or not block.size else t * float(metric[block.start])
-            g.prox(v[block.slice], step, out[block.slice])
+            (g.prox_seldom if seldom else g.prox)(v[block.slice], step, out[block.slice])
         return out
 
     def g_value(self, x: Array) -> float:

@@ -38,12 +38,12 @@ class Reduced(PreparedProblem):
         self.canonical = replace(canonical, blocks=tuple(blocks), terms=tuple(self.terms), q=self.q)
         self.g = [FastVector(b.g) for b in blocks]
 
-    def prox_g(self, v: Array, t: float, metric: Array | None = None) -> Array:
+    def prox_g(self, v: Array, t: float, metric: Array | None = None, seldom: bool = False) -> Array:
         """The prox of t g; on the Birkhoff polytope a point near v in its place (`rounded`)."""
         out = np.zeros_like(v)
         for block, g in zip(self.canonical.blocks, self.g, strict=True):
             if g.f.proximable:
-                g.prox(v[block.slice], t, out[block.slice])
+                (g.prox_seldom if seldom else g.prox)(v[block.slice], t, out[block.slice])
             else:
                 out[block.slice] = rounded(v[block.slice].reshape(block.shape)).reshape(-1)
         return out

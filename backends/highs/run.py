@@ -57,7 +57,7 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
 
     def begin(self, x: Any, ys: Sequence[Array] | None) -> HighsState:
         """Nothing is known; the given point is the first candidate."""
-        self.start = self.problem.prox_g(np.asarray(x), 0.0), None if ys is None else list(ys)
+        self.start = self.problem.prox_g(np.asarray(x), 0.0, seldom=True), None if ys is None else list(ys)
         return HighsState(0, np.zeros(self.c.size), np.zeros(self.b.size))
 
     def step(self) -> None:
@@ -91,7 +91,7 @@ class HighsRun(Run[PreparedProblem, HighsState], of=Highs):
         if s.found != SOLVED:
             return self.start or (np.zeros(self.problem.size), None)
         v, z = self.d * s.v / self.of_b, self.e * s.z / self.of_c
-        return self.problem.prox_g(self.program.point(v), 0.0), self.program.multipliers(v, z)
+        return self.problem.prox_g(self.program.point(v), 0.0, seldom=True), self.program.multipliers(v, z)
 
     def report(self) -> Report:
         """P at the point, and P as the bound where HiGHS has solved the program, which the verifier judges."""

@@ -415,7 +415,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         v, z = self._unscaled(*(self._corrected() if near else (self.state.v, self.state.z)), self.state.tau)
         ys = self.program.multipliers(v, z)
         gap = max(self._gap(), 0.0)
-        plain = self._measured(self._taken_back(self.problem.prox_g(self.program.point(v), 0.0)), ys)
+        plain = self._measured(self._taken_back(self.problem.prox_g(self.program.point(v), 0.0, seldom=True)), ys)
         plain = plain._replace(bound=plain.value - gap)
         if not near:
             return plain
@@ -480,7 +480,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             own = block.slice
             steepest = float(np.abs(down[own]).max(initial=0.0)) or math.inf
             length[own] = SHORT * float(np.abs(x[own]).max(initial=0.0)) / steepest
-        return self.problem.prox_g(x + length * down, 1.0, length)
+        return self.problem.prox_g(x + length * down, 1.0, length, seldom=True)
 
     def _measured(self, x: Array, ys: list[Array]) -> _MeasuredPoint:
         zs = self.problem.forward(x)

@@ -106,6 +106,8 @@ class VectorFunction(ABC):
     proximable: bool = True
     #: The prox is `prox_kernel`; where not (it needs LAPACK, or loops over inner sets), `prox` itself is what to call.
     compiled: bool = True
+    #: `prox` goes through all entries at once, as NumPy does: where few calls are made, none is worth compiling the kernel for.
+    vectorised: bool = True
     #: How `conjugate` is known: "exact" to rounding, or "rigorous" by a dense decomposition, rounded up by its backward error.
     certificate: str = "exact"
     #: `normal_part` depends on x.

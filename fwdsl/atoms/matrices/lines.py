@@ -83,6 +83,8 @@ class Lines(OfInner):
             None if on is None else ("rows", "columns")[self.axis]
         )
 
+    vectorised = False
+
     @property
     def compiled(self) -> bool:  # type: ignore[override]
         return self.inner.compiled and self.prox_kernel is not None

@@ -52,6 +52,7 @@ class Permutahedron(ConvexSet):
     c: Array
 
     pair = (None, "permutahedron")
+    vectorised = False
     polyhedral = True
     prox_kernel = staticmethod(permutahedron_kernel)
 

@@ -164,6 +164,7 @@ class SortedL1(Norm):
     lambdas: Any
 
     pair = ("sorted_l1", None)
+    vectorised = False
     polyhedral = True
     dual_name = "linf"
     prox_kernel = staticmethod(sorted_l1_kernel)

@@ -26,6 +26,7 @@ class SortedL1Ball(Ball):
     lambdas: Any
 
     pair = (None, "sorted_l1_ball")
+    vectorised = False
     polyhedral = True
     prox_kernel = staticmethod(sorted_l1_kernel)
 

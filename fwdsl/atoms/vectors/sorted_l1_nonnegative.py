@@ -28,6 +28,7 @@ class SortedL1Nonnegative(OnOrthant):
     lambdas: Any
 
     pair = ("sorted_l1", "nonnegative")
+    vectorised = False
     of = SortedL1
     polyhedral = True
     normal_sees_x = True
