@@ -6,8 +6,6 @@ entry i has the rows `rows[i]`, the unknowns `own[i]`, and `of_z[i] t[at[i]] + o
 
 from __future__ import annotations
 
-import math
-
 
 def band_factor(band, definite):
     """Overwrite the band with that of L, L D L' being the matrix and L having ones on its diagonal, where 1 / D goes; the first column whose number
@@ -66,48 +64,6 @@ def entries_products(rows, own, of_z, of_own, at, weights, t, v, u, along, acros
                 across[own[i, j]] += of_own[i, a, j] * other
             along[row] = weight * value
         back[at[i]] += total
-
-
-def entries_factor(rows, own, of_z, of_own, weights, P, C, c, D, R, Qc):
-    """The factors of (C, sqrt(P)) = Q R of each entry, Q'(c, 0), and the squared length D of what is left of c; C and c are workspace."""
-    n, r = rows.shape
-    q = own.shape[1]
-    for i in range(n):
-        for a in range(r):
-            weight = weights[rows[i, a]]
-            c[a] = weight * of_z[i, a]
-            for j in range(q):
-                C[a, j] = weight * of_own[i, a, j]
-        for a in range(q):
-            c[r + a] = 0.0
-            for j in range(q):
-                C[r + a, j] = 0.0
-            C[r + a, a] = math.sqrt(P[own[i, a]])
-        for j in range(q):
-            total = 0.0
-            for a in range(r + q):
-                total += C[a, j] * C[a, j]
-            length = math.sqrt(total)
-            R[i, j, j] = length
-            for a in range(r + q):
-                C[a, j] /= length
-            for k in range(j + 1, q):
-                total = 0.0
-                for a in range(r + q):
-                    total += C[a, j] * C[a, k]
-                R[i, j, k] = total
-                for a in range(r + q):
-                    C[a, k] -= total * C[a, j]
-            total = 0.0
-            for a in range(r + q):
-                total += C[a, j] * c[a]
-            Qc[i, j] = total
-            for a in range(r + q):
-                c[a] -= total * C[a, j]
-        total = 0.0
-        for a in range(r + q):
-            total += c[a] * c[a]
-        D[i] = total
 
 
 def entries_reduce(rows, own, of_z, of_own, at, R, Qc, weights, p, r, t, halves):

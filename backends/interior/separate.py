@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, diags_array, hstack, vstack
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
-from fwdsl.backends.interior.loops import entries_expand, entries_factor, entries_products, entries_reduce
+from fwdsl.backends.interior.loops import entries_expand, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
@@ -328,9 +328,20 @@ def _ranks(label: Index) -> Index:
 
 
 def _factor(g: Group, weights: Array, P: Array) -> Factor:
-    """The factors of a group at the weights of all rows and the diagonal of P, by modified Gram-Schmidt."""
+    """The factors of a group at the weights of all rows and the diagonal of P, by modified Gram-Schmidt, all entries at once."""
     n, r, q = g.of_own.shape
-    found = Factor(np.empty(n), np.zeros((n, q, q)), np.empty((n, q)))
-    C, c = np.empty((r + q, q)), np.empty(r + q)
-    kernel(entries_factor)(g.rows, g.own, g.of_z, g.of_own, weights, P, C, c, *found)
-    return found
+    # by columns, of which c is the last
+    C, weight = np.zeros((q + 1, r + q, n)), weights[g.rows].T
+    np.multiply(weight, g.of_own.T, out=C[:q, :r])
+    np.multiply(weight, g.of_z.T, out=C[q, :r])
+    own = np.arange(q)
+    C[own, r + own] = np.sqrt(P[g.own]).T
+    R, Qc = np.zeros((n, q, q)), np.empty((n, q))
+    for j in range(q):
+        column, others = C[j], C[j + 1 :]
+        length = np.sqrt(np.einsum("an,an->n", column, column))
+        column /= length
+        shares = np.einsum("an,kan->kn", column, others)
+        others -= shares[:, None] * column
+        R[:, j, j], R[:, j, j + 1 :], Qc[:, j] = length, shares[:-1].T, shares[-1]
+    return Factor(np.einsum("an,an->n", C[q], C[q]), R, Qc)
