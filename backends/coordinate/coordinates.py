@@ -173,6 +173,11 @@ class Coordinates:
         return self.c.size == self.order.size
 
     @cached_property
+    def together(self) -> bool:
+        """True if every group has several coordinates."""
+        return bool((np.diff(self.start) > 1).all())
+
+    @cached_property
     def rest(self) -> Array:
         """The penalty of each coordinate's group, the ball's with the multiplier 1."""
         return (self.c + self.ball)[self.group]
@@ -279,11 +284,12 @@ class Coordinates:
 
     def survey(self, x: Array, kty: Array, length: Array, multiplier: float) -> tuple[Array, float]:
         """The violations of optimality at x over the columns' lengths, and the largest share of the dual point that meets the penalties."""
-        misses, c = np.empty(x.size), self.weights(multiplier)
-        share = kernel(loops.survey_entries)(
-            x, kty, self.order, self.start, c, self.ridge, self.lo, self.hi, self.q, length, misses
-        )
-        # groups take a second to compile, and most programs have none
+        misses, c, share = np.empty(x.size), self.weights(multiplier), 1.0
+        # a kernel takes a quarter of a second to compile, and most programs have groups of one kind
+        if not self.together:
+            share = kernel(loops.survey_entries)(
+                x, kty, self.order, self.start, c, self.ridge, self.lo, self.hi, self.q, length, misses
+            )
         if not self.alone:
             share = kernel(loops.survey_groups)(
                 x, kty, self.order, self.start, c, self.thin, self.ridge, self.q, length, float(share), misses
@@ -292,9 +298,11 @@ class Coordinates:
 
     def conjugate(self, kty: Array, share: float) -> float:
         """g* at -(q + share kty), the suprema left out that are infinite."""
-        if not self.is_ball:
-            numbers = (self.order, self.start, self.c, self.thin, self.ridge, self.lo, self.hi, self.q)
-            return float(kernel(loops.conjugate)(kty, share, *numbers))
-        m = self.multiplier(share * kty)
-        numbers = (self.order, self.start, self.weights(m), self.thin, self.ridge, self.lo, self.hi, self.q)
-        return m * self.radius + float(kernel(loops.conjugate)(kty, share, *numbers))
+        m = self.multiplier(share * kty) if self.is_ball else 0.0
+        at, c = (self.order, self.start), self.weights(m)
+        found = 0.0
+        if not self.together:
+            found = float(kernel(loops.conjugate_entries)(kty, share, *at, c, self.ridge, self.lo, self.hi, self.q))
+        if not self.alone:
+            found += float(kernel(loops.conjugate_groups)(kty, share, *at, c, self.thin, self.ridge, self.q))
+        return m * self.radius + found if self.is_ball else found

@@ -136,6 +136,38 @@ def gram_epochs(gram, slope, at, tasks, start, size, c, thin, lo, hi, x, rounds,
     return rounds, measure
 
 
+def entry_epochs(gram, slope, at, tasks, size, c, lo, hi, x, rounds, enough, first):
+    """`gram_epochs` of groups of one coordinate each, as most programs have them: it compiles in half of the time."""
+    measure = 0.0
+    for epoch in range(rounds):
+        lean = 0.0
+        worst = 0.0
+        weight = 0.0
+        for i in range(size.size):
+            if not size[i] > 0.0:
+                continue
+            own = slope[tasks[i]]
+            old = x[i]
+            new = coordinate_minimum(old, own[at[i]], size[i], c[i], lo[i], hi[i])
+            step = new - old
+            weight += c[i] * abs(new)
+            if step != 0.0:
+                x[i] = new
+                row = gram[at[i]]
+                for j in range(row.size):
+                    own[j] += step * row[j]
+                rise = abs(step) * size[i]
+                lean += rise * max(abs(new), abs(old))
+                if c[i] > 0.0:
+                    worst = max(worst, rise / c[i])
+        measure = lean + worst * weight
+        if epoch == 0:
+            first[0] = measure
+        if measure <= enough:
+            return epoch + 1, measure
+    return rounds, measure
+
+
 def group_grams(columns, cols, start, longest, length, out):
     """out[g] = M_g'M_g for the columns of group g, whose length is that of a sample's vector; zero beyond the group."""
     buffer = np.zeros(length)
@@ -279,27 +311,38 @@ def survey_groups(x, kty, order, start, c, thin, ridge, q, length, share, out):
     return share
 
 
-def conjugate(kty, share, order, start, c, thin, ridge, lo, hi, q):
-    """The sum over groups of sup <v, x> - c |x| - thin |x|_1 - ridge |x|^2 / 2 over [lo, hi] at v = -(q + share kty).
+def conjugate_entries(kty, share, order, start, c, ridge, lo, hi, q):
+    """The sum over groups of one coordinate of sup v x - c |x| - ridge x^2 / 2 over [lo, hi] at v = -(q + share kty).
 
     Those that are infinite are left out."""
     total = 0.0
     for g in range(start.size - 1):
-        j = order[start[g]]
-        if start[g + 1] - start[g] > 1:
-            size = 0.0
-            for k in range(start[g], start[g + 1]):
-                size += max(abs(q[order[k]] + share * kty[order[k]]) - thin[g], 0.0) ** 2
-            if ridge[j] > 0.0:
-                total += 0.5 * max(math.sqrt(size) - c[g], 0.0) ** 2 / ridge[j]
+        if start[g + 1] - start[g] != 1:
             continue
+        j = order[start[g]]
         v = -(q[j] + share * kty[j])
-        slack = max(abs(v) - c[g], 0.0)
+        slack = abs(v) - c[g]
         best = 0.0
         if slack > 0.0:
-            best = math.copysign(slack / ridge[j] if ridge[j] > 0.0 else math.inf, v)
+            best = slack / ridge[j] if ridge[j] > 0.0 else math.inf
+            if v < 0.0:
+                best = -best
         best = min(max(best, lo[j]), hi[j])
         if abs(best) == math.inf:
             best = min(max(0.0, lo[j]), hi[j])
         total += v * best - c[g] * abs(best) - 0.5 * ridge[j] * best * best
+    return total
+
+
+def conjugate_groups(kty, share, order, start, c, thin, ridge, q):
+    """The same of larger groups, over all x: sup <v, x> - c |x| - thin |x|_1 - ridge |x|^2 / 2."""
+    total = 0.0
+    for g in range(start.size - 1):
+        j = order[start[g]]
+        if start[g + 1] - start[g] == 1 or not ridge[j] > 0.0:
+            continue
+        size = 0.0
+        for k in range(start[g], start[g + 1]):
+            size += max(abs(q[order[k]] + share * kty[order[k]]) - thin[g], 0.0) ** 2
+        total += 0.5 * max(math.sqrt(size) - c[g], 0.0) ** 2 / ridge[j]
     return total

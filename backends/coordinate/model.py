@@ -184,6 +184,11 @@ class OnGram:
         return Solved(u, total, begun, measure)
 
     def _epochs(self, g: Coordinates, rounds: int, enough: float, first: Array) -> tuple[int, float]:
+        if g.alone:
+            done, measure = kernel(loops.entry_epochs)(
+                self.gram, self.slope, self.at, self.tasks, self.size, g.c, g.lo, g.hi, self.u, rounds, enough, first
+            )
+            return int(done), float(measure)
         done, measure = kernel(loops.gram_epochs)(
             self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.thin, g.lo, g.hi, self.u, rounds, enough,
             first,

@@ -84,6 +84,28 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 
 
+def test_epochs_over_entries_are_those_over_groups_of_one() -> None:
+    """Of several tasks, with bounds, entries without a penalty, and one that stays where it is."""
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((12, 4))
+    at, tasks, start = np.tile(np.arange(4), 2), np.repeat([0, 1], 4), np.arange(9)
+    size = np.square(A).sum(axis=0)[at]
+    size[5] = 0.0
+    c, lo, hi = rng.random(8), np.full(8, -0.2), np.full(8, 0.3)
+    c[2] = 0.0
+    slope, found = 3.0 * rng.standard_normal((2, 4)), []
+    for entries in (True, False):
+        x, rest, first = np.zeros(8), slope.copy(), np.zeros(1)
+        if entries:
+            told = kernel(loops.entry_epochs)(A.T @ A, rest, at, tasks, size, c, lo, hi, x, 3, 0.0, first)
+        else:
+            none = np.zeros(8)
+            told = kernel(loops.gram_epochs)(A.T @ A, rest, at, tasks, start, size, c, none, lo, hi, x, 3, 0.0, first)
+        found.append(np.concatenate([x, rest.reshape(-1), first, np.array(told)]))
+    assert found[0][5] == 0.0 and np.any(found[0][:8] != 0.0)
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
+
+
 def test_extrapolation_finds_the_limit_of_a_linear_recursion() -> None:
     rng = np.random.default_rng(0)
     M = 0.5 * np.diag(rng.random(4))
