@@ -64,28 +64,23 @@ def csr_scatter(indptr, indices, data, rows, x, out):
             out[indices[k]] += data[k] * xr
 
 
-def csc_rows_count(indptr, indices, chosen, last, out):
-    """out[r + 1] = in how many of the chosen columns row r has an entry, of columns as (indptr, indices) has them; `last` is -1 everywhere."""
+def csc_rows(indptr, indices, data, chosen, last, at, out_indices, out_data):
+    """The chosen columns by rows, the i-th as i. at[r] is where row r begins, and becomes where it ends; what stands twice is added up.
+
+    `last` is -1 everywhere. With no room for the entries, only `at` moves.
+    """
+    writes = out_indices.size > 0
     for i in range(chosen.size):
         for k in range(indptr[chosen[i]], indptr[chosen[i] + 1]):
             r = indices[k]
             if last[r] != i:
                 last[r] = i
-                out[r + 1] += 1
-
-
-def csc_rows(indptr, indices, data, chosen, last, at, out_indices, out_data):
-    """The chosen columns by rows, the i-th as i. at[r] is where row r begins, and becomes where it ends; what stands twice is added up."""
-    for i in range(chosen.size):
-        for k in range(indptr[chosen[i]], indptr[chosen[i] + 1]):
-            r = indices[k]
-            if last[r] == i:
-                out_data[at[r] - 1] += data[k]
-            else:
-                last[r] = i
-                out_indices[at[r]] = i
-                out_data[at[r]] = data[k]
+                if writes:
+                    out_indices[at[r]] = i
+                    out_data[at[r]] = data[k]
                 at[r] += 1
+            elif writes:
+                out_data[at[r] - 1] += data[k]
 
 
 def csr_gram(indptr, indices, data, place, longest, d, out, r0, r1):

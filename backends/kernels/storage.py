@@ -18,7 +18,6 @@ from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS, Block, row_blocks, stri
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import (
     csc_rows,
-    csc_rows_count,
     csr_gram,
     csr_matvec,
     csr_matvec_leaves,
@@ -398,9 +397,10 @@ class Sparse:
         """A[:, support], copied; indices strictly increase in each row."""
         columns, n = self.by_columns, self.shape[0]
         last, indptr = np.full(n, -1), np.zeros(n + 1, dtype=np.int64)
-        kernel(csc_rows_count)(columns.indptr, columns.indices, support, last, indptr)
+        indices, data = np.empty(0, columns.indices.dtype), np.empty(0, columns.data.dtype)
+        kernel(csc_rows)(*columns, support, last, indptr[1:], indices, data)
         np.cumsum(indptr, out=indptr)
-        indices, data = np.empty(indptr[-1], columns.indices.dtype), np.empty(indptr[-1], columns.data.dtype)
+        indices, data = np.empty(indptr[-1], indices.dtype), np.empty(indptr[-1], data.dtype)
         last[:] = -1
         kernel(csc_rows)(*columns, support, last, indptr[:-1].copy(), indices, data)
         rows = Compressed(*map(readonly, (indptr.astype(columns.indptr.dtype), indices, data)))
