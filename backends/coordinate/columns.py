@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def _linked(fn: Any, dense: bool) -> Function:
         links["column_square"] = kernel(loops.dense_row_square, reorder=True)
     else:
         links |= {"column_dot": csr_row_dot, "column_add": csr_row_add, "column_square": loops.csr_row_square}
-    return kernel(fn, **{name: link for name, link in links.items() if name in fn.__code__.co_names})
+    used = {name: link for name, link in links.items() if name in fn.__code__.co_names}
+    # each of them is called at one place: as a part it takes half of the time to compile that it takes by itself
+    return kernel(fn, parts=tuple(name for name, link in used.items() if isinstance(link, FunctionType)), **used)
 
 
 class Columns:

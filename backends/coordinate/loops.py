@@ -283,7 +283,7 @@ def survey_groups(x, kty, order, start, c, thin, ridge, q, length, share, out):
         j = order[start[g]]
         size = 0.0
         for k in range(start[g], start[g + 1]):
-            size += x[order[k]] ** 2
+            size += x[order[k]] * x[order[k]]
         size = math.sqrt(size)
         miss = 0.0
         least = 0.0
@@ -300,7 +300,8 @@ def survey_groups(x, kty, order, start, c, thin, ridge, q, length, share, out):
                 u = max(u - thin[g], 0.0) + min(u + thin[g], 0.0)
             miss += u * u
             least += q[i] * q[i]
-            most += max(share * abs(kty[i]) - thin[g], 0.0) ** 2
+            near = max(share * abs(kty[i]) - thin[g], 0.0)
+            most += near * near
         miss = math.sqrt(miss)
         miss = miss if size > 0.0 else max(miss - c[g], 0.0)
         room = c[g] - math.sqrt(least)
@@ -343,6 +344,8 @@ def conjugate_groups(kty, share, order, start, c, thin, ridge, q):
             continue
         size = 0.0
         for k in range(start[g], start[g + 1]):
-            size += max(abs(q[order[k]] + share * kty[order[k]]) - thin[g], 0.0) ** 2
-        total += 0.5 * max(math.sqrt(size) - c[g], 0.0) ** 2 / ridge[j]
+            near = max(abs(q[order[k]] + share * kty[order[k]]) - thin[g], 0.0)
+            size += near * near
+        near = max(math.sqrt(size) - c[g], 0.0)
+        total += 0.5 * near * near / ridge[j]
     return total
