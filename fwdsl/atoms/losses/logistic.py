@@ -32,14 +32,14 @@ class Logistic(Loss):
         """
         n = z.size
         power = np.empty(n)
-        bits = power.view(np.int64)
+        bits = power.view(np.uint64)
         total = np.empty(n)
         for j in range(n):
             power[j] = shifted(-min(abs(z[j]), 708.0))
         for j in range(n):
             total[j] = taylor(remainder(-min(abs(z[j]), 708.0), power[j]))
         for j in range(n):
-            bits[j] = (bits[j] << 52) + (1023 << 52)
+            bits[j] = (bits[j] << np.uint64(52)) + np.uint64(1023 << 52)
         for j in range(n):
             e = total[j] * power[j]
             m = b[j] * z[j]
@@ -55,13 +55,14 @@ class Logistic(Loss):
         """
         n = y.size
         share = np.empty(n)
+        total = np.empty(n)
         outside = 0
         for j in range(n):
+            total[j] = 0.0
             share[j] = -b[j] * y[j] / w[j] if w[j] > 0.0 else 0.0
             outside += (share[j] < 0.0) | (share[j] > 1.0) | ((w[j] <= 0.0) & (y[j] != 0.0)) | (share[j] != share[j])
         if outside > 0:
             return math.inf
-        total = np.zeros(n)
         part = np.empty(n)
         bits = part.view(np.uint64)
         shift = np.empty(n)
