@@ -144,22 +144,24 @@ def entry_epochs(gram, slope, at, tasks, size, c, lo, hi, x, rounds, enough, fir
         worst = 0.0
         weight = 0.0
         for i in range(size.size):
-            if not size[i] > 0.0:
+            bend = size[i]
+            if not bend > 0.0:
                 continue
+            cost = c[i]
             own = slope[tasks[i]]
             old = x[i]
-            new = coordinate_minimum(old, own[at[i]], size[i], c[i], lo[i], hi[i])
+            new = coordinate_minimum(old, own[at[i]], bend, cost, lo[i], hi[i])
             step = new - old
-            weight += c[i] * abs(new)
+            weight += cost * abs(new)
             if step != 0.0:
                 x[i] = new
                 row = gram[at[i]]
                 for j in range(row.size):
                     own[j] += step * row[j]
-                rise = abs(step) * size[i]
+                rise = abs(step) * bend
                 lean += rise * max(abs(new), abs(old))
-                if c[i] > 0.0:
-                    worst = max(worst, rise / c[i])
+                if cost > 0.0:
+                    worst = max(worst, rise / cost)
         measure = lean + worst * weight
         if epoch == 0:
             first[0] = measure
@@ -259,15 +261,26 @@ def survey_entries(x, kty, order, start, c, ridge, lo, hi, q, length, out):
         if start[g + 1] - start[g] != 1:
             continue
         j = order[start[g]]
-        u = -(kty[j] + q[j] + ridge[j] * x[j])
-        right = math.inf if x[j] >= hi[j] else (c[g] if x[j] >= 0.0 else -c[g])
-        left = -math.inf if x[j] <= lo[j] else (c[g] if x[j] > 0.0 else -c[g])
+        at = x[j]
+        rise = kty[j]
+        cost = c[g]
+        u = -(rise + q[j] + ridge[j] * at)
+        right = cost if at >= 0.0 else -cost
+        if at >= hi[j]:
+            right = math.inf
+        left = cost if at > 0.0 else -cost
+        if at <= lo[j]:
+            left = -math.inf
         out[j] = max(u - right, left - u, 0.0) / length[j]
-        if ridge[j] == 0.0 and kty[j] != 0.0:
-            bounded = lo[j] != -math.inf if kty[j] > 0.0 else hi[j] != math.inf
-            room = c[g] - q[j] if kty[j] > 0.0 else c[g] + q[j]
-            if not bounded and room > 0.0 and abs(kty[j]) * share > room:
-                share = room / abs(kty[j])
+        if ridge[j] == 0.0 and rise != 0.0:
+            bounded = lo[j] != -math.inf
+            room = cost - q[j]
+            if rise < 0.0:
+                rise = -rise
+                bounded = hi[j] != math.inf
+                room = cost + q[j]
+            if not bounded and room > 0.0 and rise * share > room:
+                share = room / rise
     return share
 
 
