@@ -83,3 +83,19 @@ def test_a_set_of_lines_is_projected_onto_by_the_kernel_of_a_line(kind: str, rid
     found = np.empty(20)
     FastVector(g).prox(v, 0.4, found)
     np.testing.assert_allclose(found, g.prox(v, 0.4), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "on", [("simplex", {"r": 1.3}), ("l1_ball", {"r": 1.3}), ("permutahedron", {"c": np.arange(6.0)})], ids=str
+)
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_points_are_moved_alike_where_that_is_seldom(on: tuple[str, dict[str, object]], ridge: float) -> None:
+    """By NumPy, or by the kernel where NumPy would go through entries one by one."""
+    inner = build(None, on, 6)
+    assert inner is not None and inner.vectorised == (on[0] != "permutahedron")
+    g = FastVector(Ridged(inner, ridge) if ridge else inner)
+    v = np.random.default_rng(8).normal(0.0, 3.0, 6)
+    found, often = np.empty((2, 6))
+    g.prox_seldom(v, 0.4, found)
+    g.prox(v, 0.4, often)
+    np.testing.assert_allclose(found, often, rtol=1e-13, atol=1e-14)
