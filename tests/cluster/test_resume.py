@@ -7,18 +7,33 @@ import fwdsl as fw
 from fwdsl.cli.app import run
 from fwdsl.cluster.driver import Cluster
 from fwdsl.solve.state import load_state, save_state
-from tests.cluster.programs import COMPLETION, PROGRAMS, completion, data, observed, problem, same
+from tests.cluster.programs import PROGRAMS, completion, data, observed, problem, same
 
 X, TARGETS = data()
 QUICK = {"quantile": 60}
 """Programs of the default run, and the iteration that is saved."""
+
+ENTRIES = ("penalty", "block", "factored", "away")
+"""Programs of observed entries."""
+
+
+def goes_on_to(whole, rest):
+    """True if a resumed run ends at the same point. Bounds of largest singular values depend on where the search for them began, so the certificate
+    may be another one where entries are observed."""
+    if not whole.instance.model.data[0].type.is_entries:
+        return same(whole, rest)
+    factors = [(one.U, one.V) for one in (whole["X"], rest["X"])]
+    bits = all(np.array_equal(a, b) for a, b in zip(*factors, strict=True))
+    return (
+        bits and (whole.objective, whole.iterations) == (rest.objective, rest.iterations) and rest.status == "optimal"
+    )
 
 
 @pytest.mark.parametrize(
     "name",
     [
         name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-        for name in (*PROGRAMS, *(f"completion {name}" for name in COMPLETION))
+        for name in (*PROGRAMS, *(f"completion {name}" for name in ENTRIES))
     ],
 )
 def test_a_run_goes_on_from_its_state_with_workers_and_without(name, client, tmp_path):
@@ -37,8 +52,8 @@ def test_a_run_goes_on_from_its_state_with_workers_and_without(name, client, tmp
                 saved.append(iteration)
 
         assert same(whole, session.solve(on_state=keep)) and saved
-        assert same(whole, session.solve(resume=load_state(at, form)))
-    assert same(whole, alone.solve(resume=load_state(at, alone.canonicalise())))
+        assert goes_on_to(whole, session.solve(resume=load_state(at, form)))
+    assert goes_on_to(whole, alone.solve(resume=load_state(at, alone.canonicalise())))
 
 
 def test_more_rows_start_from_the_answer_with_workers(tmp_path, capsys, local):
