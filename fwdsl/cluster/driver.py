@@ -48,6 +48,10 @@ STRAGGLES = 1.5
 """The work of a worker beside that of the middle one from which on it is told."""
 
 
+LISTED = 8
+"""Workers up to which the live line has the seconds of each."""
+
+
 class Lost(Exception):
     """The cluster cannot answer any more, and says why."""
 
@@ -391,11 +395,16 @@ class Cluster:
         return found
 
     def state(self) -> str:
-        """The seconds of work of each worker so far and the share of time that was transport, in a few words."""
+        """The seconds of work of each worker so far (of many the least and the most), the share of time that was transport, and who lags."""
         holding = [s for s in self.shares if s.waited]
         if not holding:
             return ""
-        return f"workers {', '.join(f'{s.busy:.1f}' for s in holding)} s, {self._transported():.0%} transport"
+        busy = [f"{s.busy:.1f}" for s in holding]
+        if len(holding) > LISTED:
+            busy = [f"{len(holding)} with {min(s.busy for s in holding):.1f} to {max(s.busy for s in holding):.1f}"]
+        slow = _straggler(holding)
+        lags = "" if slow is None else f"  slowest {slow[0].address}, {slow[1]:.1f} times the middle one"
+        return f"workers {', '.join(busy)} s  {self._transported():.0%} transport{lags}"
 
     def _transported(self) -> float:
         """The share of the time of all questions in which not even the slowest worker worked."""
@@ -420,12 +429,9 @@ class Cluster:
             f"workers: {self.round_trips:,} round trips in {self._waited:.2f} s, {self._transported():.0%} of it transport; "
             f"{', '.join(f'{s.busy:.2f} s' for s in holding)} of work"
         ]
-        busy = sorted(s.busy for s in holding)
-        if len(busy) > 1 and busy[-1] > STRAGGLES * busy[len(busy) // 2] and busy[-1] > 1.0:
-            slow = max(holding, key=lambda s: s.busy)
-            found.append(
-                f"the worker at {slow.address} took {busy[-1] / busy[len(busy) // 2]:.1f} times as long as the middle one"
-            )
+        slow = _straggler(holding)
+        if slow is not None:
+            found.append(f"the worker at {slow[0].address} took {slow[1]:.1f} times as long as the middle one")
         return [*found, *self.told, *([self.lost] if self.lost else [])]
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -558,6 +564,16 @@ class TermHeldBy:
     def aligned(self, level: int) -> bool:
         """True if each node of this level has one holder."""
         return all(first % (1 << level) == 0 for _, (first, _), _ in self.hands.by)
+
+
+def _straggler(holding: Sequence[Share]) -> tuple[Share, float] | None:
+    """The slowest worker and how many times as long as the middle one it worked; None where that is not worth telling. Of two the other one is the
+    middle one."""
+    busy = sorted(s.busy for s in holding)
+    middle = busy[(len(busy) - 1) // 2]
+    if len(busy) < 2 or busy[-1] <= max(1.0, STRAGGLES * middle):
+        return None
+    return max(holding, key=lambda s: s.busy), busy[-1] / max(middle, 1e-3)
 
 
 def _these(*args: Any) -> tuple[Any, ...]:
