@@ -7,6 +7,7 @@ so that data read from a map and data in memory share one compiled signature.
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -216,6 +217,10 @@ class Dense:
         chosen = slice(None) if support is None else support
         plan = self.gram_plan(support) if plan is None else plan
 
+        # the last copy of rows of each thread, which is held until it has the next one: what is free at the end of its memory, malloc gives back to
+        # the system, and has it anew for the next block
+        last = threading.local()
+
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
         @np.errstate(over="ignore", invalid="ignore")
         def partial(block: Block) -> Array:
@@ -244,7 +249,9 @@ class Dense:
                 rows = rows.astype(kind, copy=False)
                 if root is not None:
                     # a view is one of the data, and a copy may be written to
-                    rows = np.multiply(weights[:, None], rows, out=rows if rows.base is None else None)
+                    own = not np.may_share_memory(rows, self.store)
+                    rows = np.multiply(weights[:, None], rows, out=rows if own else None)
+                last.rows = rows
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             assert total is not None
