@@ -249,7 +249,7 @@ class Dense:
                 rows = rows.astype(kind, copy=False)
                 if root is not None:
                     # a view is one of the data, and a copy may be written to
-                    own = not np.may_share_memory(rows, self.store)
+                    own = rows.flags.writeable and not np.may_share_memory(rows, self.store)
                     rows = np.multiply(weights[:, None], rows, out=rows if own else None)
                 last.rows = rows
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
