@@ -7,7 +7,6 @@ so that data read from a map and data in memory share one compiled signature.
 
 from __future__ import annotations
 
-import threading
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -215,11 +214,8 @@ class Dense:
         """
         k = self.shape[1] if support is None else support.size
         chosen = slice(None) if support is None else support
+        apart = support is not None and isinstance(self.store, np.ndarray)
         plan = self.gram_plan(support) if plan is None else plan
-
-        # the last copy of rows of each thread, which is held until it has the next one: what is free at the end of its memory, malloc gives back to
-        # the system, and has it anew for the next block
-        last = threading.local()
 
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
         @np.errstate(over="ignore", invalid="ignore")
@@ -248,10 +244,9 @@ class Dense:
                     rows, weights = rows[live], weights[live]
                 rows = rows.astype(kind, copy=False)
                 if root is not None:
-                    # a view is one of the data, and a copy may be written to
-                    own = rows.flags.writeable and not np.may_share_memory(rows, self.store)
+                    # a copy of chosen columns may be written to: it is a view of itself turned around, and none of the data
+                    own = rows.base is None or (apart and rows.flags.writeable)
                     rows = np.multiply(weights[:, None], rows, out=rows if own else None)
-                last.rows = rows
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             assert total is not None
