@@ -127,6 +127,7 @@ def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeyp
     assert same(made.solve(), held) and same(held, in_files.solve())
 
 
+@pytest.mark.slow
 def test_large_entries_are_not_read_into_this_process(client, ratings, monkeypatch, tmp_path):
     monkeypatch.setattr(bindings, "HELD_STAYS", 0)
     monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))

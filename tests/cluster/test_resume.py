@@ -76,6 +76,7 @@ def test_more_rows_start_from_the_answer_with_workers(tmp_path, capsys, local):
     assert "starts from the answer in" in grown and "20 rows less of `X` and `y`" in grown
 
 
+@pytest.mark.slow
 def test_a_grid_uses_the_rows_again(client):
     text = "data X: matrix[n, p], y: vector[n]\nparam mu: positive = 0.1, nu: positive = 0.1\nvar w: vector[p]\n"
     text += "minimize mean(squared(X @ w, y)) + mu * norm1(w) + nu * sum_squares(w)\nsolve method = apg, tol = 1e-4\n"
