@@ -175,8 +175,11 @@ class Session:
                 given = replace(given, memory=memory, held=cluster is not None)
             if cluster is None:
                 return bind(model, given, self.base, tol)
+            from .canon.factored import may_stay_in_files
             from .readers.places import reading_at
 
+            if memory is None and any(datum.type.is_entries for datum in model.data):
+                given = replace(given, entries_stay=may_stay_in_files(model))
             with reading_at(cluster.each):
                 instance, found = bind(model, given, self.base, tol)
             return None if instance is None else cluster.share(instance), found

@@ -213,6 +213,7 @@ class Dense:
         """
         k = self.shape[1] if support is None else support.size
         chosen = slice(None) if support is None else support
+        apart = support is not None and isinstance(self.store, np.ndarray)
         plan = self.gram_plan(support) if plan is None else plan
 
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
@@ -242,8 +243,9 @@ class Dense:
                     rows, weights = rows[live], weights[live]
                 rows = rows.astype(kind, copy=False)
                 if root is not None:
-                    # a view is one of the data, and a copy may be written to
-                    rows = np.multiply(weights[:, None], rows, out=rows if rows.base is None else None)
+                    # a copy of chosen columns may be written to: it is a view of itself turned around, and none of the data
+                    own = rows.base is None or (apart and rows.flags.writeable)
+                    rows = np.multiply(weights[:, None], rows, out=rows if own else None)
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             assert total is not None

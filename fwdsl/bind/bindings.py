@@ -32,7 +32,8 @@ class Bindings:
     params: `--set`; dims: `--dim`; labels: by the name of a datum, the label values of an earlier fit in order of code.
     New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit. `memory` are the bytes that
     the process may take: larger matrices in files stay there, and are read by ranges of their rows (`fwdsl.readers.row_blocks`). `held` says that
-    workers are to hold the rows: what is given in blocks is never in memory as a whole.
+    workers are to hold the rows: what is given in blocks is never in memory as a whole. `entries_stay` says that observed entries may go into files
+    which these read.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Bindings:
     of_fit: bool = False
     memory: int | None = None
     held: bool = False
+    entries_stay: bool = False
 
     @property
     def stays(self) -> int | None:
@@ -64,6 +66,7 @@ class Bindings:
             self.of_fit or other.of_fit,
             self.memory if other.memory is None else other.memory,
             self.held or other.held,
+            self.entries_stay or other.entries_stay,
         )
 
 
@@ -285,7 +288,8 @@ SHARE = 8
 """The share of `--memory`, as 1 / SHARE, up to which a matrix is read into memory: smaller ones leave room for the vectors of a solve."""
 
 HELD_STAYS = 1 << 26
-"""Bytes of a matrix that Python gives in blocks up to which it is taken into memory where workers are to hold its rows."""
+"""Bytes of a matrix that Python gives in blocks, and of a column of observed entries, up to which it is taken into memory where workers are to hold
+its rows."""
 
 SELECTING = {p.name for word in SOURCES.values() for p in word.parameters if p.domain in ("column", "columns")}
 """The arguments of sources that name columns."""
@@ -413,7 +417,9 @@ def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Find
         kind = "labels" if type_.is_signs and len(shape) == 1 and decl.name in labels else type_.kind
         of = type_.element.kind if type_.is_entries and type_.element is not None else ""
         columns = _fitted_columns(decl, labels)
-        most = stays // OF_ENTRIES if type_.is_entries and stays is not None else stays
+        most = stays
+        if type_.is_entries:
+            most = stays // OF_ENTRIES if stays is not None else HELD_STAYS if bindings.entries_stay else None
         roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, columns, most))
     headers: dict[str, tuple[str, ...]] = {}
     pulled: list[Mapping[str, object]] = []

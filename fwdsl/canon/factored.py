@@ -25,7 +25,7 @@ from ..bind.instance import Instance
 from ..bind.observed_places import PIECE, entries_on_disk
 from ..bind.values import Entries
 from ..light_dataclass import light_dataclass
-from ..model import Term, sizes_of
+from ..model import Model, Term, sizes_of
 from ..readers.row_blocks import NotInMemory, Stored, is_on_disk
 from ..sums import Rows, pieces, sum_of_pieces
 from ..words import CONVEX, SETS
@@ -341,6 +341,21 @@ def why_entries_stay(instance: Instance) -> str:
         return f"workers have a part in methods on factors, and {reasons[0]}"
     free = next((s.intercept for s in arrangement.sums if s.over == "entries" and s.intercept is not None), None)
     return "" if free is None else f"`{free}` is minimised out over all of them"
+
+
+def may_stay_in_files(model: Model) -> bool:
+    """True if the observed entries of a program may stay in files, from names alone: a loss of entries of one matrix, with their own values for
+    targets, one weight and nothing beside them (`_stored_loss`)."""
+    arrangement = arrange(model)
+    if unfactored(arrangement):
+        return False
+    (plan,) = arrangement.sums
+    term = model.terms[plan.origin]
+    found = matrix_prediction(term.argument)
+    if found is None or found.kind != "entries" or found.constants or found.intercept is not None:
+        return False
+    own = term.target is not None and term.target.op == "data" and term.target.name == found.data.name
+    return own and term.weights is None
 
 
 def factored_form(instance: Instance, arrangement: Arrangement) -> Factored | None:

@@ -166,24 +166,26 @@ def at_hand(model: Model, bindings: Bindings, absent: Sequence[Diagnostic]) -> b
 def absent_sources(model: Model, bindings: Bindings, folder: Path) -> tuple[Diagnostic, ...]:
     """The program's own sources that are not there, or at URLs that cannot be had, as warnings; none where the command line gives data."""
     from ..bind.bindings import spec_of
+    from ..readers.several import files_of
 
     sources = {d.source.span.start: d.source for d in model.data if d.source is not None and not bindings.sources}
     found: list[Diagnostic] = []
     for source in sources.values():
         spec = spec_of(source, folder)
-        findings = FileFindings(without_secrets(spec.path))
+        findings, word = FileFindings(without_secrets(spec.path)), SOURCES[spec.format]
+        no_files = FileFindings(without_secrets(spec.path))
         with suppress(Unreadable):
             if is_url(spec.path):
                 from ..readers.remote import check_reachable
 
-                check_reachable(spec.path, SOURCES[spec.format], findings)
-            else:
+                check_reachable(spec.path, word, findings)
+            elif files_of(spec.paths, word, no_files) is None:
                 check_readable(spec.path, findings)
         # what else is wrong with a file is told when it is read
+        told = [d for d in findings.result() if d.code in ("FW4001", "FW4080", "FW4081")]
         found += [
             replace(d, severity="warning", rule=WITHOUT_DATA, span=source.span, source=model.source)
-            for d in findings.result()
-            if d.code in ("FW4001", "FW4080", "FW4081")
+            for d in (*no_files.result(), *told)
         ]
     return tuple(found)
 

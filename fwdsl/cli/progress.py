@@ -26,7 +26,7 @@ _FEWEST_SECONDS_BETWEEN = 0.1
 def reporting(output: Output, options: Options, more: Callable[[], str] | None = None) -> Iterator[OnProgress]:
     """The callback that reports the progress of one solve in the mode of the output, and announces compilations.
 
-    `more` gives a few words for the end of the live line.
+    `more` gives a few words for a line of their own below the live one, whose end a narrow terminal cuts.
     """
     from ..backends.kernels import on_compile
 
@@ -103,8 +103,9 @@ def _live(options: Options, more: Callable[[], str] | None) -> Iterator[OnProgre
 
         def show(p: Progress) -> None:
             if due(p.phase):
-                line = progress_line(p, options.tol) + (f"  {more()}" if more is not None else "")
-                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+                below = more() if more is not None else ""
+                lines = [progress_line(p, options.tol), *([below] if below else [])]
+                live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield show
 

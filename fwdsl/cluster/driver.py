@@ -36,9 +36,7 @@ from ..sums import Node, Rows, cut_evenly
 from . import costs
 from .holder import ROOM, Failed, Holder, versions
 from .holder import versions as own_versions
-
-PATIENCE = 0.5
-"""Seconds between two looks at whether a worker that has not answered is still there."""
+from .tasks import MOST_LOSSES, PATIENCE, WAIT, answers
 
 SILENCE = 15.0
 """Seconds after which a scheduler that does not answer is lost: on a busy machine one takes more than 5."""
@@ -46,14 +44,12 @@ SILENCE = 15.0
 FITS = 0.8
 """The share of a worker's memory that rows may take which have no file to stay in."""
 
-WAIT = 20.0
-"""Seconds to wait for a worker that takes the share of a lost one."""
-
 STRAGGLES = 1.5
 """The work of a worker beside that of the middle one from which on it is told."""
 
-MOST_LOSSES = 3
-"""Losses of one share in a row, without an answer in between, after which nobody is asked any more."""
+
+LISTED = 8
+"""Workers up to which the live line has the seconds of each."""
 
 
 class Lost(Exception):
@@ -123,7 +119,7 @@ class Cluster:
             try:
                 self._there = dict(self._sync(self._client.scheduler.ncores, SILENCE))
             except Exception as error:
-                raise Lost(f"the scheduler does not answer any more ({type(error).__name__})") from None
+                raise _silent(error) from None
             self._looked = time.monotonic()
         return self._there
 
@@ -316,20 +312,23 @@ class Cluster:
         Raises `RunError`: FW0241 where the scheduler is lost, FW0243 where fn fails on a worker, or its worker is lost again and again.
         """
         try:
-            there = sorted(self.workers())
-            at = [there[i * len(there) // len(asked)] for i in range(len(asked))]
-            futures = [
-                self._client.submit(fn, *args, pure=False, workers=[address], allow_other_workers=True)
-                for args, address in zip(asked, at, strict=True)
-            ]
-            found: list[Any] = self._client.gather(futures)
-            return found
+            return answers(self, self._client, fn, asked)
         except Lost as lost:
             raise _gone(lost) from None
         except Exception as error:
             reason = (str(error).splitlines() or [""])[0] or type(error).__name__
             hint = "files lie where every worker has them under the same path, and one of them at a time fits into its memory"
             raise _refused("FW0243", f"a worker cannot read its files: {reason}", hint) from None
+
+    def at_work(self) -> tuple[set[str], bool]:
+        """The keys of the tasks that workers have, and whether any worker works on one. Raises `Lost` where the scheduler is silent."""
+        try:
+            placed = self._sync(self._client.scheduler.processing, SILENCE, workers=None)
+            info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
+        except Exception as error:
+            raise _silent(error) from None
+        counts = [worker["metrics"].get("task_counts", {}) for worker in info["workers"].values()]
+        return {key for keys in placed.values() for key in keys}, any(c.get("executing") for c in counts)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -396,11 +395,16 @@ class Cluster:
         return found
 
     def state(self) -> str:
-        """The seconds of work of each worker so far and the share of time that was transport, in a few words."""
+        """The seconds of work of each worker so far (of many the least and the most), the share of time that was transport, and who lags."""
         holding = [s for s in self.shares if s.waited]
         if not holding:
             return ""
-        return f"workers {', '.join(f'{s.busy:.1f}' for s in holding)} s, {self._transported():.0%} transport"
+        busy = [f"{s.busy:.1f}" for s in holding]
+        if len(holding) > LISTED:
+            busy = [f"{len(holding)} with {min(s.busy for s in holding):.1f} to {max(s.busy for s in holding):.1f}"]
+        slow = _straggler(holding)
+        lags = "" if slow is None else f"  slowest {slow[0].address}, {slow[1]:.1f} times the middle one"
+        return f"workers {', '.join(busy)} s  {self._transported():.0%} transport{lags}"
 
     def _transported(self) -> float:
         """The share of the time of all questions in which not even the slowest worker worked."""
@@ -425,12 +429,9 @@ class Cluster:
             f"workers: {self.round_trips:,} round trips in {self._waited:.2f} s, {self._transported():.0%} of it transport; "
             f"{', '.join(f'{s.busy:.2f} s' for s in holding)} of work"
         ]
-        busy = sorted(s.busy for s in holding)
-        if len(busy) > 1 and busy[-1] > STRAGGLES * busy[len(busy) // 2] and busy[-1] > 1.0:
-            slow = max(holding, key=lambda s: s.busy)
-            found.append(
-                f"the worker at {slow.address} took {busy[-1] / busy[len(busy) // 2]:.1f} times as long as the middle one"
-            )
+        slow = _straggler(holding)
+        if slow is not None:
+            found.append(f"the worker at {slow[0].address} took {slow[1]:.1f} times as long as the middle one")
         return [*found, *self.told, *([self.lost] if self.lost else [])]
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -565,6 +566,16 @@ class TermHeldBy:
         return all(first % (1 << level) == 0 for _, (first, _), _ in self.hands.by)
 
 
+def _straggler(holding: Sequence[Share]) -> tuple[Share, float] | None:
+    """The slowest worker and how many times as long as the middle one it worked; None where that is not worth telling. Of two the other one is the
+    middle one."""
+    busy = sorted(s.busy for s in holding)
+    middle = busy[(len(busy) - 1) // 2]
+    if len(busy) < 2 or busy[-1] <= max(1.0, STRAGGLES * middle):
+        return None
+    return max(holding, key=lambda s: s.busy), busy[-1] / max(middle, 1e-3)
+
+
 def _these(*args: Any) -> tuple[Any, ...]:
     """The arguments of a question that are the same whoever is asked."""
     return args
@@ -594,6 +605,10 @@ def _raise(failed: Failed, share: Share) -> None:
 
 def _refused(code: str, what: str, hint: str) -> RunError:
     return RunError([Diagnostic(code, what, hint=hint)])
+
+
+def _silent(error: Exception) -> Lost:
+    return Lost(f"the scheduler does not answer any more ({type(error).__name__})")
 
 
 def _gone(lost: Lost) -> RunError:

@@ -25,7 +25,7 @@ from ..bind import row_chunks
 from ..bind.observed_places import Places, StoredPlaces
 from ..canon.data_maps import AbsoluteMatrix, Matrix, held, squares
 from ..canon.matrix_maps import LeftMultiply
-from ..readers.encoded import forget
+from ..readers.encoded import forget, keep_at_most
 from ..readers.held_rows import OfRows, own_rows
 from ..readers.row_blocks import ChangedFile, RowBlocks, SparseRows, is_on_disk
 from ..results.versions import versions as installed
@@ -40,6 +40,9 @@ with arrays."""
 
 COPIED = 0.6
 """The share of the room for rows up to which those that came from the network are copied."""
+
+KEPT = 0.25
+"""The share of the room for rows that decoded files may take which are kept for the next pass."""
 
 Change = Callable[[Any], Any]
 
@@ -68,6 +71,7 @@ class Holder:
 
     def __init__(self, threads: int, room: float) -> None:
         keep_freed_memory()
+        keep_at_most(KEPT * room)
         self.pool = Pool(threads)
         self.room = room
         self._used = 0.0

@@ -21,6 +21,7 @@ from ..light_dataclass import light_dataclass
 from .decoded import state_of
 from .files import Unreadable
 from .findings import FileFindings
+from .memory import give_back
 from .roles import Role
 from .row_blocks import Array, ChangedFile, DenseRows, SparseRows, Stored
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .roles import Raw
 
 KEPT = 1 << 28
-"""Bytes of decoded files that a process keeps, beside the last one."""
+"""Bytes of decoded files that a process keeps at most, beside the last one."""
 
 
 @light_dataclass
@@ -74,6 +75,13 @@ class Encoded(Stored):
 
 _lock = threading.Lock()
 _kept: OrderedDict[Any, dict[str, Any]] = OrderedDict()
+_most = float(KEPT)
+
+
+def keep_at_most(nbytes: float) -> None:
+    """Keep no more bytes of decoded files than so many, where that is less than `KEPT`."""
+    global _most
+    _most = min(float(KEPT), nbytes)
 
 
 def _decoded(path: str, state: tuple[int, int], how: Decoding, findings: FileFindings) -> dict[str, Any]:
@@ -83,10 +91,13 @@ def _decoded(path: str, state: tuple[int, int], how: Decoding, findings: FileFin
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
+        while sum(map(_size, _kept.values())) > _most:  # a large one makes room for the next
+            _kept.popitem(last=False)
         arrays = dict(how.reader(path, how.options, how.roles, findings))
+        give_back()  # Dask begins nothing on a worker that seems to have little memory left, and ends it where it has less
         if not findings.failed and _state(path) == state:
             _kept[key] = arrays
-        while len(_kept) > 1 and sum(map(_size, _kept.values())) > KEPT:
+        while len(_kept) > 1 and sum(map(_size, _kept.values())) > _most:
             _kept.popitem(last=False)
         return arrays
 

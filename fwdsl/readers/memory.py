@@ -18,6 +18,17 @@ def resident() -> tuple[int, int]:
     return found["VmRSS:"], found["VmHWM:"]
 
 
+def give_back() -> None:
+    """Give freed memory back to the system: that of Arrow, and that of malloc."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # not of glibc
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 def most_memory() -> int:
     """The bytes of this machine's memory, or of the address space that this process may have if that is less."""
     size = sys.maxsize

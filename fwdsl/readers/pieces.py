@@ -60,21 +60,39 @@ class Piece:
 
 
 def pieces_of(
+    paths: Sequence[str],
+    word: SourceWord,
+    reader: Callable[..., dict[str, Raw]],
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+) -> dict[str, Sequence[Piece]]:
+    """The readers of the pieces of large files, in their order; none of those that are read as a whole.
+
+    Text is divided where it is one file alone: its lines are counted first, and what a column of words is, all pieces of it tell together.
+    """
+    if not any(role.is_rows for role in roles) or any(r.stays is not None for r in roles):
+        return {}
+    found = {path: _pieces(path, word, reader, options, roles, len(paths) == 1) for path in paths if _is_large(path)}
+    return {path: pieces for path, pieces in found.items() if pieces}
+
+
+def _is_large(path: str) -> bool:
+    return os.path.exists(path) and state_of(path)[0] > places.READ_HERE
+
+
+def _pieces(
     path: str,
     word: SourceWord,
     reader: Callable[..., dict[str, Raw]],
     options: Mapping[str, object],
     roles: Sequence[Role],
-) -> list[Piece]:
-    """The readers of the pieces of a large file, in their order; none where it is read as a whole."""
-    if not any(role.is_rows for role in roles) or any(r.stays is not None for r in roles):
-        return []
-    if not os.path.exists(path) or state_of(path)[0] <= places.READ_HERE:
-        return []
+    alone: bool,
+) -> Sequence[Piece]:
     module, function = word.reader
     home = import_module(f".{module}", __package__)
     cuts = getattr(home, function.replace("read_", "pieces_"), None)
     join = getattr(home, function.replace("read_", "joined_"), None)
-    told: list[Cut] = cuts(path, options, roles, places.PIECE_BYTES) if cuts else []
-    found = [Piece(reader, first, what, join) for first, what in told]
-    return found if len(found) > 1 or (found and not found[0].what[0]) else []
+    if cuts is None or (join is not None and not alone):
+        return ()
+    found = [Piece(reader, first, what, join) for first, what in cuts(path, options, roles, places.PIECE_BYTES)]
+    return found if len(found) > 1 or (found and alone and not found[0].what[0]) else ()

@@ -66,17 +66,16 @@ def read(
             from .partitions import with_folders
 
             reader = with_folders(reader, spec.paths, several, findings)
-        pieces: list[Piece] = []
-        if several is None and places() is not None:
+        pieces: dict[str, Sequence[Piece]] = {}
+        if places() is not None:
             from .pieces import pieces_of
 
-            pieces = pieces_of(spec.path, SOURCES[spec.format], reader, spec.options, roles)
-        if pieces:
-            arrays = read_all([spec.path], reader, spec.options, roles, findings, pieces)
-        elif several is None:
+            word = SOURCES[spec.format]
+            pieces = pieces_of([spec.path] if several is None else several, word, reader, spec.options, roles)
+        if several is None and not pieces:
             arrays = reader(spec.path, spec.options, roles, findings)
         else:
-            arrays = read_all(several, reader, spec.options, roles, findings)
+            arrays = read_all(several or [spec.path], reader, spec.options, roles, findings, pieces)
         if decoded is not None and not findings.failed:
             arrays = decoded.keep(arrays, findings.headers, again=not findings.result())
     except Unreadable:

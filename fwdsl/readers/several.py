@@ -105,9 +105,9 @@ def read_all(
     options: Mapping[str, object],
     roles: Sequence[Role],
     findings: FileFindings,
-    pieces: Sequence[Piece] = (),
+    pieces: Mapping[str, Sequence[Piece]] | None = None,
 ) -> dict[str, Raw]:
-    """The arrays of all files under each other, or of the `pieces` of one, which are read elsewhere.
+    """The arrays of all files under each other. Those that have `pieces` are read elsewhere, piece by piece.
 
     Columns with names are matched with those of the first file, in whatever order they stand. A file may have no rows, but not all may. Warnings
     that files have in common, and what is wrong with a column in all of them, are told once.
@@ -125,10 +125,13 @@ def read_all(
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
-    named: dict[str, Piece] = {}
+    named: dict[str, tuple[str, Piece]] = {}
+    only: Sequence[Piece] = ()
     if pieces:
-        whole, named = paths[0], {piece.name(paths[0]): piece for piece in pieces}
-        elsewhere, paths = _Elsewhere(list(named), reader, options, {}, whole, named), list(named)
+        only = pieces[paths[0]] if len(paths) == 1 else ()
+        named = {piece.name(path): (path, piece) for path, own in pieces.items() for piece in own}
+        paths = [name for path in paths for name in ([p.name(path) for p in pieces.get(path, ())] or [path])]
+        elsewhere = _Elsewhere(paths, reader, options, {}, named, bool(only))
     for path in paths:
         if elsewhere is None:
             own = FileFindings(path)
@@ -139,12 +142,12 @@ def read_all(
         else:
             arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
-        by_lines = path in named and named[path].counts_lines
+        by_lines = path in named and named[path][1].counts_lines
         if by_lines:
             findings.go_on(own)
         for found in () if by_lines else own.result():
             if path in named:
-                found = named[path].told(found)
+                found = named[path][1].told(found)
             if found.severity != "error":
                 warnings.setdefault(found.code, []).append(found)
             elif (arrays or not own.has_no_rows) and (_has_row(found) or (found.code, found.message) not in told):
@@ -153,7 +156,7 @@ def read_all(
         if findings.full:
             return {}
         findings.headers = findings.headers or own.headers
-        if not named:  # a file has its columns as they are
+        if not only:  # a file has its columns as they are
             roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
         if not own.failed:
             for name, array in arrays.items():
@@ -169,9 +172,9 @@ def read_all(
         return {}
     joined = {}
     for name, arrays in parts.items():
-        join = pieces[0].join if pieces and asked[name].is_column else None
+        join = only[0].join if only and asked[name].is_column else None
         if join is not None and asked[name].may_be_text:
-            joined[name] = join(whole, asked[name], list(arrays.values()), findings)
+            joined[name] = join(named[paths[0]][0], asked[name], list(arrays.values()), findings)
         else:
             joined[name] = _joined(name, arrays, findings)
     joined |= {name: pile.finish() for name, pile in piles.items()}
@@ -189,9 +192,9 @@ class _Elsewhere:
     reader: Reader
     options: Mapping[str, object]
     found: dict[str, tuple[dict[str, Raw], FileFindings]] = field(default_factory=dict)
-    #: One file, and the readers of its pieces by their names in `paths`.
-    whole: str = ""
-    pieces: Mapping[str, Piece] = field(default_factory=dict)
+    #: The files of pieces and their readers, by the names of these in `paths`; and whether all are of one file.
+    pieces: Mapping[str, tuple[str, Piece]] = field(default_factory=dict)
+    is_one: bool = False
 
     @staticmethod
     def of(
@@ -214,7 +217,7 @@ class _Elsewhere:
         if path not in self.found:
             read_by = places.places()
             assert read_by is not None
-            alone = not self.found and not self.pieces  # pieces are of one file, whose columns need no match
+            alone = not self.found and not self.is_one  # the columns of one file need no match
             wanted = [path] if alone else [p for p in self.paths if p not in self.found]
             self.found |= zip(wanted, read_by(look_at, [self._asked(p, roles) for p in wanted]), strict=True)
         return self.found[path]
@@ -222,8 +225,8 @@ class _Elsewhere:
     def _asked(self, path: str, roles: Sequence[Role]) -> tuple[str, Decoding]:
         from .encoded import Decoding
 
-        reader = self.pieces.get(path, self.reader)
-        return self.whole or path, Decoding(reader, self.options, tuple(roles))
+        file, reader = self.pieces.get(path, (path, self.reader))
+        return file, Decoding(reader, self.options, tuple(roles))
 
 
 def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:

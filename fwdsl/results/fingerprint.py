@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -24,13 +25,13 @@ def of_array(value: Any) -> str:
     digest = hashlib.sha256()
     parts: tuple[Any, ...]
     if is_on_disk(value):
-        return _of_rows(value)
+        return _once(value, _of_rows)
     if isinstance(value, DataOperator):
         parts = _traces(value)
     elif hasattr(value, "indptr"):
         parts = (value.indptr, value.indices, value.data)
     elif isinstance(value, Entries) and value.stored is not None:
-        return _of_entries(value)
+        return _once(value, _of_entries)
     elif isinstance(value, Entries):
         parts = (value.rows, value.columns, value.values)
     else:
@@ -43,6 +44,15 @@ def of_array(value: Any) -> str:
         for start in range(0, raw.size, _CHUNK):
             digest.update(raw[start : start + _CHUNK].tobytes())
     return digest.hexdigest()
+
+
+def _once(value: Any, digest: Callable[[Any], str]) -> str:
+    """The digest of what is in files, which is the same whenever it is asked for: who reads them sees that they are those that were bound."""
+    kept = vars(value)
+    if "_digest" not in kept:
+        kept["_digest"] = digest(value)
+    found: str = kept["_digest"]
+    return found
 
 
 def _of_entries(entries: Entries) -> str:

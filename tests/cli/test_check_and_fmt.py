@@ -134,6 +134,26 @@ def test_plan_without_data(capsys: pytest.CaptureFixture[str]):
     assert (form["status"], form["plan"]["with_data"]) == ("ok", False)
 
 
+def test_plan_finds_the_files_of_a_pattern_and_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "rows").mkdir()
+    for k in (0, 1):
+        rows = "".join(f"{i},{i * i % 7},{i % 3 + k},{i % 5}\n" for i in range(30))
+        (tmp_path / "rows" / f"{k}.csv").write_text("a,b,c,y\n" + rows)
+    program = tmp_path / "several.fw"
+    text = 'data X: matrix[n, p], y: vector[n] from csv("{}", target="y")\nvar w: vector[p]\nminimize sum_squares(X @ w - y)\n'
+    for path in ("rows/*.csv", "rows"):
+        program.write_text(text.format(path))
+        assert main(["plan", str(program)]) == 0
+        out, err = capsys.readouterr()
+        assert "60 rows" in out and not err
+    (tmp_path / "empty").mkdir()
+    for path, why in (("rows/*.tsv", "no file matches"), ("empty", "a folder without a file of")):
+        program.write_text(text.format(path))
+        assert main(["plan", str(program)]) == 0
+        out, err = capsys.readouterr()
+        assert out.startswith("canonical form") and err.count("warning[FW4002]") == 1 and why in err
+
+
 def test_plan_says_that_a_source_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     program = tmp_path / "absent.fw"
     program.write_text(

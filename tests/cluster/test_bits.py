@@ -1,6 +1,7 @@
 """Workers give the bits of one process, however the rows are shared out."""
 
 import gc
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from distributed import Client
 import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.bind.values import HeldEntries
+from fwdsl.cluster import driver
 from fwdsl.cluster.driver import Cluster
 from fwdsl.readers.held_rows import is_held
+from fwdsl.readers.row_blocks import is_on_disk
 from tests.cluster.programs import COMPLETION, PROGRAMS, completion, data, observed, problem, same
 
 X, TARGETS = data()
@@ -63,6 +66,43 @@ def test_observed_entries_have_the_bits_of_one_process(name, cluster):
     assert same(made.solve(threads=1), held) and same(made.solve(threads=2), held)
 
 
+TEN = (
+    *("logistic", "lasso", "groups", "softmax", "smooth_hinge", "simplex", "quantile", "trace_norm", "portfolio"),
+    "completion",
+)
+LEAVES = {"completion": 4}
+"""Leaves of the data, where they are not three."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEN)
+def test_ten_programs_have_the_same_bits_wherever_their_data_are(name, client, ratings, monkeypatch, tmp_path):
+    made = completion("penalty", ENTRIES) if name == "completion" else problem(name, X, TARGETS)
+    whole = made.solve(threads=1)
+    assert same(whole, made.solve(threads=2))
+    count = LEAVES.get(name, 3)
+    for cuts in [c for k in range(count) for c in combinations(range(1, count), k)]:
+        ranges = list(pairwise([0, *cuts, count]))
+        with monkeypatch.context() as patched, Cluster(client, shares=len(ranges)) as cluster:
+            patched.setattr(driver, "cut_evenly", only(count, ranges))
+            held = solved(made, cluster)
+            assert same(whole, held) and len([s for s in cluster.shares if s.busy]) == len(ranges)
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
+    np.save(tmp_path / "X.npy", X)
+    on_disk = completion("penalty", path=ratings) if name == "completion" else made.bind(X=tmp_path / "X.npy")
+    for threads in (1, 2):
+        found = on_disk.solve(memory="8GB", threads=threads)
+        data_there = found.instance.values["M" if name == "completion" else "X"]
+        assert data_there.stored is not None if name == "completion" else is_on_disk(data_there)
+        assert same(whole, found)
+
+
+def only(count, ranges):
+    """These ranges of leaves, where matrices with as many of them are shared out."""
+    return lambda of, _: ranges if of == count else pytest.fail(f"{of} leaves")
+
+
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory):
     """The observed entries as a file."""
@@ -85,6 +125,28 @@ def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeyp
     entries = held.instance.values["M"]
     assert isinstance(entries, HeldEntries) and entries.stored is not None
     assert same(made.solve(), held) and same(held, in_files.solve())
+
+
+@pytest.mark.slow
+def test_large_entries_are_not_read_into_this_process(client, ratings, monkeypatch, tmp_path):
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
+    text = str(completion("penalty", path=ratings)).replace(', memory = "8GB"', "")
+    whole = fw.parse(text).solve()
+    with Cluster(client) as cluster:
+        found = fw.parse(text)._session.held_by(cluster).solve()
+        entries = found.instance.values["M"]
+        assert isinstance(entries, HeldEntries) and entries.stored is not None and same(whole, found)
+        # what needs all of them at once has them
+        for objective, variables in (
+            ("mean(squared(X[M] + c, M)) + 0.0004 * norm_nuc(X)", ", c: real"),
+            ("mean(squared(X[M] + 1, M)) + 0.0004 * norm_nuc(X)", ""),
+        ):
+            other = (
+                f'data M: entries[n, p] from coo("{ratings}")\nvar X: matrix[n, p]{variables}\nminimize {objective}\n'
+            )
+            bound = fw.parse(other)._session.held_by(cluster).bind()
+            assert bound.values["M"].stored is None and len(bound.values["M"]) == len(entries)
 
 
 def test_a_path_over_observed_entries_uses_them_again(client):

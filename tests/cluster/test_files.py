@@ -89,6 +89,28 @@ def test_workers_read_their_own_files(kind, tmp_path, client):
     assert not encoded._kept  # this process has decoded nothing
 
 
+def test_large_files_of_several_are_read_by_ranges_of_their_rows(tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write(tmp_path, "parquet")
+    whole = fw.load(path).solve()
+    encoded.forget()
+    with Cluster(client) as cluster:
+        found = held(path, cluster).solve()
+        source = found.instance.values["X"].source
+        assert same(whole, found) and len(source.files) == 4 < len(source.parts) and not encoded._kept
+        assert found.instance.maps == whole.instance.maps
+        assert np.array_equal(found.instance.values["y"], whole.instance.values["y"])
+        frame = pd.read_parquet(tmp_path / "rows" / "3.parquet")
+        frame.loc[frame.index[1200], "c04"] = np.nan
+        frame.to_parquet(tmp_path / "rows" / "3.parquet", row_group_size=500)
+        with pytest.raises(DataError) as error:
+            held(path, cluster).bind()
+    (told,) = error.value.diagnostics
+    assert told.place.file == str(tmp_path / "rows" / "3.parquet")
+    first = int(told.message.split("count from row ")[1].split()[0].replace(",", ""))
+    assert first + told.place.row - 1 == 1201
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
 def test_workers_read_the_members_of_a_list(kind, tmp_path, client):
     path = write(tmp_path, kind)

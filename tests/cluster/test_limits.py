@@ -13,6 +13,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import fwdsl as fw
+from fwdsl.cluster import tasks
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import RunError
 from fwdsl.readers.decoded import PART, PREFIX
@@ -150,6 +151,50 @@ def test_rows_of_a_lost_worker_that_fit_nowhere_end_with_the_best_point(tmp_path
     finally:
         for process in processes:
             process.kill()
+
+
+def die(_what, left):
+    """End this worker's process, as its nanny does where memory ends, as often as there are files in a folder."""
+    for name in sorted(os.listdir(left)):
+        os.remove(os.path.join(left, name))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 9])
+def test_all_workers_may_be_lost_at_once_as_they_read(times, tmp_path):
+    for i in range(times):
+        (tmp_path / str(i)).touch()
+    began = time.monotonic()
+    with workers(0) as local, Client(local, set_as_default=False) as client, Cluster(client) as cluster:
+        asked = [("rows.csv", str(tmp_path))] * 2
+        if times == 1:
+            assert len(cluster.each(die, asked)) == 2
+        else:
+            with pytest.raises(RunError, match=r"4 workers in a row were lost as they read `rows\.csv`") as error:
+                cluster.each(die, asked)
+            assert error.value.code == "FW0243" and len(error.value.diagnostics) == 1
+    assert time.monotonic() - began < 120
+
+
+def nearly_full(dask_worker):
+    """Take memory up to where Dask begins nothing more, and not up to where it ends the process."""
+    import psutil
+
+    room = int(0.87 * dask_worker.memory_manager.memory_limit) - psutil.Process().memory_info().rss
+    sys.modules["fwdsl"].ballast = np.ones(room // 8)
+
+
+@pytest.mark.slow
+def test_workers_that_begin_nothing_are_given_up(monkeypatch):
+    monkeypatch.setattr(tasks, "WAIT", 3.0)
+    with workers("600MB") as local, Client(local, set_as_default=False) as client, Cluster(client) as cluster:
+        client.run(nearly_full)
+        while client.scheduler_info(n_workers=-1)["workers"][cluster.shares[0].address]["status"] != "paused":
+            time.sleep(0.1)
+        with pytest.raises(RunError, match="no worker has begun to read for 3 s: they are nearly out of memory"):
+            cluster.each(os.path.exists, [("rows.csv",)] * 3)
 
 
 @pytest.fixture

@@ -1,0 +1,88 @@
+"""Runs with workers that go on from a saved state, with workers or without, and data that only got more rows."""
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.cli.app import run
+from fwdsl.cluster.driver import Cluster
+from fwdsl.solve.state import load_state, save_state
+from tests.cluster.programs import PROGRAMS, completion, data, observed, problem, same
+
+X, TARGETS = data()
+QUICK = {"quantile": 60}
+"""Programs of the default run, and the iteration that is saved."""
+
+ENTRIES = ("penalty", "block", "factored", "away")
+"""Programs of observed entries."""
+
+
+def goes_on_to(whole, rest):
+    """True if a resumed run ends at the same point. Bounds of largest singular values depend on where the search for them began, so the certificate
+    may be another one where entries are observed."""
+    if not whole.instance.model.data[0].type.is_entries:
+        return same(whole, rest)
+    factors = [(one.U, one.V) for one in (whole["X"], rest["X"])]
+    bits = all(np.array_equal(a, b) for a, b in zip(*factors, strict=True))
+    return (
+        bits and (whole.objective, whole.iterations) == (rest.objective, rest.iterations) and rest.status == "optimal"
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in (*PROGRAMS, *(f"completion {name}" for name in ENTRIES))
+    ],
+)
+def test_a_run_goes_on_from_its_state_with_workers_and_without(name, client, tmp_path):
+    kind, _, entries = name.partition(" ")
+    made = completion(entries, observed()) if entries else problem(kind, X, TARGETS)
+    alone = made._session
+    whole, at = alone.solve(), tmp_path / "state.npz"
+    iteration = QUICK.get(name, max(1, whole.iterations // 2))
+    with Cluster(client) as cluster:
+        session = alone.held_by(cluster)
+        form, saved = session.canonicalise(), []
+
+        def keep(state):
+            if state.iteration == iteration and not saved:
+                save_state(at, form, state)
+                saved.append(iteration)
+
+        assert same(whole, session.solve(on_state=keep)) and saved
+        assert goes_on_to(whole, session.solve(resume=load_state(at, form)))
+    assert goes_on_to(whole, alone.solve(resume=load_state(at, alone.canonicalise())))
+
+
+def test_more_rows_start_from_the_answer_with_workers(tmp_path, capsys, local):
+    (tmp_path / "p.fw").write_text(
+        'fw 1\ndata X: matrix[n, p] from npy("X.npy"), y: vector[n] from npy("y.npy")\nvar w: vector[p]\n'
+        "minimize mean(quantile(X @ w, y, tau=0.3)) + 0.05 * norm1(w)\nsolve method = pdhg, tol = 1e-5\n"
+    )
+
+    def told(n, *more):
+        np.save(tmp_path / "X.npy", X[:n])
+        np.save(tmp_path / "y.npy", TARGETS["vector"][:n])
+        code = run(["run", str(tmp_path / "p.fw"), "--workers", local.scheduler_address, *more])
+        out = capsys.readouterr()
+        assert code == 0 and "status      optimal" in out.out and "workers: " in out.err
+        return out.err
+
+    state = str(tmp_path / "state.npz")
+    told(len(X) - 20, "--checkpoint", state)
+    grown = told(len(X), "--resume", state)
+    assert "starts from the answer in" in grown and "20 rows less of `X` and `y`" in grown
+
+
+@pytest.mark.slow
+def test_a_grid_uses_the_rows_again(client):
+    text = "data X: matrix[n, p], y: vector[n]\nparam mu: positive = 0.1, nu: positive = 0.1\nvar w: vector[p]\n"
+    text += "minimize mean(squared(X @ w, y)) + mu * norm1(w) + nu * sum_squares(w)\nsolve method = apg, tol = 1e-4\n"
+    made = fw.parse(text).bind(X=X, y=TARGETS["vector"])
+    points = {"mu": [0.1, 0.3], "nu": [0.01, 0.1]}
+    held = made.bind(client=client)
+    alone, together = made.grid(points).solutions, held.grid(points).solutions
+    assert len(alone) == len(together) == 4 and all(map(same, alone, together))
+    assert all(len(share.holds) == 1 for share in held._session.cluster.shares)
