@@ -22,15 +22,17 @@ SHORT = 2e-3
 """Seconds of the fastest method below which a problem is told apart: what planning and verifying take is as much."""
 
 
-def write_constants(constants: Mapping[str, Any], facts: Mapping[str, str], path: Path = CONSTANTS) -> None:
-    """The file that the planner reads."""
+def write_constants(
+    constants: Mapping[str, Any], origins: Mapping[str, Sequence[str]], facts: Mapping[str, str], path: Path = CONSTANTS
+) -> None:
+    """The file that the planner reads: `origins` has the methods whose coefficients are fitted to each run."""
     lines = [
         '"""Corrections of predicted passes and seconds, written by `python benchmarks/calibrate.py`.',
         "",
-        f"Run: {facts['date']}, commit {facts['commit']}, {facts['machine']}.",
         f"Regret on problems that were not fitted to: {facts['regret']} (geometric mean), {facts['worst']} at worst.",
         "",
-        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds.",
+        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds. `RUNS` has the methods that are fitted to each",
+        "run; features that came later have 0.",
         '"""',
         "",
         "# fmt: off",
@@ -38,10 +40,14 @@ def write_constants(constants: Mapping[str, Any], facts: Mapping[str, str], path
     ]
     for method, (passes, seconds) in constants.items():
         lines += [f"    {json.dumps(method)}: (", *_coefficients(passes), *_coefficients(seconds), "    ),"]
+    lines += ["}", "", "RUNS: dict[str, tuple[str, ...]] = {"]
+    for run, methods in origins.items():
+        lines += [f"    {json.dumps(run)}: (", *(f"        {json.dumps(name)}," for name in methods), "    ),"]
     path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
 
 
 def _coefficients(theta: Sequence[float]) -> list[str]:
+    theta = [*theta, *[0.0] * (len(NAMES) - len(theta))]
     half = len(theta) // 2
     rows = [", ".join(f"{t:.4g}" for t in part) for part in (theta[:half], theta[half:])]
     return [f"        ({rows[0]},", f"         {rows[1]}),"]
