@@ -151,8 +151,7 @@ def size_of(form: Canonical) -> Size:
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
     products, filling = products + others + scaled, filling + others + scaled
-    # rows that are so full are multiplied as a dense matrix
-    thick = sum(rows * (seen * seen) for rows, seen in full if rows > NEIGHBOURS and FILLED * seen**2 > unknowns**2)
+    thick = _thick(full, unknowns)
     of_products = SPARSE_PRODUCT * (products - thick) + DENSE_PRODUCT * thick
     seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, of_products)
     seconds += OF_A_NUMBER * order**2
@@ -190,7 +189,8 @@ def size_of(form: Canonical) -> Size:
     elif owned and order <= LARGEST:
         # the products of K, dense or not
         seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
-        seconds += DENSE_PRODUCT * dense + of_products - SPARSE_PRODUCT * dense
+        dense += _thick(full, order)
+        seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found._replace(quick=quick, of_three=of_three, fills=fills_up)
@@ -303,6 +303,11 @@ def _filled_cones(form: Canonical, known: list[Conic]) -> list[tuple[int, float]
             if not cone.is_separable and not cone.is_of_three
         ]
     return found
+
+
+def _thick(full: list[tuple[int, float]], columns: int) -> float:
+    """The multiplications of scaled cones whose rows see so many of the columns that they are multiplied as dense ones."""
+    return sum(rows * (seen * seen) for rows, seen in full if rows > NEIGHBOURS and FILLED * seen**2 > columns**2)
 
 
 def _mixing_rows(form: Canonical, known: list[Conic]) -> int:

@@ -101,16 +101,16 @@ def features(form: Form) -> tuple[float, ...]:
         # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
         max(loose, 0.0) if bare and dense.size > MANY else 0.0,
         float(any(on in CONES for _, on in pairs)),
-        float(any(_has_corners(t) for t in rough)),
-        float(any(not _has_corners(t) for t in rough)),
+        float(any(_is_polyhedral(t) for t in rough)),
+        float(any(isinstance(t.f, VectorFunction) and not t.f.polyhedral for t in rough)),
         float(any(t.map.nnz == 0 for t in dense.terms)),
         float(any(t.is_indicator for t in dense.terms)),
         float(any(on in SETS and SETS[on].threshold for _, on in pairs)),
     )
 
 
-def _has_corners(term: SumTerm) -> bool:
-    """True if a function that is not smooth is piecewise linear."""
+def _is_polyhedral(term: SumTerm) -> bool:
+    """True if its function is piecewise linear."""
     f = term.f
     return bool(f.polyhedral if isinstance(f, VectorFunction) else f.loss.piecewise_linear)
 
