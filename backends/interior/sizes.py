@@ -387,7 +387,7 @@ def _products(term: SumTerm) -> float:
 
 
 def _repeats(conic: Conic) -> float:
-    """How many rows of the conic program have a row of the map: one for both ends of an interval whose unknowns are taken out first."""
+    """The rows of the conic program that have a row of the map: one for both ends of an interval whose unknowns are taken out first."""
     return 1.0 if conic.owned else max(1.0, conic.of_z.value.size / max(1, conic.size))
 
 

@@ -165,7 +165,7 @@ def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
 
 
 def _stood(lane: Lane) -> str:
-    """How far a lane came, in words."""
+    """The words for how far a lane came."""
     if not lane.trace:
         return "has not begun"
     gap = lane.trace[-1][1]
