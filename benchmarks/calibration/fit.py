@@ -131,11 +131,11 @@ def predicted_seconds(run: Ran, constants: Mapping[str, Any]) -> float:
     k = LEVELS.index(MAIN)
     if not run.seconds[k] > 0.0:
         return math.inf
-    theta = constants.get(run.method)
-    return run.seconds[k] if theta is None else _corrected(run, k, constants).seconds
+    return corrected_of(run, k, constants).seconds
 
 
-def _corrected(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:
+def corrected_of(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:
+    """The corrected prediction to a level."""
     return corrected(Estimate(run.passes[k], run.seconds[k], 0.0, ""), run.method, run.features, LEVELS[k], constants)
 
 

@@ -15,9 +15,14 @@ from fwdsl.plan.fitted import NAMES
 
 from .fit import STIFFNESS, Choice, choices, geometric_mean, spread
 from .record import MAIN, Ran
+from .turns import ratios
 
 CONSTANTS = ROOT / "fwdsl" / "plan" / "constants.py"
 WORST_SHOWN = 12
+SEEDS = 3
+LONG = 0.05
+"""Seconds of the fastest method from which turns begin before it is done."""
+
 SHORT = 2e-3
 """Seconds of the fastest method below which a problem is told apart: what planning and verifying take is as much."""
 
@@ -82,6 +87,7 @@ def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]
                     ]
                 )
     report.table(["predictions, problems", "problems", "geometric mean", "worst", "over 2.5"], rows)
+    _write_turns(report, runs, constants)
     report.section("The largest regrets", "By fitted predictions; * was held out.")
     worst = sorted(by_fit, key=lambda c: -c.regret)[:WORST_SHOWN]
     report.table(
@@ -105,6 +111,30 @@ def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]
         f"Ridge regression, with a ridge of {STIFFNESS:g}, of the logarithm of actual over predicted on: {', '.join(NAMES)}. "
         "Of each three problems one is held out: nothing is fitted to it.",
     )
+
+
+def _write_turns(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]) -> None:
+    """What solves take in which methods take turns."""
+    report.section(
+        "Turns",
+        "The seconds of a solve in which methods take turns over those of its fastest method, played on the recorded runs "
+        "(`calibration/turns.py`): by the fitted predictions, and by corrections of seconds that are multiplied at random by up to so much either "
+        f"way ({SEEDS} times each problem).",
+    )
+    rows = []
+    for name, scrambled, seeds in (("fitted", 1.0, 1), ("up to 3", 3.0, SEEDS), ("up to 30", 30.0, SEEDS)):
+        for least in (0.0, LONG):
+            found = [x for seed in range(seeds) for x in ratios(runs, constants, scrambled, seed, least)]
+            rows.append(
+                [
+                    f"{name}{f', fastest method takes {duration(least)} or more' if least else ''}",
+                    str(len(found) // seeds),
+                    number(geometric_mean(found)),
+                    f"{100 * sum(x > 3.0 for x in found) / max(1, len(found)):.0f} %",
+                    number(max(found, default=1.0)),
+                ]
+            )
+    report.table(["predictions", "problems", "geometric mean", "more than 3", "worst"], rows)
 
 
 def _mean(found: Sequence[Choice]) -> float:

@@ -56,6 +56,7 @@ class Ran:
     settled: bool
     moments: list[tuple[float, float, float]] = field(default_factory=list)
     ran: float = 0.0
+    trusted: float = 1.0  # `Estimate.trusted`
 
     def to(self, level: float) -> float:
         """Seconds to a certified gap; inf where it was not reached."""
@@ -97,6 +98,7 @@ def record(case: Case) -> list[Ran]:
                 and plan.why not in ("the least predicted time", "the only method that applies"),
                 found.moments,
                 found.seconds,
+                e.trusted if e is not None else 1.0,
             )
         )
     return ran
@@ -170,5 +172,7 @@ def read(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case]) -> list[Ran]:
         form = _session(case).canonicalise() if runs else None
         for run in runs.values():
             features, passes, seconds = _foretold(form, run.method)
-            found.append(replace(run, features=features, passes=passes, seconds=seconds, held_out=case.held_out))
+            told = _predicted(form, run.method, MAIN)
+            run = replace(run, features=features, passes=passes, seconds=seconds, held_out=case.held_out)
+            found.append(replace(run, trusted=told.trusted if told else 1.0))
     return found
