@@ -136,6 +136,25 @@ def condition(canonical: Canonical) -> float:
     return max(1.0, top / ridge)
 
 
+def is_over_rows(canonical: Canonical) -> bool:
+    """True of one loss over rows of data, or one Euclidean or polyhedral norm of residuals or a ball of theirs, of variables that are vectors.
+
+    Predictions of such programs are fitted apart: what is known of them says nothing of programs with several sums, equations or matrices.
+    """
+    if len(canonical.terms) != 1 or not canonical.terms[0].map.nnz or any(len(b.shape) > 1 for b in canonical.blocks):
+        return False
+    f = canonical.terms[0].f
+    if isinstance(f, LossFunction):
+        return not f.loss.has_domain
+    if isinstance(f, VectorLossFunction):
+        return False
+    norm, on = f.pair
+    if norm is None:
+        # equations and inequalities are boxes
+        return on in SETS and SETS[on].compact and not f.entrywise
+    return on is None and norm in CONVEX and (f.polyhedral or CONVEX[norm].euclidean)
+
+
 def is_quadratic(canonical: Canonical) -> bool:
     """True if the sum is of losses of entries alone, whose second derivatives are constant."""
     return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)

@@ -27,7 +27,6 @@ from calibration.record import MAIN, Ran, read, record  # noqa: E402
 from report import Report  # noqa: E402
 from timing import duration  # noqa: E402
 
-from fwdsl.backends.registry import METHODS  # noqa: E402
 from fwdsl.plan.constants import CONSTANTS as THERE  # noqa: E402
 from fwdsl.plan.constants import RUNS  # noqa: E402
 
@@ -49,13 +48,13 @@ def main() -> None:
         "`calibration/problems.py`: generators.py and files of `../shared/data`",
         PACKAGES,
     )
-    told = " --judge" if known.judge else f" --methods {known.methods}" if known.methods else ""
+    told = " --judge" if known.judge else f" --methods '{known.methods}'" if known.methods else ""
     report.facts["command"] = f"`python benchmarks/calibrate.py{told}`"
     runs = _recorded(known.quick, known.runs)
     constants, new = dict(THERE), Constants()
     if not known.judge:
-        chosen = known.methods.split(",") if known.methods else list(METHODS)
-        new = {name: found for name, found in fitted(runs).items() if name in chosen}
+        chosen = known.methods.split(",")
+        new = {key: found for key, found in fitted(runs).items() if key in chosen or not known.methods}
         constants |= new
     held = [c.regret for c in choices(runs, constants) if c.held_out]
     if known.quick:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from fwdsl.plan.fitted import LEAST, MOST
+from fwdsl.plan.fitted import LOOSE, WIDEST
 from fwdsl.solve.journal import Journal
 from fwdsl.solve.relay import Lane, Relay
 
@@ -96,4 +96,4 @@ def _predicted(run: Ran, constants: Mapping[str, Any], factor: float) -> tuple[f
     """Passes and seconds to `MAIN`; corrections keep within their bounds, however they are scrambled."""
     k = LEVELS.index(MAIN)
     found, raw = corrected_of(run, k, constants), run.seconds[k]
-    return found.passes, raw * min(10.0**MOST, max(10.0**LEAST, factor * found.seconds / raw))
+    return found.passes, raw * min(10.0**LOOSE, max(10.0**-WIDEST, factor * found.seconds / raw))

@@ -10,7 +10,7 @@ from operator import mul
 from ..atoms.base import VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
-from ..backends.costs import SPECTRAL, condition
+from ..backends.costs import SPECTRAL, condition, is_over_rows
 from ..backends.method import Estimate
 from ..canon.form import Canonical
 from ..canon.forms import Form
@@ -43,6 +43,7 @@ NAMES = (
     "images of maps without data",
     "constraints on images",
     "sets that tie entries together",
+    "one sum over rows of data",
 )
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
@@ -58,10 +59,16 @@ MANY = 1500
 CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
 """The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
 
-LEAST, MOST = -0.6, 0.9
-"""The powers of ten that a correction is within: a prediction that is far too low is chosen, one that is too high is left out."""
+WIDEST = 0.6
+"""The powers of ten that a correction is at most."""
 
-LEAST_FACTOR = 10.0**LEAST
+LOOSE, SURE = 0.9, 0.3
+"""The powers of ten that predictions of programs over rows are raised by at most; those of a known number of steps (`Estimate.trusted`) by less."""
+
+APART = ("pdhg", "interior")
+"""The methods whose predictions of programs over rows of data are fitted apart (`is_over_rows`)."""
+
+LEAST_FACTOR = 10.0**-WIDEST
 """The least factor that a prediction is corrected by."""
 
 
@@ -106,6 +113,7 @@ def features(form: Form) -> tuple[float, ...]:
         float(any(t.map.nnz == 0 for t in dense.terms)),
         float(any(t.is_indicator for t in dense.terms)),
         float(any(on in SETS and SETS[on].threshold for _, on in pairs)),
+        float(is_over_rows(dense)),
     )
 
 
@@ -125,17 +133,24 @@ def corrected(
     estimate: Estimate, name: str, known: Sequence[float], tol: float, constants: Constants | None = None
 ) -> Estimate:
     """An estimate with its passes and seconds as they came out on problems with such features, by the fitted constants or others."""
-    found = (CONSTANTS if constants is None else constants).get(name)
+    key = key_of(name, known)
+    found = (CONSTANTS if constants is None else constants).get(key)
     if found is None:
         return estimate
-    passes, seconds = (_factor(theta, known, tol) for theta in found)
+    most = WIDEST if key == name else SURE if estimate.trusted > 1.0 else LOOSE
+    passes, seconds = (_factor(theta, known, tol, most) for theta in found)
     return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
 
 
-def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:
+def key_of(name: str, known: Sequence[float]) -> str:
+    """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
+    return f"{name} over rows" if name in APART and known[-1] else name
+
+
+def _factor(theta: Sequence[float], known: Sequence[float], tol: float, most: float) -> float:
     power = theta[1] * (-math.log10(tol) - 6.0) / 6.0
     power += sum(map(mul, theta, known))
-    return float(10.0 ** min(MOST, max(LEAST, power)))
+    return float(10.0 ** min(most, max(-WIDEST, power)))
 
 
 def _within(power: float) -> float:
