@@ -42,7 +42,7 @@ class Interior(Method):
     most_iterations = 200
     outruns_repairs = True
     runs_in = "fwdsl.backends.interior.run"
-    least_seconds = STEPS * SECONDS_A_STEP + SET_UP
+    least_seconds = STEPS * SECONDS_A_STEP
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class Interior(Method):
         """The seconds of the unknowns, the rows of terms with corners and products with the data, for which no conic form is written down."""
         order = form.size + sum(t.map.rows for t in form.terms if not t.is_smooth)
         a_step = SECONDS_A_STEP + OF_A_ROW * order + least_of(form, order)
-        return SET_UP + STEPS * a_step + costs.seconds(form, 2.0 * STEPS, 0.0)
+        return STEPS * a_step + costs.seconds(form, 2.0 * STEPS, 0.0)
 
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
@@ -84,16 +84,15 @@ class Interior(Method):
         size = size_of(form)
         unknowns, rows = size.unknowns, size.rows
         a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick)
-        if size.of_three:
-            a_step += OF_THREE + OF_A_ROW_OF_THREE * size.of_three
+        once = size.once
+        if costs.is_over_rows(form):
+            # other programs have it in what is fitted to them
+            once += SET_UP + OF_WRITING_DOWN[size.kind] * size.entries
+            a_step += OF_THREE + OF_A_ROW_OF_THREE * size.of_three if size.of_three else 0.0
         why = f"about {STEPS:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * STEPS,
-            SET_UP
-            + OF_WRITING_DOWN[size.kind] * size.entries
-            + STEPS * a_step
-            + size.once
-            + costs.seconds(form, 2.0 * STEPS, 0.0),
+            STEPS * a_step + once + costs.seconds(form, 2.0 * STEPS, 0.0),
             size.memory + 16.0 * size.entries,
             why,
             TRUSTED,
