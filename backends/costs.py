@@ -18,7 +18,7 @@ from fwdsl.canon.form import Canonical
 from fwdsl.readers.held_rows import is_held
 from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import dense_leaves
-from fwdsl.words import SETS
+from fwdsl.words import CONVEX, SETS
 
 NS_PER_NONZERO = {"csr": 1.0, "dense": 0.6}
 """One touch of a stored number, the mean of A x and A'y (`benchmarks/costs.py`)."""
@@ -40,6 +40,12 @@ NS_PER_THRESHOLD = 25.0
 
 FACE_STEPS = 6.0
 """Newton steps on an identified face."""
+
+CURVED_STEPS = 60.0
+"""The most iterations to 1e-6 beside norms that bend where they are not 0, such as lengths: 20 to 130 as a rule, as measured."""
+
+SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
+"""The sets and functions whose proxes decompose a matrix."""
 
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
@@ -130,6 +136,25 @@ def condition(canonical: Canonical) -> float:
     return max(1.0, top / ridge)
 
 
+def is_over_rows(canonical: Canonical) -> bool:
+    """True of one loss over rows of data, or one Euclidean or polyhedral norm of residuals or a ball of theirs, of variables that are vectors.
+
+    Predictions of such programs are fitted apart: what is known of them says nothing of programs with several sums, equations or matrices.
+    """
+    if len(canonical.terms) != 1 or not canonical.terms[0].map.nnz or any(len(b.shape) > 1 for b in canonical.blocks):
+        return False
+    f = canonical.terms[0].f
+    if isinstance(f, LossFunction):
+        return not f.loss.has_domain
+    if isinstance(f, VectorLossFunction):
+        return False
+    norm, on = f.pair
+    if norm is None:
+        # equations and inequalities are boxes
+        return on in SETS and SETS[on].compact and not f.entrywise
+    return on is None and norm in CONVEX and (f.polyhedral or CONVEX[norm].euclidean)
+
+
 def is_quadratic(canonical: Canonical) -> bool:
     """True if the sum is of losses of entries alone, whose second derivatives are constant."""
     return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
@@ -138,12 +163,14 @@ def is_quadratic(canonical: Canonical) -> bool:
 def apg(canonical: Canonical, tol: float) -> Estimate:
     """2 to 6 times sqrt(kappa) iterations to 1e-6, as measured, and at most 20 to 40, where Newton steps on the identified face take over.
 
-    Singular values and eigenvalues have no such faces.
+    Singular values and eigenvalues have no such faces, nor have lengths, whose own curvature serves instead.
     """
     digits = max(1.0, -math.log10(tol)) / 6.0
     finishes = all(b.g.has_faces for b in canonical.blocks)
     rate = 4.0 * math.sqrt(condition(canonical))
-    iterations = (min(25.0, rate) if finishes else rate) * digits + 4.0
+    bends = not any(word in SPECTRAL for b in canonical.blocks for word in b.g.pair)
+    most = 25.0 if finishes else CURVED_STEPS if bends else math.inf
+    iterations = min(most, rate) * digits + 4.0
     passes = 1.8 * iterations
     if finishes and any(isinstance(t.f, VectorLossFunction) for t in canonical.terms):
         # f'' of rows of predictions is applied, never formed

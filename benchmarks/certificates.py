@@ -1,4 +1,4 @@
-"""How much later than its point an answer is proven: `python benchmarks/certificates.py [--quick]`, about three minutes.
+"""How much later than its point an answer is proven: `python benchmarks/certificates.py [--quick]`, about six minutes.
 
 On every problem of `calibration/problems.py`, by the method that the planner chooses: the seconds until the objective is within 1e-6 of the
 optimal value for good, and until the gap is certified to that. `--quick` takes one problem of five and writes nothing.

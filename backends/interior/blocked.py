@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dsytrs
 from scipy.sparse import csr_array, vstack
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.sizes import FILLED
 from fwdsl.canon.maps import by_rows
 
 Look = Callable[[], None]
@@ -28,9 +29,6 @@ T = TypeVar("T")
 
 BLOCK, SPARSE_BLOCK = 1 << 31, 1 << 26
 """Multiplications of a block of a dense and of a sparse product: a fraction of a second."""
-
-FILLED = 40.0
-"""The factor by which a multiplication of a dense product is faster."""
 
 WIDEST = 10_000
 """Columns up to which a sparse matrix may be multiplied as a dense one, and kept as one."""

@@ -23,6 +23,16 @@ SECONDS_A_STEP, OF_A_ROW = 4e-4, 1.5e-7
 """Seconds of a step beside what grows with the system, and those of the vectors for each unknown and row."""
 
 
+SET_UP = 2e-3
+"""Seconds of writing a conic program down, of any size."""
+
+OF_WRITING_DOWN = {"whole": 3e-8, "condensed": 1e-7, "reduced": 2e-7, "sparse": 2e-7}
+"""The same for each number of it, by the kind of the system."""
+
+OF_THREE, OF_A_ROW_OF_THREE = 6e-4, 4e-7
+"""Seconds of a step with cones of three rows, and for each of these rows: logarithms, and steps that are searched for."""
+
+
 class Interior(Method):
     """A primal-dual interior-point method for conic forms: linear, quadratic, second-order, semidefinite, exponential and power cones."""
 
@@ -65,21 +75,24 @@ class Interior(Method):
     def least(cls, form: Canonical) -> float:
         """The seconds of the unknowns, the rows of terms with corners and products with the data, for which no conic form is written down."""
         order = form.size + sum(t.map.rows for t in form.terms if not t.is_smooth)
-        return STEPS * (SECONDS_A_STEP + OF_A_ROW * order + least_of(form, order)) + costs.seconds(
-            form, 2.0 * STEPS, 0.0
-        )
+        a_step = SECONDS_A_STEP + OF_A_ROW * order + least_of(form, order)
+        return STEPS * a_step + costs.seconds(form, 2.0 * STEPS, 0.0)
 
     @classmethod
     def estimate(cls, form: Canonical, tol: float) -> Estimate:
         """Some factorisations of a symmetric system."""
         size = size_of(form)
         unknowns, rows = size.unknowns, size.rows
+        a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick)
+        once = size.once
+        if costs.is_over_rows(form):
+            # other programs have it in what is fitted to them
+            once += SET_UP + OF_WRITING_DOWN[size.kind] * size.entries
+            a_step += OF_THREE + OF_A_ROW_OF_THREE * size.of_three if size.of_three else 0.0
         why = f"about {STEPS:.0f} factorisations of a system of {unknowns + rows} unknowns and rows"
         return Estimate(
             2.0 * STEPS,
-            STEPS * (SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick))
-            + size.once
-            + costs.seconds(form, 2.0 * STEPS, 0.0),
+            STEPS * a_step + once + costs.seconds(form, 2.0 * STEPS, 0.0),
             size.memory + 16.0 * size.entries,
             why,
             TRUSTED,

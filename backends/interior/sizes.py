@@ -56,6 +56,12 @@ WHOLE_FACTOR, FACTOR = 3e-11, 2.5e-11
 DENSE_PRODUCT, SPARSE_PRODUCT = 5e-11, 2e-9
 """Seconds of a multiplication of a product of matrices, dense or sparse."""
 
+FILLED = 40.0
+"""The factor by which a multiplication of a dense product is faster: rows of a sparse matrix that are so full are written out."""
+
+TURNED = 7e-10
+"""Seconds of a multiplication of the scaling of a long cone with its rows of data."""
+
 CALLS = 1.2e-3
 """Seconds of SciPy's calls that write down a sparse system of any size; one without equations in a band has its places found once."""
 
@@ -78,6 +84,7 @@ class Size(NamedTuple):
     once: float  # seconds of the products that make P
     memory: float  # bytes
     quick: float = math.inf  # seconds of a factorisation of the system as it stands, without cones of matrices
+    of_three: int = 0  # rows of cones of three
     fills: bool = False  # that factor may fill up so far that no order is looked for
 
 
@@ -94,7 +101,10 @@ def size_of(form: Canonical) -> Size:
     unknowns = sum(_free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
-    entries = form.nnz + sum(conic.of_z.value.size + conic.of_u.value.size for conic in known)
+    of_three = sum(cone.rows for conic in known for cone in conic.cones if cone.is_of_three)
+    entries = sum(conic.of_u.value.size for conic in known)
+    entries += sum(conic.of_z.value.size for conic in known[len(form.terms) :])
+    entries += sum(int(_repeats(conic) * _across(term)) for term, conic in zip(form.terms, known, strict=False))
     if unknowns + rows <= WHOLE:
         return Size(
             unknowns,
@@ -105,10 +115,11 @@ def size_of(form: Canonical) -> Size:
             1e-6 * (unknowns + rows) + WHOLE_FACTOR * (unknowns + rows) ** 3,
             0.0,
             24.0 * (unknowns + rows) ** 2,
+            of_three=of_three,
         )
     products = squares = dense = of_equations = filling = 0.0
     for term, conic in zip(form.terms, known, strict=False):
-        own, of_zeros = _products(term), all(cone.kind == "zero" for cone in conic.cones)
+        own, of_zeros = _repeats(conic) * _products(term), all(cone.kind == "zero" for cone in conic.cones)
         # differences and slices hardly fill a factor up
         filling += own if any(m.nnz for _, m in term.map.parts) else 0.0
         # those of quadratic losses are in P, which is formed once
@@ -140,7 +151,9 @@ def size_of(form: Canonical) -> Size:
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
     products, filling = products + others + scaled, filling + others + scaled
-    seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, SPARSE_PRODUCT * products)
+    thick = _thick(full, unknowns)
+    of_products = SPARSE_PRODUCT * (products - thick) + DENSE_PRODUCT * thick
+    seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, of_products)
     seconds += OF_A_NUMBER * order**2
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows, _ in full)
@@ -169,17 +182,18 @@ def size_of(form: Canonical) -> Size:
     few, turned = found_few or (order, 0.0)
     if owned and few < SHARE * order and few <= LARGEST:
         complement = 1e-4 + FACTOR * float(few) ** 3 + DENSE_PRODUCT * order * float(few) ** 2 + PASSES * entries
-        complement += SPARSE_PRODUCT * turned
+        complement += TURNED * turned
         if complement < found.seconds:
             memory = 16.0 * few * (few + order) + 220.0 * entries
             found = Size(unknowns, rows, entries, "reduced", few, complement, once, memory)
     elif owned and order <= LARGEST:
         # the products of K, dense or not
         seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
+        dense += _thick(full, order)
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
-    return found._replace(quick=quick, fills=fills_up)
+    return found._replace(quick=quick, of_three=of_three, fills=fills_up)
 
 
 def least_of(form: Canonical, order: int) -> float:
@@ -236,6 +250,8 @@ def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
             return None
         # unknowns of no entry are the levels of norms
         free += conic.extra - conic.owned
+    # the rows of a variable's own function that see such a level beside an entry
+    long += sum(_rows_of_levels(conic) for conic in known[len(form.terms) :])
     for term, conic in zip(form.terms, known, strict=False):
         alone = sum(m.entries for _, m in term.map.parts) <= term.map.rows
         of_three = any(c.is_of_three for c in conic.cones)
@@ -254,6 +270,16 @@ def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
             covered |= {b.start for b, m in term.map.parts if m.rows >= b.size}
     free += sum(b.size for b in form.blocks if b.start not in covered)
     return (long, turned) if free <= FREE else None
+
+
+def _rows_of_levels(conic: Conic) -> int:
+    """The rows that see an entry and an unknown of no entry."""
+    if conic.extra == conic.owned:
+        return 0
+    rows = conic.offset.size
+    level = np.ones(conic.extra, dtype=bool) if not conic.owner.size else conic.owner < 0
+    seen = np.bincount(conic.of_u.row[level[conic.of_u.column]], minlength=rows) > 0
+    return int(np.count_nonzero(seen & (np.bincount(conic.of_z.row, minlength=rows) > 0)))
 
 
 def _is_diagonal(conic: Conic) -> bool:
@@ -277,6 +303,11 @@ def _filled_cones(form: Canonical, known: list[Conic]) -> list[tuple[int, float]
             if not cone.is_separable and not cone.is_of_three
         ]
     return found
+
+
+def _thick(full: list[tuple[int, float]], columns: int) -> float:
+    """The multiplications of scaled cones whose rows see so many of the columns that they are multiplied as dense ones."""
+    return sum(rows * (seen * seen) for rows, seen in full if rows > NEIGHBOURS and FILLED * seen**2 > columns**2)
 
 
 def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
@@ -345,10 +376,19 @@ def _reach_of_some(m: LinearMap) -> int:
     return reach
 
 
+def _across(term: SumTerm) -> int:
+    """The entries of a term's map, products worked out."""
+    return sum(m.entries for _, m in term.map.parts)
+
+
 def _products(term: SumTerm) -> float:
     """The squared lengths of the rows of a term's map, all rows taken to be alike."""
-    across = sum(m.entries for _, m in term.map.parts)
-    return float(across) ** 2 / max(1, term.map.rows)
+    return float(_across(term)) ** 2 / max(1, term.map.rows)
+
+
+def _repeats(conic: Conic) -> float:
+    """The rows of the conic program that have a row of the map: one for both ends of an interval whose unknowns are taken out first."""
+    return 1.0 if conic.owned else max(1.0, conic.of_z.value.size / max(1, conic.size))
 
 
 def _free_entries(block: Block) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.costs import OVERHEAD, memory, seconds, with_copy
+from fwdsl.backends.costs import OVERHEAD, is_over_rows, memory, seconds, with_copy
 from fwdsl.backends.method import Estimate
 from fwdsl.canon.data_maps import BLOCK
 from fwdsl.canon.form import Canonical
@@ -19,13 +19,16 @@ CHUNK = 250_000
 ITERATIONS = 150.0
 """Iterations for each digit of the tolerance, of the smallest systems."""
 
+OVER_ROWS, OF_A_DIGIT = 60.0, 15.0
+"""Iterations whatever the tolerance, and for each of its digits, of one loss or norm of residuals over rows of data, where sizes hardly matter."""
+
 NS_PER_SCORE = 60.0
 """One prediction of a loss of rows in a prox, which sorts the row or takes Newton steps on it, and in the way back into the dual's domain."""
 
 SMALL_MATRIX = 400_000
 """Entries times the shorter side of a matrix of observed entries up to which its singular values are computed in every iteration."""
 
-LEAST_SECONDS = ITERATIONS * OVERHEAD
+LEAST_SECONDS = (OVER_ROWS + OF_A_DIGIT) * OVERHEAD
 
 
 def _entries(canonical: Canonical) -> float:
@@ -42,9 +45,14 @@ def _system(canonical: Canonical) -> float:
 
 
 def pdhg(canonical: Canonical, tol: float) -> Estimate:
-    """Linear convergence in restarts for polyhedral problems; hundreds to thousands of iterations, and more of them for larger systems."""
-    flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
-    iterations = ITERATIONS * max(1.0, -math.log10(tol)) * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
+    """Linear convergence in restarts for polyhedral problems; hundreds of iterations over rows of data, else up to thousands,
+    more of them for larger systems."""
+    digits = max(1.0, -math.log10(tol))
+    if is_over_rows(canonical):
+        iterations = OVER_ROWS + OF_A_DIGIT * digits
+    else:
+        flat = sum(t.map.rows for t in canonical.terms if not t.is_smooth)
+        iterations = ITERATIONS * digits * max(1.0, (canonical.size + flat) / 100.0) ** (1.0 / 3.0)
     passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations of one A x and one A'y, fewer when restarts bite"
     scores = sum(t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.backends.method import Estimate
-from fwdsl.plan.fitted import NAMES, corrected
+from fwdsl.plan.fitted import NAMES, corrected, key_of
 
 from .record import LEVELS, MAIN, Ran
 
@@ -42,12 +42,12 @@ class Observed:
 def fitted(runs: Sequence[Ran]) -> Constants:
     """Corrections of passes and of seconds for each method, from the problems that are not held out."""
     found: Constants = {}
-    for method in dict.fromkeys(r.method for r in runs):
-        own = [r for r in runs if r.method == method and not r.held_out]
+    for key in dict.fromkeys(key_of(r.method, r.features) for r in runs):
+        own = [r for r in runs if key_of(r.method, r.features) == key and not r.held_out]
         passes = list(_observed(own, lambda r, k: r.passes[k], lambda r, g: r.passes_to(g), lambda r: _last(r)))
         seconds = list(_observed(own, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
         if passes and sum(not o.least for o in seconds) >= 6:
-            found[method] = (_regression(passes), _regression(seconds))
+            found[key] = (_regression(passes), _regression(seconds))
     return found
 
 
@@ -131,12 +131,13 @@ def predicted_seconds(run: Ran, constants: Mapping[str, Any]) -> float:
     k = LEVELS.index(MAIN)
     if not run.seconds[k] > 0.0:
         return math.inf
-    theta = constants.get(run.method)
-    return run.seconds[k] if theta is None else _corrected(run, k, constants).seconds
+    return corrected_of(run, k, constants).seconds
 
 
-def _corrected(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:
-    return corrected(Estimate(run.passes[k], run.seconds[k], 0.0, ""), run.method, run.features, LEVELS[k], constants)
+def corrected_of(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:
+    """The corrected prediction to a level."""
+    told = Estimate(run.passes[k], run.seconds[k], 0.0, "", run.trusted)
+    return corrected(told, run.method, run.features, LEVELS[k], constants)
 
 
 def geometric_mean(values: Sequence[float]) -> float:

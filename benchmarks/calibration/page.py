@@ -15,22 +15,29 @@ from fwdsl.plan.fitted import NAMES
 
 from .fit import STIFFNESS, Choice, choices, geometric_mean, spread
 from .record import MAIN, Ran
+from .turns import ratios
 
 CONSTANTS = ROOT / "fwdsl" / "plan" / "constants.py"
 WORST_SHOWN = 12
+SEEDS = 3
+LONG = 0.05
+"""Seconds of the fastest method from which turns begin before it is done."""
+
 SHORT = 2e-3
 """Seconds of the fastest method below which a problem is told apart: what planning and verifying take is as much."""
 
 
-def write_constants(constants: Mapping[str, Any], facts: Mapping[str, str], path: Path = CONSTANTS) -> None:
-    """The file that the planner reads."""
+def write_constants(
+    constants: Mapping[str, Any], origins: Mapping[str, Sequence[str]], facts: Mapping[str, str], path: Path = CONSTANTS
+) -> None:
+    """The file that the planner reads: `origins` has the methods whose coefficients are fitted to each run."""
     lines = [
         '"""Corrections of predicted passes and seconds, written by `python benchmarks/calibrate.py`.',
         "",
-        f"Run: {facts['date']}, commit {facts['commit']}, {facts['machine']}.",
         f"Regret on problems that were not fitted to: {facts['regret']} (geometric mean), {facts['worst']} at worst.",
         "",
-        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds.",
+        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds. `RUNS` has the methods that are fitted to each",
+        "run; features that came later have 0.",
         '"""',
         "",
         "# fmt: off",
@@ -38,10 +45,14 @@ def write_constants(constants: Mapping[str, Any], facts: Mapping[str, str], path
     ]
     for method, (passes, seconds) in constants.items():
         lines += [f"    {json.dumps(method)}: (", *_coefficients(passes), *_coefficients(seconds), "    ),"]
+    lines += ["}", "", "RUNS: dict[str, tuple[str, ...]] = {"]
+    for run, methods in origins.items():
+        lines += [f"    {json.dumps(run)}: (", *(f"        {json.dumps(name)}," for name in methods), "    ),"]
     path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
 
 
 def _coefficients(theta: Sequence[float]) -> list[str]:
+    theta = [*theta, *[0.0] * (len(NAMES) - len(theta))]
     half = len(theta) // 2
     rows = [", ".join(f"{t:.4g}" for t in part) for part in (theta[:half], theta[half:])]
     return [f"        ({rows[0]},", f"         {rows[1]}),"]
@@ -76,6 +87,7 @@ def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]
                     ]
                 )
     report.table(["predictions, problems", "problems", "geometric mean", "worst", "over 2.5"], rows)
+    _write_turns(report, runs, constants)
     report.section("The largest regrets", "By fitted predictions; * was held out.")
     worst = sorted(by_fit, key=lambda c: -c.regret)[:WORST_SHOWN]
     report.table(
@@ -99,6 +111,30 @@ def write_page(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]
         f"Ridge regression, with a ridge of {STIFFNESS:g}, of the logarithm of actual over predicted on: {', '.join(NAMES)}. "
         "Of each three problems one is held out: nothing is fitted to it.",
     )
+
+
+def _write_turns(report: Report, runs: Sequence[Ran], constants: Mapping[str, Any]) -> None:
+    """What solves take in which methods take turns."""
+    report.section(
+        "Turns",
+        "The seconds of a solve in which methods take turns over those of its fastest method, played on the recorded runs "
+        "(`calibration/turns.py`): by the fitted predictions, and by corrections of seconds that are multiplied at random by up to so much either "
+        f"way ({SEEDS} times each problem).",
+    )
+    rows = []
+    for name, scrambled, seeds in (("fitted", 1.0, 1), ("up to 3", 3.0, SEEDS), ("up to 30", 30.0, SEEDS)):
+        for least in (0.0, LONG):
+            found = [x for seed in range(seeds) for x in ratios(runs, constants, scrambled, seed, least)]
+            rows.append(
+                [
+                    f"{name}{f', fastest method takes {duration(least)} or more' if least else ''}",
+                    str(len(found) // seeds),
+                    number(geometric_mean(found)),
+                    f"{100 * sum(x > 3.0 for x in found) / max(1, len(found)):.0f} %",
+                    number(max(found, default=1.0)),
+                ]
+            )
+    report.table(["predictions", "problems", "geometric mean", "more than 3", "worst"], rows)
 
 
 def _mean(found: Sequence[Choice]) -> float:

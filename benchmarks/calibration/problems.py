@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import others
-from .sources import SOURCES, Array, classes, signs, target
+from .corners import CORNERS
+from .drawn import drawn
+from .family import HEAD, WB, Family, W, gradient, group, half, length, mean_row
+from .sources import SOURCES, classes, signs, target
 
 
 @dataclass(frozen=True)
@@ -32,91 +34,48 @@ class Case:
 
 # --- programs over rows -----------------------------------------------------------------------------------------------------
 
-HEAD = "data X: matrix[n, p], y: {target}[n]\nparam c: positive\n"
-
-
-@dataclass(frozen=True)
-class Family:
-    """A program of rows: `scale` gives the parameter c as a share of the largest useful one, or c itself."""
-
-    body: str
-    target: str
-    sources: str
-    weights: tuple[float, ...]
-    scale: Callable[[Any, Array], float] = lambda X, y: 1.0
-
-
-def _gradient(X: Any, y: Array) -> float:
-    """The largest useful weight of norm1 beside a mean of losses of slope 1 at zero."""
-    return float(np.abs(X.T @ y).max()) / y.size
-
-
-def _group(X: Any, y: Array) -> float:
-    return _gradient(X, y) * 2.0
-
-
-def _half(X: Any, y: Array) -> float:
-    return 0.5 * _gradient(X, y)
-
-
-def _mean_row(X: Any, y: Array) -> float:
-    """The mean squared length of a row: beside a mean of losses, a ridge of this size is strong."""
-    return float((X.multiply(X) if sp.issparse(X) else X * X).sum()) / y.size
-
-
-def _length(X: Any, y: Array) -> float:
-    """The 1-norm of a ridge fit: a ball of this radius binds."""
-    A = X.toarray() if sp.issparse(X) else X
-    small = A.shape[0] < A.shape[1]
-    G = A @ A.T if small else A.T @ A
-    G = G + 0.1 * np.trace(G) / len(G) * np.eye(len(G))
-    w = A.T @ np.linalg.solve(G, y) if small else np.linalg.solve(G, A.T @ y)
-    return float(np.abs(w).sum())
-
-
-W, WB = "var w: vector[p]\n", "var w: vector[p], b: real\n"
 FAMILIES: Mapping[str, Family] = {
     "lasso": Family(
         W + "minimize 1/2 * mean(squared(X @ w, y)) + c * norm1(w)\n",
         "vector",
         "tall wide stiff text abalone housing_scale west_breast small",
         (0.5, 0.1, 0.01),
-        _gradient,
+        gradient,
     ),
     "elastic net": Family(
         W + "minimize 1/2 * mean(squared(X @ w, y)) + c * norm1(w) + c / 10 * sum_squares(w)\n",
         "vector",
         "tall wide sparse usps",
         (0.1, 0.01),
-        _gradient,
+        gradient,
     ),
     "l1-ball least squares": Family(
         "var w: vector[p] in l1_ball(c)\nminimize mean(squared(X @ w, y))\n",
         "vector",
         "tall wide stiff text abalone small",
         (0.1, 0.7),
-        _length,
+        length,
     ),
     "group lasso": Family(
         "data g: index[p] of G\n" + W + "minimize 1/2 * mean(squared(X @ w, y)) + c * group_norm(w, groups=g)\n",
         "vector",
         "tall wide usps",
         (0.3, 0.03),
-        _group,
+        group,
     ),
     "sparse huber": Family(
         W + "minimize mean(huber(X @ w, y)) + c * norm1(w)\n",
         "vector",
         "tall wide stiff abalone west_breast",
         (0.1, 0.01),
-        _gradient,
+        gradient,
     ),
     "ridge": Family(
         W + "minimize mean(squared(X @ w, y)) + c * sum_squares(w)\n",
         "vector",
         "tall wide stiff text usps abalone small",
         (1e-2, 1e-3, 1e-5),
-        _mean_row,
+        mean_row,
     ),
     "nonnegative least squares": Family(
         "var w: vector[p] in nonnegative\nminimize 1/c * mean(squared(X @ w, y))\n",
@@ -129,70 +88,70 @@ FAMILIES: Mapping[str, Family] = {
         "vector",
         "tall stiff usps small",
         (0.01,),
-        _length,
+        length,
     ),
     "least absolute": Family(
         W + "minimize mean(absolute(X @ w, y)) + c * norm1(w)\n",
         "vector",
         "tall wide abalone housing_scale small",
         (0.1, 0.01),
-        _gradient,
+        gradient,
     ),
     "quantile": Family(
         WB + "minimize mean(quantile(X @ w + b, y, tau=0.8)) + c * sum_squares(w)\n",
         "vector",
         "tall abalone housing_scale small",
         (1e-4,),
-        _mean_row,
+        mean_row,
     ),
     "sparse logistic": Family(
         W + "minimize mean(logistic(X @ w, y)) + c * norm1(w)\n",
         "signs",
         "tall wide stiff text a1a splice w8a small",
         (0.3, 0.03),
-        _half,
+        half,
     ),
     "l1-ball logistic": Family(
         "var w: vector[p] in l1_ball(c)\nminimize mean(logistic(X @ w, y))\n",
         "signs",
         "tall wide text a1a splice australian",
         (0.3, 2.0),
-        _length,
+        length,
     ),
     "l2 logistic": Family(
         WB + "minimize mean(logistic(X @ w + b, y)) + c * sum_squares(w)\n",
         "signs",
         "tall stiff text wide a1a usps small",
         (1e-2, 1e-5),
-        _mean_row,
+        mean_row,
     ),
     "squared hinge": Family(
         W + "minimize mean(squared_hinge(X @ w, y)) + c * sum_squares(w)\n",
         "signs",
         "tall stiff text wide w8a small",
         (1e-2, 1e-3, 1e-5),
-        _mean_row,
+        mean_row,
     ),
     "hinge": Family(
         WB + "minimize mean(hinge(X @ w + b, y)) + c * sum_squares(w)\n",
         "signs",
         "tall wide a1a splice australian small",
         (1e-2, 1e-4),
-        _mean_row,
+        mean_row,
     ),
     "smooth hinge on a ball": Family(
         "var w: vector[p] in l1_ball(c)\nminimize mean(smooth_hinge(X @ w, y)) + 1e-4 * sum_squares(w)\n",
         "signs",
         "tall text a1a",
         (0.3, 2.0),
-        _length,
+        length,
     ),
     "sparse hinge": Family(
         W + "minimize mean(hinge(X @ w, y)) + c * norm1(w)\n",
         "signs",
         "tall wide splice small",
         (0.1,),
-        _gradient,
+        gradient,
     ),
     "simplex least squares": Family(
         "var w: vector[p] in simplex(1)\nminimize c * mean(squared(X @ w, y))\n",
@@ -211,28 +170,28 @@ FAMILIES: Mapping[str, Family] = {
         "tasks",
         "tall usps dna.scale",
         (0.3, 0.03),
-        _group,
+        group,
     ),
     "softmax with l1": Family(
         "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + c * norm1(W)\n",
         "classes",
         "tall usps dna.scale",
         (0.1, 0.01),
-        _half,
+        half,
     ),
     "softmax with l2": Family(
         "var W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + c * sum_squares(W)\n",
         "classes",
         "tall usps dna.scale small",
         (1e-2, 1e-5),
-        _mean_row,
+        mean_row,
     ),
     "Crammer-Singer": Family(
         "var W: matrix[p, k]\nminimize mean(multiclass_hinge(X @ W, y)) + c * sum_squares(W)\n",
         "classes",
         "tall usps dna.scale small",
         (1e-2, 1e-4),
-        _mean_row,
+        mean_row,
     ),
     "kernel hinge": Family(
         "let Phi = rbf(X, gamma=c)\nvar f: vector[dim(Phi)], b: real\n"
@@ -260,6 +219,9 @@ def _rows(family: Family, source: str, weight: float) -> tuple[str, Mapping[str,
         data["y"] = scaled = target(b)
     elif family.target == "signs":
         data["y"] = scaled = signs(b)
+    elif family.target == "rates":
+        data["y"] = scaled = np.round(10.0 * np.abs(target(b)))
+        head = HEAD.replace("{target}[n]", "vector[n] in nonnegative")
     else:
         labels = classes(b)
         hot = (labels[:, None] == np.unique(labels)).astype(float)
@@ -308,14 +270,21 @@ def _others() -> Iterator[Case]:
         yield Case("mixture", f"{n} x {d}", "", partial(others.mixture, n, d))
 
 
+DRAWN = 180
+"""Programs drawn at random."""
+
+
 def cases(quick: bool = False) -> list[Case]:
     """All of them, or with `quick` one of five; every third is held out."""
-    found = [
-        Case(name, source, f"{weight:g}", partial(_rows, family, source, weight))
-        for name, family in FAMILIES.items()
-        for source in family.sources.split()
-        for weight in family.weights
-    ]
-    found += list(_others())
+    found = [*_crossed(FAMILIES), *_others(), *_crossed(CORNERS)]
+    found += [Case("drawn", f"number {seed}", "", partial(drawn, seed)) for seed in range(DRAWN)]
     every = [Case(c.family, c.data, c.weight, c.make, i % 3 == 1) for i, c in enumerate(found)]
     return every[::5] if quick else every
+
+
+def _crossed(families: Mapping[str, Family]) -> Iterator[Case]:
+    """Programs with their data and weights."""
+    for name, family in families.items():
+        for source in family.sources.split():
+            for weight in family.weights:
+                yield Case(name, source, f"{weight:g}", partial(_rows, family, source, weight))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from fwdsl.backends.method import Estimate
@@ -54,6 +56,7 @@ class Ran:
     settled: bool
     moments: list[tuple[float, float, float]] = field(default_factory=list)
     ran: float = 0.0
+    trusted: float = 1.0  # `Estimate.trusted`
 
     def to(self, level: float) -> float:
         """Seconds to a certified gap; inf where it was not reached."""
@@ -69,12 +72,8 @@ class Ran:
 
 def record(case: Case) -> list[Ran]:
     """Every method that the planner may choose and that applies, the least predicted time first."""
-    text, data = case.make()
-    from pathlib import Path
-
-    session = Session(text, case.name, Path(), Raising(), data)
-    options = Options(tol=LEVELS[-1], threads=1)
-    session.options = options
+    session = _session(case)
+    options = session.options
     form, plan = session.canonicalise(), session.plan()
     able = [c for c in plan.weighed if c.applies and not c.by_name_only]
     able.sort(key=lambda c: c.estimate.seconds if c.estimate else 0.0)
@@ -88,23 +87,35 @@ def record(case: Case) -> list[Ran]:
         found = _run(
             session, form, replace(plan, method=candidate.name, method_options={}), replace(options, time=limit)
         )
-        predicted = [_predicted(form, candidate.name, level) for level in LEVELS]
         ran.append(
             Ran(
                 case.name,
                 case.family,
                 case.held_out,
                 candidate.name,
-                _features(form, candidate.name),
-                [p.passes if p else math.nan for p in predicted],
-                [p.seconds if p else math.nan for p in predicted],
+                *_foretold(form, candidate.name),
                 plan.method == candidate.name
                 and plan.why not in ("the least predicted time", "the only method that applies"),
                 found.moments,
                 found.seconds,
+                e.trusted if e is not None else 1.0,
             )
         )
     return ran
+
+
+def _session(case: Case) -> Session:
+    text, data = case.make()
+    session = Session(text, case.name, Path(), Raising(), data)
+    session.options = Options(tol=LEVELS[-1], threads=1)
+    return session
+
+
+def _foretold(form: Any, name: str) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
+    """The features of a problem for a method, and its predicted passes and seconds for each level."""
+    predicted = [_predicted(form, name, level) for level in LEVELS]
+    passes, seconds = zip(*((p.passes, p.seconds) if p else (math.nan, math.nan) for p in predicted), strict=True)
+    return _features(form, name), passes, seconds
 
 
 @dataclass
@@ -118,14 +129,20 @@ def _run(session: Session, form: Any, plan: Plan, options: Options) -> _Found:
     try:
         for within in (replace(options, time=min(WARM_UP, options.time)), options):
             watch = Watch(LEVELS)
-            clock, own = time.perf_counter(), time.thread_time()
+            clock, own = time.perf_counter(), _processor()
             solve(form, plan, within, watch=watch)
-            clock, own = time.perf_counter() - clock, time.thread_time() - own
+            clock, own = time.perf_counter() - clock, _processor() - own
     except Exception as error:
         print(f"  {plan.method} failed: {error!r}"[:300])
         return _Found([], 0.0)
     share = min(1.0, own / clock)
     return _Found([(share * m.seconds, counted(m.passes, m.iteration), m.relative_gap) for m in watch.moments], own)
+
+
+def _processor() -> float:
+    """Seconds of the processor, those of threads and processes that a method has ended among them."""
+    told = os.times()
+    return time.process_time() + told.children_user + told.children_system
 
 
 def _predicted(form: Any, name: str, level: float) -> Estimate | None:
@@ -138,6 +155,24 @@ def _features(form: Any, name: str) -> tuple[float, ...]:
     return features(told if told is not None else form)
 
 
-def read(rows: Sequence[Mapping[str, Any]]) -> list[Ran]:
-    """What `to_json` gave."""
-    return [Ran(**row) for row in rows]
+def read(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case]) -> list[Ran]:
+    """What `to_json` gave, with the features and predictions of now: a run tells what a method took, whatever was thought of it then.
+
+    Of several runs of a method on a problem the quickest counts.
+    """
+    of_case: dict[str, dict[str, Ran]] = {}
+    for row in rows:
+        run = Ran(**row)
+        there = of_case.setdefault(run.case, {}).setdefault(run.method, run)
+        if (run.to(MAIN), -run.ran) < (there.to(MAIN), -there.ran):
+            of_case[run.case][run.method] = run
+    found = []
+    for case in cases:
+        runs = of_case.get(case.name, {})
+        form = _session(case).canonicalise() if runs else None
+        for run in runs.values():
+            features, passes, seconds = _foretold(form, run.method)
+            told = _predicted(form, run.method, MAIN)
+            run = replace(run, features=features, passes=passes, seconds=seconds, held_out=case.held_out)
+            found.append(replace(run, trusted=told.trusted if told else 1.0))
+    return found

@@ -47,6 +47,8 @@ SOURCES: Mapping[str, Callable[[], Data]] = {
     "wide": partial(_drawn, 250, 2000, 1.0, 0.3),
     "stiff": partial(_drawn, 1000, 300, 1e-3, 0.5),
     "small": partial(_drawn, 100, 10, 1.0, 0.0),
+    "square": partial(_drawn, 600, 250, 1.0, 0.0),
+    "long": partial(_drawn, 20000, 20, 0.1, 0.3),
     "text": partial(_sparse, "text", 3000, 6000),
     "sparse": partial(_sparse, "rows", 2000, 1000),
     "abalone": partial(_file, "abalone", 5000),

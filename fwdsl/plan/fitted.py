@@ -10,11 +10,12 @@ from operator import mul
 from ..atoms.base import VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
-from ..backends.costs import condition
+from ..backends.costs import SPECTRAL, condition, is_over_rows
 from ..backends.method import Estimate
 from ..canon.form import Canonical
 from ..canon.forms import Form
-from ..words import CONVEX, SETS
+from ..canon.parts import SumTerm
+from ..words import SETS
 from .constants import CONSTANTS
 
 NAMES = (
@@ -37,6 +38,12 @@ NAMES = (
     "squared data over the ridge",
     "the same, no norms and sets, many unknowns",
     "cones of matrices",
+    "images with corners",
+    "images whose lengths count",
+    "images of maps without data",
+    "constraints on images",
+    "sets that tie entries together",
+    "one sum over rows of data",
 )
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
@@ -49,14 +56,17 @@ SMALLEST, LARGEST = -2.0, 1.0
 MANY = 1500
 """Unknowns beyond which methods form no Gram matrix of all of them."""
 
-SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
-"""The sets and functions whose proxes decompose a matrix."""
-
 CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
 """The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
+
+LOOSE, SURE = 0.9, 0.3
+"""The powers of ten that predictions of programs over rows are raised by at most; those of a known number of steps (`Estimate.trusted`) by less."""
+
+APART = ("pdhg", "interior")
+"""The methods whose predictions of programs over rows of data are fitted apart (`is_over_rows`)."""
 
 LEAST_FACTOR = 10.0**-WIDEST
 """The least factor that a prediction is corrected by."""
@@ -74,6 +84,7 @@ def features(form: Form) -> tuple[float, ...]:
     ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
     loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
     bare = all(pair == (None, None) for pair in pairs)
+    rough = [t for t in dense.terms if not t.is_smooth]
     size = _within(_log(dense.size / 1000))
     stiff = min(_log(condition(dense)), 8.0) - 4.0 if ridge and losses else 0.0
     return (
@@ -82,7 +93,7 @@ def features(form: Form) -> tuple[float, ...]:
         _within(_log(rows / 1000)),
         size,
         _log(dense.nnz / max(1.0, rows * dense.size)),
-        float(any(not t.is_smooth for t in dense.terms)),
+        float(bool(rough)),
         float(curved),
         float(any(norm is not None for norm, _ in pairs)),
         float(any(set_ is not None for _, set_ in pairs)),
@@ -97,7 +108,19 @@ def features(form: Form) -> tuple[float, ...]:
         # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
         max(loose, 0.0) if bare and dense.size > MANY else 0.0,
         float(any(on in CONES for _, on in pairs)),
+        float(any(_is_polyhedral(t) for t in rough)),
+        float(any(isinstance(t.f, VectorFunction) and not t.f.polyhedral for t in rough)),
+        float(any(t.map.nnz == 0 for t in dense.terms)),
+        float(any(t.is_indicator for t in dense.terms)),
+        float(any(on in SETS and SETS[on].threshold for _, on in pairs)),
+        float(is_over_rows(dense)),
     )
+
+
+def _is_polyhedral(term: SumTerm) -> bool:
+    """True if its function is piecewise linear."""
+    f = term.f
+    return bool(f.polyhedral if isinstance(f, VectorFunction) else f.loss.piecewise_linear)
 
 
 def _squares(dense: Canonical) -> float:
@@ -110,17 +133,24 @@ def corrected(
     estimate: Estimate, name: str, known: Sequence[float], tol: float, constants: Constants | None = None
 ) -> Estimate:
     """An estimate with its passes and seconds as they came out on problems with such features, by the fitted constants or others."""
-    found = (CONSTANTS if constants is None else constants).get(name)
+    key = key_of(name, known)
+    found = (CONSTANTS if constants is None else constants).get(key)
     if found is None:
         return estimate
-    passes, seconds = (_factor(theta, known, tol) for theta in found)
+    most = WIDEST if key == name else SURE if estimate.trusted > 1.0 else LOOSE
+    passes, seconds = (_factor(theta, known, tol, most) for theta in found)
     return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
 
 
-def _factor(theta: Sequence[float], known: Sequence[float], tol: float) -> float:
+def key_of(name: str, known: Sequence[float]) -> str:
+    """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
+    return f"{name} over rows" if name in APART and known[-1] else name
+
+
+def _factor(theta: Sequence[float], known: Sequence[float], tol: float, most: float) -> float:
     power = theta[1] * (-math.log10(tol) - 6.0) / 6.0
     power += sum(map(mul, theta, known))
-    return float(10.0 ** min(WIDEST, max(-WIDEST, power)))
+    return float(10.0 ** min(most, max(-WIDEST, power)))
 
 
 def _within(power: float) -> float:

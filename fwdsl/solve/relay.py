@@ -4,10 +4,10 @@ Work is counted, never timed: the passes of a method (`counted`) times the secon
 gives the same turns. Only a method that takes `SLOW` times as long as its count says is charged by the clock from then on.
 
 The method of the plan leads. It runs for `FIRST` seconds of work, and is then looked at whenever its work has grown by `GROW`, but not
-before another method could follow. At a look the verifier
-tells its gap, and the work that is left is extrapolated from the gaps before. Another method becomes the leader where it is expected to be done in
-less than 1 / `MARGIN` of what the leader has left, its start-up counted. Beside that, each other method gets a share of the leader's work to try: a
-prediction that was too high shows there. A method that has had a turn keeps its state and goes on from it.
+before another method could follow. At a look the verifier tells its gap, and the work that is left is extrapolated from the gaps before. Another
+method becomes the leader where it is expected to be done in less than 1 / `MARGIN` of what the leader has left, its start-up counted; in less than
+1 / `SURE` of it where its prediction is trusted. Beside that, each other method gets a share of the leader's work to try: a prediction that was too
+high shows there. A method that has had a turn keeps its state and goes on from it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ GROW = 1.5
 
 MARGIN = 3.0
 """The factor by which another method has to be expected to be done sooner."""
+
+SURE = 1.5
+"""The same for another method whose prediction is trusted more than gaps (`Estimate.trusted`) and has not run out."""
 
 START_UP = 0.05
 """Seconds that a method which has not begun is charged beside its prediction: its kernels have to be loaded."""
@@ -161,6 +164,15 @@ def _extrapolated(trace: Sequence[tuple[float, float]], tol: float) -> float:
     return min(math.sqrt(linear * min(power, CAP * passes)), CAP * passes)
 
 
+def _stood(lane: Lane) -> str:
+    """The words for how far a lane came."""
+    if not lane.trace:
+        return "has not begun"
+    gap = lane.trace[-1][1]
+    stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
+    return f"{stood} after {lane.passes:.0f} passes"
+
+
 @dataclass
 class Relay:
     """The lanes of a problem. `leader` is the one that is expected to be done first, and the first of `lanes`; another one that has its turn is on
@@ -213,7 +225,7 @@ class Relay:
 
     def _due(self, other: Lane) -> float:
         """The work of the leader before which no look can end in a turn of another lane: looks cost passes, so earlier ones are left out."""
-        sooner = MARGIN * self._left(other)
+        sooner = self._margin(other) * self._left(other)
         takes_over = 0.0 if sooner <= self.leader.predicted_passes * self.leader.second else sooner / CAP
         begins = max(LEAST * other.second, START_UP) if other.run is None else GROW * other.work
         return min(takes_over, begins / SHARE_OF_FAR)
@@ -239,19 +251,19 @@ class Relay:
         leader = self.leader
         if leader.gave_up:
             return self._lead(min(able, key=self._left)), f"`{leader.name}` gave up: {why}"
-        best = min(able, key=lambda other: self._left(other) * (1.0 if other is leader else MARGIN))
+        best = min(able, key=lambda other: self._left(other) * (1.0 if other is leader else self._margin(other)))
         if best is not leader:
             self._lead(best)
-            gap = leader.trace[-1][1]
-            stood = f"stood at a gap of {gap:.1e}" if math.isfinite(gap) else "had certified nothing"
-            return (
-                best,
-                f"`{leader.name}` {stood} after {leader.passes:.0f} passes, and `{best.name}` is expected to be done sooner",
-            )
+            return best, f"`{leader.name}` {_stood(leader)}, and `{best.name}` is expected to be done sooner"
         other = self._on_trial()
         if other is not None:
             return other, f"a trial of `{other.name}`, beside `{leader.name}`"
         return leader, "" if lane is leader else f"`{leader.name}` is expected to be done sooner than `{lane.name}`"
+
+    @staticmethod
+    def _margin(other: Lane) -> float:
+        """The factor by which another method has to be expected to be done sooner."""
+        return SURE if other.is_as_predicted else MARGIN
 
     def _left(self, lane: Lane) -> float:
         return lane.left(self.tol) + (START_UP if lane.run is None else 0.0)

@@ -242,3 +242,25 @@ def test_nobody_far_slower_is_tried_while_a_trusted_prediction_holds() -> None:
     assert (Relay(sure, lambda: [near], TOL).next(sure, "") or (sure, ""))[0] is near
     work(sure, 1600.0, 0.5)
     assert (turns.next(sure, "") or (sure, ""))[0] is slow
+
+
+def test_a_sure_prediction_takes_over_sooner() -> None:
+    """A method whose prediction is trusted follows one that is stuck where another one of the same prediction does not yet."""
+    for trusted, follows in ((1.0, False), (2.0, True)):
+        a, b = lane("a", 0.5), lane("b", 1.0)
+        b.trusted = trusted
+        turns = Relay(a, lambda b=b: [b], TOL)  # type: ignore[misc]
+        work(a, 600.0, 0.5)
+        assert 1.0 * relay.SURE < a.left(TOL) < 1.0 * relay.MARGIN
+        turns.next(a, "")
+        assert (turns.leader is b) == follows
+
+
+def test_one_on_trial_may_take_over_from_a_leader_that_has_not_begun() -> None:
+    a, b = lane("a", 100.0, 2.0), lane("b", 150.0, 0.01)
+    turns = Relay(a, lambda: [b], TOL)
+    assert turns.first() is b
+    work(b, turns.until(b), 1e-3)
+    b.predicted_passes = b.passes
+    work(b, 1.2 * b.passes, 2e-6)
+    assert turns.next(b, "") == (b, "`a` has not begun, and `b` is expected to be done sooner")

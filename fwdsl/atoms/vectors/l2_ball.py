@@ -34,6 +34,11 @@ class L2Ball(Ball, OfRadius):
         """Everything moves inside; the boundary is curved."""
         return face(np.arange(self.size)) if self.interior(x) else None
 
+    @property
+    def has_faces(self) -> bool:
+        """False: the boundary, which binds as a rule, is curved."""
+        return False
+
     def conic(self) -> Conic:
         return within_form(norm2_form(self.size, 1.0), np.ones(1), self.r)
 

@@ -29,6 +29,11 @@ class NormInf(Norm):
         u = project_l1(v, self.c)
         return u * scale_into(lambda w: norm1(w) <= self.c, u, 1.0)
 
+    @property
+    def has_faces(self) -> bool:
+        """False: entries of the largest size would move as one."""
+        return False
+
     def conic(self) -> Conic:
         return norm_inf_form(self.size, self.c)
 
