@@ -399,7 +399,7 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
 
 
 def connected(one: Index, other: Index, number: int) -> tuple[int, Index]:
-    """How many parts so many points are in, joined one to the other, and the part of each."""
+    """The number of parts that so many points are in, joined one to the other, and the part of each."""
     order = np.argsort(one, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=number))])
     joined_to = by_rows(np.ones(one.size), other[order], starts, (number, number))

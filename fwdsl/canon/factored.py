@@ -352,7 +352,7 @@ def may_stay_in_files(model: Model) -> bool:
     (plan,) = arrangement.sums
     term = model.terms[plan.origin]
     found = matrix_prediction(term.argument)
-    if found is None or found.kind != "entries" or found.constants or found.intercept is not None:
+    if found is None or not found.is_of_entries or found.constants or found.intercept is not None:
         return False
     own = term.target is not None and term.target.op == "data" and term.target.name == found.data.name
     return own and term.weights is None
@@ -428,7 +428,7 @@ def _number(reader: AffineReader, path: Multipliers) -> float:
 
 
 def _data(reader: AffineReader, found: MatrixPrediction, p: int) -> EntryMap | ProductMap | None:
-    if found.kind == "entries":
+    if found.is_of_entries:
         entries = reader.instance.values[found.data.name]
         return EntryMap(entries, f"{found.variable}[{found.data.name}]")
     A = reader.constant(found.data)

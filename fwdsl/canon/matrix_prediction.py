@@ -28,6 +28,11 @@ class MatrixPrediction:
     constants: tuple[tuple[Expr, Multipliers], ...] = ()
     intercept: tuple[Expr, Multipliers] | None = None
 
+    @property
+    def is_of_entries(self) -> bool:
+        """True if it is of observed entries."""
+        return self.kind == "entries"
+
 
 def matrix_prediction(expr: Expr, path: Multipliers = ()) -> MatrixPrediction | None:
     """The parts of a prediction by one matrix variable; None for other expressions."""

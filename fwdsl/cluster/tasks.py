@@ -1,4 +1,4 @@
-"""What workers do before they hold rows: they read and measure files, in tasks of Dask, which gives those of a lost worker to another one itself.
+"""The tasks of workers before they hold rows: they read and measure files. Dask gives the tasks of a lost worker to another one itself.
 
 Two things it does not see. Where all workers are lost at once, those that follow have other addresses, and tasks wait for the old ones. And a worker
 that is nearly out of memory begins nothing; where all are, nobody does. Both would wait for ever.
@@ -27,7 +27,7 @@ class GivenUp(Exception):
 
 
 class Workers(Protocol):
-    """What is known of the workers."""
+    """The facts about workers that tasks need."""
 
     def workers(self, within: float = 0.0) -> Mapping[str, int]:
         """The addresses of the workers and their threads, not older than so many seconds."""

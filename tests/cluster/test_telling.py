@@ -1,4 +1,4 @@
-"""What is told of workers."""
+"""The words about workers."""
 
 import pytest
 

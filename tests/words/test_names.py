@@ -49,7 +49,7 @@ ALLOWED_OTHERS = {
     "fwdsl/build/convert.py": (2, "roles of values from Python, which have no type yet"),
     "fwdsl/build/declare.py": (2, "types as they are written, before they are checked"),
     "fwdsl/build/indexing.py": (1, "a type as it is written, before it is checked"),
-    "fwdsl/canon/factored.py": (1, "the kind of a prediction, not of a type"),
+    "fwdsl/canon/matrix_prediction.py": (1, "the kind of a prediction, not of a type"),
     "fwdsl/canon/pairs.py": (3, "what a function is of, by the words of its record"),
     "fwdsl/canon/rewrites/slacks.py": (3, "the kind of a cost, not a feature map"),
     "fwdsl/check/data.py": (13, "rules for literals of each kind of data"),
