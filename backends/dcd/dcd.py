@@ -327,7 +327,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if live.any():
             state = self.state
             size, asked = max(abs(state.value), abs(state.bound), 1e-300), FINER * (self.problem.tol or 0.0)
-            near = min(NEAREST, max(LEAST_NEAR, math.sqrt((state.value - state.bound) / size)))
+            # at the optimum rounding may make the gap negative
+            near = min(NEAREST, max(LEAST_NEAR, math.sqrt(max(state.value - state.bound, 0.0) / size)))
             Z = m.rows(at[own[live]])
             from fwdsl.backends.dcd import interior  # not while planning
 

@@ -36,7 +36,7 @@ def data() -> dict[str, object]:
 
 
 def works(A: object, leaves: tuple[tuple[int, int], ...] | None) -> dict[str, Callable[[], object]]:
-    """What is summed over rows: A'y, and a Gram matrix of at most 100 columns with weights."""
+    """The sums over rows: A'y, and a Gram matrix of at most 100 columns with weights."""
     operator = Operator(A, 1, leaves)
     n, d = operator.shape
     y, weights = np.linspace(-1.0, 1.0, n), np.linspace(0.5, 1.0, n)

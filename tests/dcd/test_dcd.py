@@ -223,6 +223,17 @@ def test_bounds_are_those_of_the_verifier() -> None:
             assert verified.dual == pytest.approx(report.bound, rel=1e-9) or intercept == "free"
 
 
+def test_a_round_at_the_optimum_changes_nothing() -> None:
+    """Where rounding makes the gap negative, too."""
+    run = started(Linear(n=200, C=0.5))
+    for _ in range(30):
+        run.step()
+    s = run.state
+    value, s.bound = s.value, s.value + 1e-12 * abs(s.value)
+    run._round(s)
+    assert s.value == pytest.approx(value, rel=1e-9)
+
+
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
