@@ -224,7 +224,7 @@ def test_bounds_are_those_of_the_verifier() -> None:
 
 
 def test_a_round_at_the_optimum_changes_nothing() -> None:
-    """Where rounding makes the gap negative, too."""
+    """Rounding may make the gap negative there."""
     run = started(Linear(n=200, C=0.5))
     for _ in range(30):
         run.step()
