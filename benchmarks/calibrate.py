@@ -20,6 +20,7 @@ from machine import describe, start_over
 
 start_over(1)
 
+from calibration.choose import moved  # noqa: E402
 from calibration.fit import Constants, choices, fitted, geometric_mean  # noqa: E402
 from calibration.page import CONSTANTS, write_constants, write_page  # noqa: E402
 from calibration.problems import cases  # noqa: E402
@@ -55,6 +56,8 @@ def main() -> None:
     if not known.judge:
         chosen = known.methods.split(",")
         new = {key: found for key, found in fitted(runs).items() if key in chosen or not known.methods}
+        constants |= new
+        new = moved(runs, constants, tuple(new))
         constants |= new
     held = [c.regret for c in choices(runs, constants) if c.held_out]
     if known.quick:

@@ -119,11 +119,16 @@ def choices(runs: Sequence[Ran], constants: Mapping[str, Any]) -> list[Choice]:
             continue
         settled = [r for r in entered if r.settled]
         chosen = settled[0] if settled else min(entered, key=lambda r: predicted_seconds(r, constants))
-        seconds = chosen.to(MAIN)
-        reached = math.isfinite(seconds)
-        regret = (seconds if reached else max(chosen.ran, best.to(MAIN))) / best.to(MAIN)
+        regret, reached = regrets(entered)[entered.index(chosen)], math.isfinite(chosen.to(MAIN))
         found.append(Choice(case, chosen.method, best.method, regret, best.to(MAIN), chosen.held_out, reached))
     return found
+
+
+def regrets(runs: Sequence[Ran]) -> list[float]:
+    """The seconds of each run on a problem over those of the fastest; nan where none got there. A run that did not counts what it was given."""
+    best = min(r.to(MAIN) for r in runs)
+    taken = [r.to(MAIN) if math.isfinite(r.to(MAIN)) else max(r.ran, best) for r in runs]
+    return [seconds / best if math.isfinite(best) else math.nan for seconds in taken]
 
 
 def predicted_seconds(run: Ran, constants: Mapping[str, Any]) -> float:

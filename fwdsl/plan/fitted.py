@@ -137,7 +137,7 @@ def corrected(
     found = (CONSTANTS if constants is None else constants).get(key)
     if found is None:
         return estimate
-    most = WIDEST if key == name else SURE if estimate.trusted > 1.0 else LOOSE
+    most = most_of(key, name, estimate.trusted)
     passes, seconds = (_factor(theta, known, tol, most) for theta in found)
     return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
 
@@ -145,6 +145,11 @@ def corrected(
 def key_of(name: str, known: Sequence[float]) -> str:
     """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
     return f"{name} over rows" if name in APART and known[-1] else name
+
+
+def most_of(key: str, name: str, trusted: float) -> float:
+    """The powers of ten that a prediction of a method is raised by at most; `key` is that of its constants, `trusted` that of the estimate."""
+    return WIDEST if key == name else SURE if trusted > 1.0 else LOOSE
 
 
 def _factor(theta: Sequence[float], known: Sequence[float], tol: float, most: float) -> float:
