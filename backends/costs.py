@@ -15,6 +15,7 @@ from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import SumTerm
 from fwdsl.readers.held_rows import is_held
 from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import dense_leaves
@@ -157,7 +158,12 @@ def is_over_rows(canonical: Canonical) -> bool:
 
 def is_quadratic(canonical: Canonical) -> bool:
     """True if the sum is of losses of entries alone, whose second derivatives are constant."""
-    return all(isinstance(t.f, LossFunction) and t.f.loss.quadratic for t in canonical.terms)
+    return all(is_quadratic_loss(t) for t in canonical.terms)
+
+
+def is_quadratic_loss(term: SumTerm) -> bool:
+    """True if a term is a loss of entries whose second derivative is constant."""
+    return isinstance(term.f, LossFunction) and term.f.loss.quadratic
 
 
 def apg(canonical: Canonical, tol: float) -> Estimate:

@@ -30,6 +30,7 @@ SHORT = 0.005
 """Seconds below which a solve is its start and its end: its ratio says nothing."""
 
 MOST = 3.0
+WITHOUT_A_VALUE = ("infeasible", "unbounded")
 PACKAGES = ("fwdsl", "numpy", "scipy", "numba")
 
 
@@ -49,11 +50,13 @@ class Lag:
         return self.certified / self.reached if self.reached > 0.0 else math.inf
 
 
-def measured(case: Case) -> Lag:
-    """A fine solve for the value, which loads kernels too, then the one that is measured."""
+def measured(case: Case) -> Lag | None:
+    """A fine solve for the value, which loads kernels too, then the one that is measured; None where there is no value."""
     text, data = case.make()
     bound = fw.parse(text).bind(**data)
     best = bound.solve(tol=FINE, threads=1, time=LIMIT)
+    if best.status in WITHOUT_A_VALUE:
+        return None
     began = time.perf_counter()
     solution = bound.solve(tol=TOL, threads=1, time=LIMIT)
     whole = time.perf_counter() - began
@@ -87,6 +90,9 @@ def main() -> None:
         if known.only not in case.name:
             continue
         lag = measured(case)
+        if lag is None:
+            print(f"{case.name}: has no solution", flush=True)
+            continue
         found.append(lag)
         print(
             f"{case.name}: {lag.method}, {duration(lag.reached)}, {duration(lag.certified)}, {lag.ratio:.2f}",

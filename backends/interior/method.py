@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.losses import class_of
 from fwdsl.backends import costs
 from fwdsl.backends.interior.sizes import LARGEST, MOST, least_of, size_of, unreadable
@@ -10,6 +11,7 @@ from fwdsl.backends.method import Estimate, Method
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
+from fwdsl.canon.parts import SumTerm
 
 __all__ = ["Interior", "InteriorState"]
 
@@ -73,8 +75,8 @@ class Interior(Method):
 
     @classmethod
     def least(cls, form: Canonical) -> float:
-        """The seconds of the unknowns, the rows of terms with corners and products with the data, for which no conic form is written down."""
-        order = form.size + sum(t.map.rows for t in form.terms if not t.is_smooth)
+        """The seconds of the unknowns, the rows of terms that have any and products with the data, for which no conic form is written down."""
+        order = form.size + sum(t.map.rows for t in form.terms if _has_rows(t))
         a_step = SECONDS_A_STEP + OF_A_ROW * order + least_of(form, order)
         return STEPS * a_step + costs.seconds(form, 2.0 * STEPS, 0.0)
 
@@ -112,3 +114,8 @@ class Interior(Method):
         parts = parts_of(program.A, program.P, program.batches) if size_of(form).kind == "condensed" else ()
         told += [f"{len(parts)} parts that share no row, each factored by itself"] if parts else []
         return (f"presolve: {'; '.join(told)}",) if told else ()
+
+
+def _has_rows(term: SumTerm) -> bool:
+    """True if the conic form of a term has a row for each of its own or more: all have but quadratic ones."""
+    return not term.is_smooth or (not isinstance(term.f, VectorFunction) and not costs.is_quadratic_loss(term))

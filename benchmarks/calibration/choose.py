@@ -1,9 +1,10 @@
 """Corrections of seconds moved to where they choose better.
 
-The regression of `fit` tells seconds as well as it can, of fast and of slow methods alike; a choice turns on which of the fastest is ahead. From the
-regression's coefficients on, the regret of a softened choice is made small: a method is taken with a probability in proportion to its predicted
-seconds to the power of -`SHARPNESS`, and the mean logarithm of the regret, with a ridge on the moves, is minimised over the problems that are not held
-out. `SHARPNESS` and `PULL` were chosen by cross-validation on those problems alone; a weaker pull chooses as well, and tells the seconds less well.
+The regression of `fit` tells seconds as well as it can, of fast and of slow methods alike; a choice turns on which of the fastest is ahead. From
+the regression's coefficients on, the regret of a softened choice is made small: a method is taken with a probability in proportion to its predicted
+seconds to the power of -`SHARPNESS`. The mean logarithm of the regret, with a ridge on the moves, is minimised over the problems that are not
+held out.
+`SHARPNESS` and `PULL` were chosen by cross-validation on those problems alone; a weaker pull chooses as well, and tells the seconds less well.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class _Softened:
         level = LEVELS.index(MAIN)
         features, place, most, raw, regret, problem, theta = [], [], [], [], [], [], []
         for entered in by_case.values():
-            known = [(r, g) for r, g in zip(entered, regrets(entered), strict=True) if 0.0 < r.seconds[level] < math.inf]
+            known = [
+                (r, g) for r, g in zip(entered, regrets(entered), strict=True) if 0.0 < r.seconds[level] < math.inf
+            ]
             if len(known) < 2 or any(r.settled for r in entered) or math.isnan(known[0][1]):
                 continue
             number = problem[-1] + 1 if problem else 0

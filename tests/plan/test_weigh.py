@@ -15,6 +15,7 @@ BODIES = (
     "minimize 1/2 * mean(squared(X @ w, y)) + 0.1 * norm1(w)\n",
     "minimize mean(absolute(X @ w, y)) + 0.1 * norm1(w)\n",
     "minimize mean(huber(X @ w, y)) + 0.01 * sum_squares(w)\n",
+    "minimize log_sum_exp(X @ w - y) + 0.01 * sum_squares(w)\n",
     "minimize mean(squared(X @ w, y))\nsubject to w in simplex(1)\n",
     "minimize mean(squared(X @ w, y)) + norm1(w - 1)\n",
     "minimize sum_squares(w - 1) + 0.3 * norm1(w[1:] - w[:-1])\n",
@@ -64,6 +65,16 @@ def test_a_method_that_cannot_be_chosen_is_looked_at_when_somebody_asks(monkeypa
     assert not asked
     assert {c.name: c.reasons for c in solution.plan.weighed}["interior"] == ("no",)
     assert len(asked) == 1
+
+
+def test_rows_of_smooth_losses_count_before_their_conic_form_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    n, p, k = 3000, 4, 10
+    text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.01 * norm1(W)\n"
+    problem = fw.parse(text).bind(X=rng.standard_normal((n, p)), y=rng.integers(k, size=n))
+    asked: list[object] = []
+    monkeypatch.setattr(Interior, "requires_values", classmethod(lambda cls, form: asked.append(form) or ()))
+    assert problem.plan().method == "coordinate_descent" and not asked
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
