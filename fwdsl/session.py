@@ -131,14 +131,19 @@ class Session:
     ) -> Solution:
         """All stages in a row; the solution has its plan, its instance and the times of all. See `fwdsl.solve.solve` for the arguments."""
         self.compile()
-        self.bind()
-        form = self.canonicalise()
-        plan = self.plan()
-        from .results.solution import Times
-        from .solve import solve
+        from .backends.kernels.pool import serial_blas
 
-        watched = on_progress or self.default_progress()
-        solution = solve(form, plan, self.options, watched, start, control, resume, on_state, watch)
+        # what is measured of the data are sums as well, and the threads of BLAS take longer to wake than most of them
+        with serial_blas():
+            self.bind()
+            form = self.canonicalise()
+            plan = self.plan()
+            from .solve import solve
+
+            watched = on_progress or self.default_progress()
+            solution = solve(form, plan, self.options, watched, start, control, resume, on_state, watch)
+        from .results.solution import Times
+
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
         times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
         return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance, options=self.options)

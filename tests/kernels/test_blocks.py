@@ -8,6 +8,8 @@ import threading
 import numpy as np
 import pytest
 
+import fwdsl as fw
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.kernels import Pool, row_blocks
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS, MOST_BLOCKS, strip_blocks
 from fwdsl.backends.kernels.pool import serial_blas
@@ -113,3 +115,21 @@ def test_the_blas_of_scipy_is_held_too_once_it_is_loaded(monkeypatch: pytest.Mon
         assert set(threads()) == {1}
     outer.__exit__(None, None, None)
     assert threads() == before
+
+
+def test_what_is_measured_before_the_first_step_has_one_thread_of_blas_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    seen: list[int] = []
+    measure = LossFunction.size_at
+
+    def told(self: LossFunction, z: np.ndarray) -> float:
+        seen.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return measure(self, z)
+
+    monkeypatch.setattr(LossFunction, "size_at", told)
+    y = np.random.default_rng(0).standard_normal(50)
+    problem = fw.parse("data y: vector[n]\nvar x: vector[n]\nminimize sum(squared(x, y)) + norm1(x)\n").bind(y=y)
+    with threadpool_limits(2, "blas"):
+        assert problem.solve().status == "optimal"
+    assert set(seen) == {1}
