@@ -49,6 +49,7 @@ class APG(Method):
     most_iterations = 20_000
     runs_in = "fwdsl.backends.apg_run"
     streams = True
+    on_host = ""
     keeps_rows = True
     options = MappingProxyType({"newton": Option(True, "finish with Newton steps on the identified face")})
 

@@ -140,6 +140,8 @@ class Method(ABC):
     may_settle: ClassVar[bool] = False
     #: Whether it takes data that stay on their disk: by products, and by Gram matrices and entries that are gathered from ranges of rows.
     streams: ClassVar[bool] = False
+    #: Why the host takes its products with data on whatever device they could be, as what it does; "" where it asks the table of kernels for them.
+    on_host: ClassVar[str] = "visits single samples, columns or entries by kernels of its own"
     #: Whether predictions may stay with the workers that hold their rows: it does no more with them than arithmetic and sums.
     keeps_rows: ClassVar[bool] = False
     #: Whether its next step makes a better dual point sooner than a repair of one does, as that of a method whose error falls tenfold a step.

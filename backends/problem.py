@@ -144,12 +144,19 @@ class PreparedProblem:
             m = replace(m, fast=True)
         if isinstance(m, Add):
             return Add(self._substitute(m.left), self._substitute(m.right))
+        if isinstance(m, LeftMultiply):
+            m = in_use().product(m)
         # data of zeros alone are still data, which methods that go by samples look for
         if m.nnz or isinstance(m, LeftMultiply):
             products = isinstance(m, Matrix) and isinstance(m.A, DataOperator)
             self.counted.append(ByProducts(m) if products else CountedMap(m))
             return self.counted[-1]
         return m
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """True if products with some of the data are taken on another device."""
+        return any(o.storage.elsewhere for o in self.operators.values())
 
     @cached_property
     def partitioned(self) -> PreparedProblem:

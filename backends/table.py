@@ -1,13 +1,15 @@
 """The one table through which methods reach their kernels: matrices, losses, and functions with proxes.
 
-A method knows a `PreparedProblem`. That asks the table in use for three things, and for nothing else that is compiled:
+A method knows a `PreparedProblem`. That asks the table in use for these, and for nothing else that is compiled:
 
 * `storage(A, leaves)`: a matrix, with the products of `fwdsl.backends.kernels.storage`: `matvec`, `rmatvec`, those of some columns and rows, `gram`;
+* `product(m)`: the same matrix times matrices, `X -> A X`;
 * `loss(term, pool)`: a loss with `value`, `value_gradient`, `curvature`, `bent`, `conjugate`, `prox` and `dot` of predictions;
 * `vector(f)`: a norm, a set or a pair with `value`, `prox` and `conjugate`.
 
 The table of this module has the kernels of numba. Another one (for an accelerator, or another array library) is a subclass that gives its own objects
-for what it can do, and leaves the rest: `with use(MyTable()): problem.solve()`. Vectors that cross it are NumPy's. Whatever a table computes, the
+for what it can do, and leaves the rest: `with use(MyTable()): problem.solve()`. `fwdsl.backends.devices` has that of CUDA. Vectors that cross it
+are NumPy's. Whatever a table computes, the
 verifier does not trust it: a certificate is recomputed from the data by the references.
 """
 
@@ -26,6 +28,7 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.kernels.operators import storage_of
 from fwdsl.backends.kernels.pool import Pool
 from fwdsl.backends.kernels.storage import Dense, Sparse
+from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.canon.parts import SumTerm
 from fwdsl.sums import Rows
 
@@ -36,6 +39,10 @@ class Table:
     def storage(self, A: MatrixLike, leaves: tuple[Rows, ...] | None) -> Dense | Sparse:
         """A matrix with its products; `leaves` are those of its rows where it is a part of the data."""
         return storage_of(A, leaves)
+
+    def product(self, m: LeftMultiply) -> LeftMultiply:
+        """The map X -> A X of a matrix of data: as it is, or one that keeps A elsewhere."""
+        return m
 
     def loss(self, term: SumTerm, pool: Pool) -> FastLoss | FastRows:
         """The loss of a term, whose sums are taken over the leaves of its predictions."""

@@ -19,6 +19,7 @@ class Extra(NamedTuple):
 
 EXTRAS = {
     "cluster": Extra("FW0240", "Workers are those of Dask, which the extra `cluster` has.", ("distributed",)),
+    "cuda": Extra("FW0250", "Products on a device are taken by CuPy, which the extra `cuda` has.", ("cupy",)),
     "hdf5": Extra("FW4074", "HDF5 files are read by h5py, the extra `hdf5` of fwdsl.", ("h5py",)),
     "lsp": Extra(
         "FW0060", "The language server needs the extra `lsp`.", ("lsprotocol.types", "pygls.lsp.server", "pygls.uris")
@@ -42,7 +43,7 @@ EXTRAS = {
 }
 """The extras by name. That of notebooks is loaded by IPython, which is there then."""
 
-_PROJECTS = {"sklearn": "scikit-learn", "distributed": "Dask's `distributed`"}
+_PROJECTS = {"sklearn": "scikit-learn", "distributed": "Dask's `distributed`", "cupy": "CuPy"}
 """The names of modules in messages, where these are not their own."""
 
 

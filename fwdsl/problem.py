@@ -110,6 +110,7 @@ class Problem(ShownInNotebooks):
         max_iter: int | None = None,
         seed: int | None = None,
         threads: int | None = None,
+        device: Literal["cpu", "cuda"] | None = None,
         memory: str | int | None = None,
         gap: Literal["relative", "absolute"] | None = None,
         start: Solution | Mapping[str, Any] | None = None,
@@ -125,6 +126,9 @@ class Problem(ShownInNotebooks):
         variables by name. A limit or Ctrl-C is a status of the solution, which holds the best point found, never an exception; nor are
         constraints that no point meets (`infeasible`) and an objective without a finite optimum (`unbounded`).
 
+        With `device="cuda"` an NVIDIA device takes products with large data (extra `cuda`), and `solution.device` says which. Raises `RunError`:
+        FW0250 where CuPy is not installed, FW0251 where there is no device.
+
         `client` are workers that hold the rows of the data while it is solved: a `distributed.Client`, the address of a scheduler, the path of its
         file, or a number of processes to start here. The answer has the bits of one process.
         """
@@ -136,6 +140,7 @@ class Problem(ShownInNotebooks):
             max_iter=max_iter,
             seed=seed,
             threads=threads,
+            device=device,
             memory=memory,
             gap=gap,
             **method_options,
@@ -244,6 +249,7 @@ class Problem(ShownInNotebooks):
         max_iter: int | None = None,
         seed: int | None = None,
         threads: int | None = None,
+        device: Literal["cpu", "cuda"] | None = None,
         gap: Literal["relative", "absolute"] | None = None,
         callback: Callable[[str, Progress], bool | None] | None = None,
     ) -> Race:
@@ -255,7 +261,9 @@ class Problem(ShownInNotebooks):
         from .studies.lanes import lanes, race_options
         from .studies.race import run_race
 
-        options = race_options(self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, gap=gap)
+        options = race_options(
+            self.model, tol=tol, time=time, max_iter=max_iter, seed=seed, threads=threads, device=device, gap=gap
+        )
         session = self._with(options)
         report = None if callback else session.default_progress()
         watched = callback if report is None else lambda _name, progress: report(progress)

@@ -145,7 +145,8 @@ class Session:
         from .results.solution import Times
 
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
-        times = Times(self._compiled.seconds, self._bound.seconds, planning, spent.solve, spent.verify, spent.kernels)
+        before = (self._compiled.seconds, self._bound.seconds, planning)
+        times = Times(*before, spent.solve, spent.verify, spent.kernels, spent.move)
         return replace(solution, times=times, plan=solution.plan or plan, instance=form.instance, options=self.options)
 
     def default_progress(self) -> Callable[[Progress], bool | None] | None:
@@ -168,6 +169,11 @@ class Session:
     def bind(self) -> Instance:
         """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
         model, tol, memory, earlier = self.compile(), self.options.tol, self.options.memory, self._earlier
+        if self.options.elsewhere:
+            from .backends.devices import opened
+
+            # nobody waits for data to be read, only to be told that there is no device
+            opened(self.options.device)
         cluster = self.cluster
 
         def work() -> tuple[Instance | None, Diagnostics]:

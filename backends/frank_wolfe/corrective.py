@@ -61,6 +61,7 @@ class Corrective(OracleMethod):
     """A method that moves weight among the vertices of an active set."""
 
     streams = True
+    on_host = ""
 
     by_name_only = "it is ahead where a handful of vertices make the solution, which no plan foresees"
     most_iterations = 200_000

@@ -37,6 +37,7 @@ class FrankWolfe(OracleMethod):
     """
 
     streams = True
+    on_host = ""
     keeps_rows = True
 
     name = "frank_wolfe"

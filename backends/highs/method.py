@@ -46,6 +46,7 @@ class Highs(Method):
     name = "highs"
     title = "HiGHS on linear programs: interior point with crossover, or dual simplex"
     source = "Huangfu, Hall 2018; Schork, Gondzio 2020"
+    on_host = "works by HiGHS of SciPy"
     most_iterations = 300
     outruns_repairs = True
     runs_in = "fwdsl.backends.highs.run"

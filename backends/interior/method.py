@@ -41,6 +41,7 @@ class Interior(Method):
     name = "interior"
     title = "primal-dual interior-point method on the homogeneous embedding, with factorisations"
     source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992; Dahl, Andersen 2022"
+    on_host = "factors the systems of its steps"
     most_iterations = 200
     outruns_repairs = True
     runs_in = "fwdsl.backends.interior.run"

@@ -85,6 +85,9 @@ class GramPlan(NamedTuple):
 class Dense:
     """A as a C-ordered array, or as one of its transpose; `leaves` are those of its rows."""
 
+    #: Whether another device takes its products.
+    elsewhere = False
+
     def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
         self.store = readonly(store)
         self.transposed = transposed
@@ -268,6 +271,8 @@ class Compressed(NamedTuple):
 
 class Sparse:
     """A by rows and by columns; the one that is missing is made when first needed, and kept."""
+
+    elsewhere = False
 
     def __init__(
         self,

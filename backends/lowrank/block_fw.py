@@ -90,6 +90,7 @@ class BlockFW(Method):
     )
     works_on = "factored"
     streams = True
+    on_host = "works on factors of its matrix"
     most_iterations = 20_000
 
     @classmethod

@@ -103,6 +103,7 @@ class FactoredFW(Method):
     )
     works_on = "factored"
     streams = True
+    on_host = "works on factors of its matrix"
     most_iterations = 20_000
 
     @classmethod

@@ -39,6 +39,7 @@ class LowRankMethod(Method):
     options = MappingProxyType({"rank": Option(8, "columns of the factors to start with", lower=1)})
     works_on = "factored"
     streams = True
+    on_host = "works on factors of its matrix"
     most_iterations = 20_000
 
     @classmethod

@@ -95,6 +95,7 @@ class PDBFW(Method):
     most_iterations = 100_000
     runs_in = "fwdsl.backends.pdbfw.pdbfw"
     streams = True
+    on_host = ""
     options = MappingProxyType(
         {
             "s": Option(None, "parts of x that a block step may use; it doubles when all are used", kind=int, lower=1),

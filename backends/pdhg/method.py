@@ -60,6 +60,7 @@ class PDHG(Method):
 
     name = "pdhg"
     streams = True
+    on_host = ""
     title = "restarted primal-dual hybrid gradient"
     source = "Chambolle, Pock 2011; Applegate et al. 2021; Lu, Yang 2024"
     most_iterations = 400_000

@@ -64,7 +64,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
     def __init__(self, problem: PreparedProblem, restart: bool) -> None:
         super().__init__(problem)
         self.restart = restart
-        self.passes = Passes(problem) if applies_passes(problem.canonical) else None
+        self.passes = Passes(problem) if applies_passes(problem.canonical) and not problem.is_elsewhere else None
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PDHGState:
         """x in the domain of g, y = 0 or the given dual point, scales and the step from power iterations."""

@@ -54,6 +54,7 @@ class Pivoting(Method):
     title = "block principal pivoting on the Gram matrix"
     source = "Kim, Park 2011; Judice, Pires 1994"
     most_iterations = 50
+    on_host = ""
     runs_in = "fwdsl.backends.pivoting.run"
 
     @classmethod

@@ -55,6 +55,7 @@ class Newton(Method):
     most_iterations = 5_000
     runs_in = "fwdsl.backends.smooth.newton"
     streams = True
+    on_host = ""
     options = MappingProxyType(
         {
             "system": Option(

@@ -24,6 +24,7 @@ _EXPECTED = {
     "time": "seconds, a number from 0",
     "seed": "a whole number from 0",
     "threads": "a whole number from 0 (0: one a core)",
+    "device": " or ".join(f'"{name}"' for name in SOLVE_OPTIONS["device"].choices),
     "memory": 'a size such as "2GB" or "500 MiB", or a number of bytes',
 }
 
@@ -155,8 +156,8 @@ def _is_name(value: object, several: bool) -> bool:
 
 
 def _fits(name: str, value: object) -> bool:
-    if name == "gap":
-        return isinstance(value, str) and value in ("relative", "absolute")
+    if SOLVE_OPTIONS[name].choices:
+        return isinstance(value, str) and value in SOLVE_OPTIONS[name].choices
     if name == "memory":
         return isinstance(value, str | int) and bytes_of(value) is not None
     if name == "method":

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from ..grammar.diagnostic import Diagnostic
 from ..readers.sources import SourceSpec, parse_data_argument, parse_dim_argument, parse_set_argument
-from ..words.options import bytes_of
+from ..words.options import SOLVE_OPTIONS, bytes_of
 from .exits import CommandStop
 from .terminal import COLORS
 
@@ -143,6 +143,12 @@ def add_solve(parser: Parser, *, several: bool = False) -> None:
     group.add_argument("--max-iter", type=whole("--max-iter", least=0), metavar="N", help="iterations at most")
     group.add_argument("--seed", type=whole("--seed", least=0), metavar="K", help="of the random generator")
     group.add_argument("--threads", type=whole("--threads", least=0), metavar="T", help="0: one a core")
+    group.add_argument(
+        "--device",
+        type=choice("--device", *SOLVE_OPTIONS["device"].choices),
+        metavar="NAME",
+        help="cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)",
+    )
     group.add_argument(
         "--memory",
         type=memory("--memory"),

@@ -21,7 +21,8 @@ class Options:
     tol: the duality gap to certify; gap: whether `tol` is relative or absolute; method: "auto" or the name of a method, whose options are in
     `method_options`; among: the methods that "auto" chooses from, empty for the planner's own list; max_iter: the number of iterations; time:
     seconds of solving, without those of compiling kernels; seed: the seed of the generator; threads: the number of threads of the kernels (0:
-    one for each core); memory: the bytes that the process takes at most (None: no limit).
+    one for each core); device: what takes products with data, the host or a device beside it; memory: the bytes that the process takes at most
+    (None: no limit).
     """
 
     tol: float = _default("tol")
@@ -33,4 +34,10 @@ class Options:
     time: float = math.inf
     seed: int = _default("seed")
     threads: int = _default("threads")
+    device: str = _default("device")
     memory: int | None = _default("memory")
+
+    @property
+    def elsewhere(self) -> bool:
+        """True if another device than the host is to take products with data."""
+        return self.device != _default("device")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..backends.lowrank.with_workers import told as told_of_entries
 from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
@@ -19,11 +20,15 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model
 from ..model.options import Options
+from ..readers.memory import size
 from ..words import SQUARES
 from .certificate import expected_certificate
-from .memory import KEEPS, size
+from .memory import KEEPS
 from .plan import Plan
 from .weigh import Weighing
+
+if TYPE_CHECKING:
+    from ..backends.devices import Placement
 
 
 def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
@@ -59,6 +64,7 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
     form = _written_down(form, options)
 
     weighing = Weighing(model, apart, form, options)
+    device = _device(form, options)
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)
@@ -80,23 +86,51 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
     if options.memory is not None and form is not None and all(weighing.reasons(name) for name in names):
         return None, (_beyond(options, model, weighing, names),)
     if options.method == "auto":
+        # a wish for the device is one for methods that use it, where there are any and data that go there
+        moves = device is not None and device.moves and not options.among
+        weighing.by_device = moves and any(not METHODS[n].on_host and not weighing.reasons(n) for n in names)
         chosen, why = weighing.choose(names, arrangement)
+        why = f"{why}, among those whose products the device takes" if weighing.by_device else why
         why = "from names alone: it does not have to run" if contradiction is not None else why
     else:
         chosen, why = options.method, "named by the program or the call"
+    on_device = device is not None and device.moves and not METHODS[chosen].on_host
     plan = Plan(
         chosen,
         dict(options.method_options) if options.method == chosen else {},
         why,
         names,
-        (*arrangement.facts, *([f"no point meets the constraints: {contradiction.message}"] if contradiction else [])),
+        (
+            *arrangement.facts,
+            *([f"no point meets the constraints: {contradiction.message}"] if contradiction else []),
+            *(_device_lines(device, chosen, on_device) if device is not None else ()),
+        ),
         not isinstance(problem, Model),
         options.tol,
         told,
         weighing.candidate,
         lambda: tuple(n for n in METHODS if n not in names),
+        on_device=on_device,
     )
     return plan, ()
+
+
+def _device(form: Form | None, options: Options) -> Placement | None:
+    """The places of the data where another device than the host may take products; None where none may."""
+    if not options.elsewhere:
+        return None
+    # a run on the host alone loads nothing of it
+    from ..backends.devices import placement
+
+    return placement(options.device, None if form is None else form.at_hand("dense"))  # type: ignore[arg-type]
+
+
+def _device_lines(device: Placement, chosen: str, on_device: bool) -> tuple[str, ...]:
+    """The device, where the data lie, and why the host takes all products where it does."""
+    if on_device or len(device.lines) == 1:
+        return device.lines
+    why = f"it {METHODS[chosen].on_host}" if METHODS[chosen].on_host else "no matrix goes to the device"
+    return (*device.lines, f"{chosen} runs on the host: {why}")
 
 
 def _structure_lines(arrangement: Arrangement, form: Form | None) -> tuple[str, ...]:

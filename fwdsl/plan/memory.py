@@ -8,7 +8,7 @@ import sys
 from ..backends.method import Estimate, Method
 from ..canon.forms import Form
 from ..readers.held_rows import where
-from ..readers.memory import resident
+from ..readers.memory import resident, size
 from ..readers.row_blocks import PIECE, is_on_disk
 
 KERNELS = 120e6
@@ -49,12 +49,3 @@ def expected(estimate: Estimate, threads: int) -> float:
     """Bytes that a run is expected to add to what is in memory: its vectors, the buffers of its threads, and the kernels."""
     workers = threads or os.cpu_count() or 1
     return estimate.memory + BUFFERS * PIECE * workers + (0.0 if "numba" in sys.modules else KERNELS)
-
-
-def size(value: float) -> str:
-    """Bytes in the unit that suits them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.registry import METHODS
 from ..backends.speed import told_seconds
 from ..html.shown import ShownInNotebooks
-from .memory import size
+from ..readers.memory import size
 from .weigh import Candidate
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Plan(ShownInNotebooks):
     others: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
     #: The program is solved as it is written, though it has an equivalent one.
     as_written: bool = False
+    #: A device beside the host takes products with the data.
+    on_device: bool = False
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -101,6 +103,7 @@ class Plan(ShownInNotebooks):
             "structure": list(self.structure),
             "facts": list(self.facts),
             "with_data": self.bound,
+            "on_device": self.on_device,
             "methods": [_candidate_json(c) for c in (self.candidates if everything else self.weighed)],
         }
 

@@ -44,6 +44,8 @@ class Weighing:
         self._features: dict[FormKind, tuple[float, ...]] = {}
         self._reasons: dict[str, tuple[str, ...]] = {}
         self._candidates: dict[str, Candidate] = {}
+        #: The planner chooses among the methods whose products a device takes.
+        self.by_device = False
 
     def candidate(self, name: str) -> Candidate:
         """A method with its reasons, or its predicted cost."""
@@ -125,7 +127,8 @@ class Weighing:
     def _left_out(self, method: type[Method]) -> str:
         """The reason why the planner does not choose a method by itself, or where it has a list of names to choose from."""
         if not self._options.among:
-            return method.by_name_only
+            on_host = f"runs on the host: it {method.on_host}" if self.by_device and method.on_host else ""
+            return method.by_name_only or on_host
         return "" if method.name in self._options.among else "not among those to choose from"
 
 

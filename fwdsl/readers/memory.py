@@ -29,6 +29,15 @@ def give_back() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
+def size(value: float) -> str:
+    """Bytes in the unit that suits them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
 def most_memory() -> int:
     """The bytes of this machine's memory, or of the address space that this process may have if that is less."""
     size = sys.maxsize

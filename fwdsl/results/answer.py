@@ -38,7 +38,7 @@ class Change:
 @dataclass(frozen=True)
 class Times:
     """Seconds: compiling the program, loading data, planning, solving, verifying (within solve), compiling kernels (within solve; none where the
-    cache has them). The limit of time does not count the last."""
+    cache has them), moving data to a device (beside solve). The limit of time does not count the last two."""
 
     compile: float = 0.0
     load: float = 0.0
@@ -46,6 +46,31 @@ class Times:
     solve: float = 0.0
     verify: float = 0.0
     kernels: float = 0.0
+    move: float = 0.0
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A matrix of data in a run that asked for a device: its name and its bytes there, the products that the device took, and why the host had it, or
+    took over (empty where the device had it to the end)."""
+
+    name: str
+    bytes: int
+    products: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """What took the products with data: the host, or the device of this name and model, and where the matrices were.
+
+    `why` says why the host took all of them, where a device was asked for.
+    """
+
+    name: str = "cpu"
+    model: str = ""
+    why: str = ""
+    data: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +93,7 @@ class Answer:
     plan: Any = None
     start: str = "the method's own starting point"
     warnings: tuple[str, ...] = ()
+    device: DeviceUse = DeviceUse()
     record: Mapping[str, Any] = field(default_factory=dict)
     state: Any = field(default=None, repr=False)
     instance: Any = field(default=None, repr=False)

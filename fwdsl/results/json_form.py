@@ -41,6 +41,7 @@ def solution_json(solution: Answer) -> dict[str, object]:
         "reason": solution.reason,
         "changes": [asdict(change) for change in solution.changes],
         "start": solution.start,
+        "device": asdict(solution.device),
         "time": {
             "compile": times.compile,
             "load": times.load,
@@ -48,6 +49,7 @@ def solution_json(solution: Answer) -> dict[str, object]:
             "solve": times.solve,
             "verify": times.verify,
             "kernels": times.kernels,
+            "move": times.move,
         },
         "variables": _values(solution.variables),
         "dual": _values(solution.dual),

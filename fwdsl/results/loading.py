@@ -19,6 +19,7 @@ from ..certify.certificate import Certificate
 from ..errors import RunError, error_for
 from ..grammar.diagnostic import Diagnostic, has_errors
 from ..model import VarDecl, sizes_of
+from .answer import DeviceUse, Placed
 from .evaluation import Fit
 from .fingerprint import of_instance, of_program
 from .json_form import dumps
@@ -221,8 +222,17 @@ def _solution(written: Mapping[str, Any], variables: Mapping[str, Any], dual: Ma
         times=Times(**{str(stage): _finite(time) for stage, time in _mapping(written["time"]).items()}),
         changes=tuple(Change(**_mapping(change)) for change in written.get("changes", ())),
         start=str(written.get("start", "")),
+        device=_device(written.get("device")),
         warnings=tuple(str(warning) for warning in written.get("warnings", ())),
     )
+
+
+def _device(written: object) -> DeviceUse:
+    """What took the products; the host in answers that say nothing."""
+    if written is None:
+        return DeviceUse()
+    told = dict(_mapping(written))
+    return DeviceUse(**{**told, "data": tuple(Placed(**_mapping(placed)) for placed in told.get("data", ()))})
 
 
 def _number(value: object, unknown: float = math.nan) -> float:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..readers.memory import size
+
 if TYPE_CHECKING:
     from .solution import Solution
     from .status import Status
@@ -38,13 +40,31 @@ def answer_rows(solution: Solution) -> Iterator[tuple[str, str]]:
     yield "method", f"{solution.method}: {work} and {_plain(solution.verify_passes)} to verify"
     for change in solution.changes:
         yield "", f"{change.method} from iteration {change.iteration}: {change.reason}"
+    yield from device_rows(solution)
     kernels = f"compiling kernels {_seconds(times.kernels)}, " if times.kernels >= 0.005 else ""
+    moved = f"move to the device {_seconds(times.move)}, " if times.move > 0.0 else ""
     yield (
         "time",
-        f"{_seconds(times.compile + times.load + times.plan + times.solve)}: compile {_seconds(times.compile)}, "
-        f"load {_seconds(times.load)}, plan {_seconds(times.plan)}, solve {_seconds(times.solve)} "
+        f"{_seconds(times.compile + times.load + times.move + times.plan + times.solve)}: compile {_seconds(times.compile)}, "
+        f"load {_seconds(times.load)}, {moved}plan {_seconds(times.plan)}, solve {_seconds(times.solve)} "
         f"({kernels}verify {_seconds(times.verify)})",
     )
+
+
+def device_rows(solution: Solution) -> Iterator[tuple[str, str]]:
+    """The device that took products, and the matrices; nothing where none was asked for."""
+    used = solution.device
+    if not used.model and not used.why:
+        return
+    yield "device", f"{used.name}, {used.model}" if not used.why else f"{used.name}: {used.why}"
+    for placed in used.data:
+        told = f"`{placed.name}`, {size(placed.bytes)}: "
+        if placed.products or not placed.why:
+            told += _count(placed.products, "product")
+            told += f" there, then on the host: {placed.why}" if placed.why else " there"
+        else:
+            told += f"on the host: {placed.why}"
+        yield "", told
 
 
 def value_rows(solution: Solution) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from ..results.solution import Change, Progress, Solution
 from .assemble import contradicted, solution_of
 from .canonical import SolvableCanonical
 from .driver import OnState, Outcome, drive
+from .elsewhere import by_device, told_of_device
 from .factored import SolvableFactored
 from .forms import Solvable, Start
 from .interrupt import Control, interruptible
@@ -61,7 +62,7 @@ def solve(
     task = solvable(form, METHODS[plan.method].works_on, options)
     log.info("%s to %g: %s", plan.method, options.tol, plan.why)
     control = control or Control()
-    with interruptible(control):
+    with interruptible(control), by_device(form, plan, options) as table:
         began, compiling = time.perf_counter(), compile_seconds()
         alone = options.method != "auto" or options.max_iter is not None or resume is not None or watch is not None
         if alone:
@@ -74,6 +75,7 @@ def solve(
         duals = task.duals(outcome.x, outcome.verified.y)
         seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
         solution = solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
+        solution = told_of_device(solution, table, options)
         gap, count = solution.relative_gap, solution.iterations
         log.info("%s: %s, relative gap %.1e, %d iterations, %.3g s", plan.method, solution.status, gap, count, seconds)
         return solution

@@ -60,6 +60,12 @@ SOLVE_OPTIONS: dict[str, OptionWord] = {
     ),
     "seed": OptionWord("seed", "of the random generator", 0),
     "threads": OptionWord("seed", "of the kernels; 0 is one for each core", 0),
+    "device": OptionWord(
+        "device",
+        "what takes products with data: `cpu`, or `cuda`, an NVIDIA device",
+        "cpu",
+        choices=("cpu", "cuda"),
+    ),
     "memory": OptionWord(
         "memory",
         'bytes that the process takes at most: `"2GB"`; larger matrices stay in their files',

@@ -41,6 +41,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         "cores": default_threads(),
         "kernels": _kernels(),
         "rows": _rows(known.remove_rows),
+        "device": _device(),
         "extras": _extras(),
     }
     output.text("\n".join(_lines(told)) + "\n")
@@ -72,6 +73,20 @@ def _rows(remove: bool) -> dict[str, Any]:
         "bytes": sum(size for _, size in found),
         "removed": bool(remove and not kept_folders()),
     }
+
+
+def _device() -> dict[str, Any]:
+    """The device beside the host: its name, model and free bytes; or why there is none."""
+    from ...backends.devices import opened
+    from ...errors import RunError
+    from ...words import SOLVE_OPTIONS
+
+    name = SOLVE_OPTIONS["device"].choices[-1]
+    try:
+        device = opened(name)
+    except RunError as error:
+        return {"name": name, "model": None, "free": 0, "why": error.first.message}
+    return {"name": name, "model": device.model, "free": device.arrays.free(), "why": None}
 
 
 def _extras() -> dict[str, dict[str, Any]]:
@@ -117,6 +132,9 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
             str(Path(kernels["folder"])).replace(str(Path.home()), "~", 1) if os.name != "nt" else kernels["folder"]
         )
         yield f"{'kernels':<14}{kernels['files']} files, {kernels['bytes'] / 1e6:.1f} MB in {folder}"
+    device = told["device"]
+    told_of = device["why"] or f"{device['model']}, {device['free'] / 1e9:.1f} GB free"
+    yield f"{'device':<14}{device['name']}: {told_of}"
     rows = told["rows"]
     if rows["folders"]:
         done = "removed" if rows["removed"] else f"in {Path(rows['folders'][0]).parent}"

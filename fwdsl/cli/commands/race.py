@@ -55,7 +55,7 @@ def run(argv: Sequence[str], output: Output) -> int:
 
     session = opened(name, output, bindings)
     keep_apart(outputs, inputs_of(session, name))
-    told = ("tol", "gap", "time", "max_iter", "seed", "threads")
+    told = ("tol", "gap", "time", "max_iter", "seed", "threads", "device")
     session.options = race_options(session.compile(), **{key: getattr(known, key) for key in told})
     session.check_bindings()
     session.canonicalise()

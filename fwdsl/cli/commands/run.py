@@ -104,9 +104,8 @@ def told_of_memory(solution: Solution) -> Iterator[str]:
     """Lines on how often data that stay on their disk were read and where from, and on the peak of memory; none without `--memory`."""
     if solution.options.memory is None:
         return
-    from ...plan.memory import size
     from ...readers.decoded import is_decoded
-    from ...readers.memory import resident
+    from ...readers.memory import resident, size
     from ...readers.row_blocks import RowBlocks
 
     for name, value in solution.instance.values.items():
