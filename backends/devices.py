@@ -53,7 +53,7 @@ class Device:
     def why_not(self, A: MatrixLike) -> str:
         """The reason why the host keeps a matrix, as a clause; "" where it goes to the device."""
         if is_on_disk(A):
-            return f"its rows {where(A)}"
+            return f"its rows {where(A)}"  # type: ignore[arg-type]
         nbytes = bytes_of(A)
         if nbytes < LEAST:
             return f"products with less than {size(LEAST)} are as fast there"
@@ -153,16 +153,17 @@ class DeviceProduct(LeftMultiply):
 
 def bytes_of(A: MatrixLike) -> int:
     """The bytes of a matrix as the device has it, by rows and by columns where it is sparse."""
-    item = A.dtype.itemsize if A.dtype in (np.float32, np.float64) else 8
+    item = int(A.dtype.itemsize) if A.dtype in (np.float32, np.float64) else 8
     if isinstance(A, np.ndarray) or not hasattr(A, "nnz"):
         return int(A.size) * item
-    index = 4 if max(*A.shape, A.nnz) < 2**31 else 8
-    return 2 * int(A.nnz) * (item + index) + index * (sum(A.shape) + 2)
+    stored = int(A.nnz)
+    index = 4 if max(*A.shape, stored) < 2**31 else 8
+    return 2 * stored * (item + index) + index * (int(A.shape[0]) + int(A.shape[1]) + 2)
 
 
 def needed(A: MatrixLike) -> int:
     """The most bytes that a matrix takes on the device while it is moved: sparse ones are sorted there."""
-    return bytes_of(A) + (24 * int(A.nnz) if hasattr(A, "indptr") else 0)
+    return bytes_of(A) + (0 if isinstance(A, np.ndarray) else 24 * int(A.nnz))
 
 
 def matrices(form: Canonical) -> Iterator[tuple[str, Any]]:

@@ -124,7 +124,7 @@ class DeviceSparse(DeviceMatrix, Sparse):
         self._begin(arrays)
         given = "rows" in vars(host)
         parts, width = (host.rows, self.shape[1]) if given else (host.by_columns, self.shape[0])
-        first = arrays.compressed(*(arrays.put(part) for part in parts), width)
+        first = arrays.compressed(arrays.put(parts.indptr), arrays.put(parts.indices), arrays.put(parts.data), width)
         turned = arrays.turned(first)
         self._by_rows: OnDevice | None = first if given else turned
         self._by_columns: OnDevice | None = turned if given else first
@@ -137,12 +137,12 @@ class DeviceSparse(DeviceMatrix, Sparse):
     @cached_property
     def rows(self) -> Compressed:
         found = self._fetched(self._by_rows)
-        return Sparse.rows.func(self) if found is None else found  # type: ignore[attr-defined,no-any-return]
+        return Sparse.rows.func(self) if found is None else found  # type: ignore[attr-defined]
 
     @cached_property
     def by_columns(self) -> Compressed:
         found = self._fetched(self._by_columns)
-        return Sparse.by_columns.func(self) if found is None else found  # type: ignore[attr-defined,no-any-return]
+        return Sparse.by_columns.func(self) if found is None else found  # type: ignore[attr-defined]
 
     def _fetched(self, rows: OnDevice | None) -> Compressed | None:
         """The arrays as the host's kernels take them: sorting took the device less time than it would take the host."""

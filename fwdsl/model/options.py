@@ -40,4 +40,4 @@ class Options:
     @property
     def elsewhere(self) -> bool:
         """True if another device than the host is to take products with data."""
-        return self.device != _default("device")
+        return bool(self.device != _default("device"))

@@ -104,7 +104,7 @@ def test_methods_that_ask_the_table_read_no_numbers_themselves(
 def test_products_with_matrices_go_there_too(stand_in: devices.Device) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((300, 12)), rng.integers(0, 4, 300)
-    text = "data X: matrix[n, p], y: labels(4)[n]\nvar W: matrix[p, 4]\nminimize mean(softmax(X @ W, y)) + 0.01 * sum_squares(W)\n"
+    text = "data X: matrix[n, p], y: labels[n, k]\nvar W: matrix[p, k]\nminimize mean(softmax(X @ W, y)) + 0.01 * sum_squares(W)\n"
     for data in (X, sp.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))):
         given = fw.parse(text).bind(X=data, y=y)
         ours, theirs = (given.solve(method="apg", threads=1, device=at) for at in ("cpu", "cuda"))
