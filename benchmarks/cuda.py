@@ -143,6 +143,8 @@ def main() -> None:
             if time.perf_counter() - began > options.budget:
                 left_out.append(f"{name} on {case.name}")
                 continue
+            # each run moves its data
+            device.forget()
             for one in solved(name, X):
                 log.append({"case": case.name, "program": name, **one})
                 print(json.dumps(log[-1]), flush=True)
@@ -262,7 +264,7 @@ def solve_rows(case: str, name: str, runs: list[dict[str, Any]]) -> list[list[st
     on_device, same, own = runs
     rows = []
     for one, label in ((on_device, "device"), (same, "host"), (own, "host, its own choice")):
-        if label.startswith("host,") and own is same:
+        if label.startswith("host,") and own == same:
             continue
         status = "" if one["status"] == "optimal" else f" ({one['status'].replace('_', ' ')})"
         apart = abs(one["objective"] - on_device["objective"]) / max(1e-300, abs(on_device["objective"]))
