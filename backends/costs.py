@@ -6,6 +6,7 @@ Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 20
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
@@ -52,6 +53,24 @@ OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
 
 
+NS_PER_BYTE_THERE = 5e-4
+"""A byte of a matrix that a device multiplies: an H100, as `benchmarks/cuda.py` measures it."""
+
+NS_PER_NUMBER_MOVED = 0.9
+"""A number of a vector that a product moves to the device or back."""
+
+PRODUCT_THERE = 60e-6
+"""Seconds of a product on a device, whatever the size."""
+
+TAKEN: ContextVar[float] = ContextVar("seconds of products with data, over those of the host", default=1.0)
+"""What products with data cost where they are taken, beside what they cost on the host: the planner sets it for methods that use a device."""
+
+
+def on_device(shape: tuple[int, int], nbytes: float) -> float:
+    """Predicted seconds of a product with a matrix on a device."""
+    return PRODUCT_THERE + 1e-9 * (NS_PER_BYTE_THERE * nbytes + NS_PER_NUMBER_MOVED * sum(shape))
+
+
 REFERENCE_BLOCK, REFERENCE_VECTORS = 1 << 16, 10
 """Samples that the references of losses look at together, and the temporary vectors that they have of them."""
 
@@ -71,6 +90,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     read = (s for name, s in stats.items() if is_on_disk(values[name]) and not is_held(values[name]))
     per_pass += NS_PER_BYTE_READ * sum(s.nbytes for s in read)
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
+    per_pass *= TAKEN.get()
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
     per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size

@@ -15,13 +15,14 @@ from weakref import ref
 import numpy as np
 
 from fwdsl.atoms.base import Array, MatrixLike
+from fwdsl.backends import costs
 from fwdsl.backends.kernels.arrays import BLOCK, Arrays
 from fwdsl.backends.kernels.on_device import DeviceDense, DeviceSparse, why_lost
 from fwdsl.backends.kernels.operators import storage_of
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.table import Table
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
-from fwdsl.canon.data_maps import Matrix, is_written
+from fwdsl.canon.data_maps import Matrix, is_written, stored
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -156,9 +157,9 @@ def bytes_of(A: MatrixLike) -> int:
     item = int(A.dtype.itemsize) if A.dtype in (np.float32, np.float64) else 8
     if isinstance(A, np.ndarray) or not hasattr(A, "nnz"):
         return int(A.size) * item
-    stored = int(A.nnz)
-    index = 4 if max(*A.shape, stored) < 2**31 else 8
-    return 2 * stored * (item + index) + index * (int(A.shape[0]) + int(A.shape[1]) + 2)
+    nnz = int(A.nnz)
+    index = 4 if max(*A.shape, nnz) < 2**31 else 8
+    return 2 * nnz * (item + index) + index * (int(A.shape[0]) + int(A.shape[1]) + 2)
 
 
 def needed(A: MatrixLike) -> int:
@@ -196,22 +197,28 @@ def _of_map(m: LinearMap) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the matrices of a problem would lie: a line for each, and whether any goes to the device."""
+    """The places of the matrices of a problem: a line for each, and whether any goes to the device."""
 
     device: Device
     lines: tuple[str, ...]
     moves: bool
+    #: What products with data take, beside what the host takes.
+    share: float = 1.0
 
 
 def placement(name: str, form: Canonical | None) -> Placement:
     """The places of the matrices of a form; none is known without data."""
     device = opened(name)
-    lines, moves = [f"device {device}"], False
+    lines, moves, here, there = [f"device {device}"], False, 0.0, 0.0
     for of, A in () if form is None else matrices(form):
         why = device.why_not(A)
         moves = moves or not why
         lines.append(f"  {of}, {size(bytes_of(A))}, " + (f"stays on the host: {why}" if why else "goes there"))
-    return Placement(device, tuple(lines), moves)
+        dense = isinstance(A, np.ndarray)
+        on_host = 1e-9 * costs.NS_PER_NONZERO["dense" if dense else "csr"] * stored(A)
+        here += on_host
+        there += on_host if why else costs.on_device(A.shape, bytes_of(A) / (1.0 if dense else 2.0))
+    return Placement(device, tuple(lines), moves, min(1.0, there / here) if here > 0.0 else 1.0)
 
 
 # --- the devices that there are --------------------------------------------------------------------------------------

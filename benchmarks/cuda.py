@@ -37,7 +37,7 @@ from fwdsl.solve.forms import default_threads  # noqa: E402
 TOL = 1e-6
 MOST_GRAM = 3e11
 """Products of numbers in a Gram matrix up to which it is timed."""
-LIMIT = 60.0
+LIMIT = 30.0
 """Seconds that a solve may take."""
 
 DATA = "data X: matrix[n, p], y: {target}[n]\nvar w: vector[p]\nminimize "
@@ -97,8 +97,8 @@ CASES = (
     Case("64,000 x 500", dense(64_000, 500), 256e6),
     Case("10,000 x 1,000 sparse, 20 a row", sparse(10_000, 1_000, 20), 5e6),
     Case("100,000 x 10,000 sparse, 20 a row", sparse(100_000, 10_000, 20), 5e7),
-    Case("1,000,000 x 100,000 sparse, 20 a row", sparse(1_000_000, 100_000, 20), 5e8, EVERY[:3]),
     Case("100,000 x 1,000", dense(100_000, 1_000), 8e8, EVERY),
+    Case("1,000,000 x 100,000 sparse, 20 a row", sparse(1_000_000, 100_000, 20), 5e8, EVERY[:3]),
     Case("100,000 x 1,000 float32", dense(100_000, 1_000, np.float32), 4e8, ("logistic, l1 ball",)),
     Case("100,000 x 1,000 by columns", dense(100_000, 1_000, by_columns=True), 8e8),
     Case("1,000,000 x 200", dense(1_000_000, 200), 1.6e9, EVERY),
@@ -121,6 +121,11 @@ def main() -> None:
     )
     driver = cupy.cuda.runtime.driverGetVersion()
     report.facts["device"] = f"{device.model}, {device.arrays.free() / 2**30:.0f} GiB free, CUDA driver {driver}"
+    opening = time.perf_counter()
+    device.arrays.put(np.zeros(1 << 23))
+    report.facts["first move"] = (
+        f"{duration(time.perf_counter() - opening)} for 64 MB, pinned buffers included, once a process"
+    )
     if options.commit:
         report.facts["commit"] = options.commit
     products: list[list[str]] = []

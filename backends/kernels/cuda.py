@@ -7,6 +7,7 @@ Vectors move through pinned memory, which the device reads and writes by itself.
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -14,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.backends.kernels.arrays import Array, Arrays, OnDevice
+from fwdsl.backends.kernels.pool import Pool
 
 CHUNK = 1 << 25
 """Bytes of a matrix that are moved at a time: one chunk is copied into pinned memory while the device takes the one before."""
+
+SHARED = 1 << 20
+"""Bytes from which on threads share a copy."""
+
+COPYING = 8
+"""Threads that copy, at most."""
 
 THREADS = 1 << 18
 """Threads that keep a device busy."""
@@ -131,6 +139,7 @@ class CudaArrays(Arrays):
         self._module: Any = None
         self._kernels: dict[str, Any] = {}
         self._lock = threading.Lock()
+        self._pool = Pool(min(COPYING, os.cpu_count() or 1))
         self._pinned = threading.local()
 
     def _kernel(self, name: str) -> Any:
@@ -162,6 +171,15 @@ class CudaArrays(Arrays):
             kept[place] = np.frombuffer(memory, np.uint8, nbytes)
         return kept[place][:nbytes]
 
+    def _copy(self, onto: NDArray[Any], some: NDArray[Any]) -> None:
+        """Copy one contiguous array into another, by several threads where that pays: one alone is slower than the way to the device."""
+        if some.nbytes < SHARED:
+            np.copyto(onto, some)
+            return
+        step = -(-some.size // self._pool.threads)
+        parts = [slice(start, start + step) for start in range(0, some.size, step)]
+        self._pool.run(lambda part: np.copyto(onto[part], some[part]), parts)
+
     def put(self, host: NDArray[Any]) -> Any:
         there = self.cupy.empty(host.shape, host.dtype)
         if not host.size:
@@ -174,7 +192,7 @@ class CudaArrays(Arrays):
             staged = self._buffer(f"matrix {turn % 2}", some.nbytes).view(host.dtype)
             if taken[turn % 2] is not None:
                 taken[turn % 2].synchronize()
-            np.copyto(staged, some)
+            self._copy(staged, some)
             onto[start : start + step].set(staged, stream=stream)
             taken[turn % 2] = stream.record()
         stream.synchronize()
@@ -182,7 +200,7 @@ class CudaArrays(Arrays):
 
     def vector(self, v: Array) -> Any:
         staged = self._buffer("in", v.nbytes).view(v.dtype)
-        np.copyto(staged, v.reshape(-1))
+        self._copy(staged, v.reshape(-1))
         there = self.cupy.empty(v.shape, v.dtype)
         there.reshape(-1).set(staged, stream=self.cupy.cuda.get_current_stream())
         self.wait()
@@ -194,7 +212,10 @@ class CudaArrays(Arrays):
         flat = self.cupy.ascontiguousarray(found).reshape(-1)
         flat.get(out=staged, stream=stream)
         stream.synchronize()
-        out[...] = staged.reshape(found.shape)
+        if out.flags.c_contiguous:
+            self._copy(out.reshape(-1), staged)
+        else:
+            out[...] = staged.reshape(found.shape)
 
     def wait(self) -> None:
         self.cupy.cuda.get_current_stream().synchronize()

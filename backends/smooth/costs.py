@@ -134,7 +134,8 @@ def is_factorable(canonical: Canonical) -> bool:
 
 def gram_seconds(canonical: Canonical) -> float:
     """Predicted seconds of the Gram matrix of all unknowns."""
-    return 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
+    found = 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
+    return costs.TAKEN.get() * found
 
 
 def _primal(canonical: Canonical) -> SystemChoice | None:

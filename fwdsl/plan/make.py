@@ -65,6 +65,7 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
 
     weighing = Weighing(model, apart, form, options)
     device = _device(form, options)
+    weighing.share = device.share if device is not None else 1.0
 
     def told() -> tuple[str, tuple[str, ...]]:
         expected = expected_certificate(arrangement, form, METHODS[chosen].works_on)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
+from ..backends.costs import TAKEN
 from ..backends.method import Estimate, Method
 from ..backends.registry import METHODS
 from ..canon.arrange import Arrangement, arrange
@@ -46,6 +48,8 @@ class Weighing:
         self._candidates: dict[str, Candidate] = {}
         #: The planner chooses among the methods whose products a device takes.
         self.by_device = False
+        #: What their products take, beside what the host takes.
+        self.share = 1.0
 
     def candidate(self, name: str) -> Candidate:
         """A method with its reasons, or its predicted cost."""
@@ -86,10 +90,20 @@ class Weighing:
     def _least(self, method: type[Method]) -> float:
         """The seconds that no corrected estimate of a method on this form is below."""
         told = self._form.at_hand(method.works_on) if self._form is not None else None
-        seconds = 0.0 if told is None else method.least(told)
+        with self._priced(method):
+            seconds = 0.0 if told is None else method.least(told)
         if told is None or not seconds > 0.0:
             return 0.0
         return self._corrected(method, told, Estimate(0.0, seconds, 0.0, "")).seconds
+
+    @contextmanager
+    def _priced(self, method: type[Method]) -> Iterator[None]:
+        """A context in which products with data cost a method what they do where they are taken."""
+        token = TAKEN.set(1.0 if method.on_host else self.share)
+        try:
+            yield
+        finally:
+            TAKEN.reset(token)
 
     def _corrected(self, method: type[Method], told: Form, estimate: Estimate) -> Estimate:
         """An estimate with its fitted correction."""
@@ -119,7 +133,8 @@ class Weighing:
     def _look(self, method: type[Method]) -> Candidate:
         reasons = self.reasons(method.name)
         told = self._form.at_hand(method.works_on) if self._form is not None and not reasons else None
-        estimate = method.estimate(told, self._options.tol) if told is not None else None
+        with self._priced(method):
+            estimate = method.estimate(told, self._options.tol) if told is not None else None
         if told is not None and estimate is not None:
             estimate = self._corrected(method, told, estimate)
         return Candidate(method.name, method.title, reasons, estimate, self._left_out(method))
