@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.kernels.arrays import SIZES, SQUARES
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix
@@ -20,6 +21,8 @@ from fwdsl.sums import Rows, sum_over
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from fwdsl.backends.kernels.on_device import DeviceDense, DeviceSparse
 
 
 FEW = 8
@@ -57,9 +60,44 @@ class KernelMatrix(MapOfOne):
     def leaves(self) -> tuple[Rows, ...] | None:
         return None if self.transposed else self.operator.leaves
 
+    def absolute(self) -> LinearMap:
+        return self._sizes(self.source.absolute(), SIZES)
+
+    def squared(self) -> LinearMap:
+        return self._sizes(self.source.squared(), SQUARES)
+
+    def _sizes(self, on_host: LinearMap, of: int) -> LinearMap:
+        return SizesElsewhere(on_host, self, of) if self.operator.storage.elsewhere else on_host
+
     def adjoint(self, y: Array) -> Array:
         y = np.ascontiguousarray(y)
         return self.operator.matvec(y) if self.transposed else self.operator.rmatvec(y)
+
+
+class SizesElsewhere(NonnegativeMap):
+    """x -> |A| x, or the same of squares, of a matrix that a device has."""
+
+    def __init__(self, on_host: LinearMap, source: KernelMatrix, of: int) -> None:
+        self.on_host, self.storage, self.transposed, self.of = on_host, source.operator.storage, source.transposed, of
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.on_host.shape
+
+    @property
+    def leaves(self) -> tuple[Rows, ...] | None:
+        return self.on_host.leaves
+
+    def apply(self, x: Array) -> Array:
+        out, storage = np.empty(self.rows), cast("DeviceDense | DeviceSparse", self.storage)
+        return out if storage.sizes(x, self.transposed, self.of, out) else self.on_host.apply(x)
+
+    def adjoint(self, y: Array) -> Array:
+        out, storage = np.empty(self.columns), cast("DeviceDense | DeviceSparse", self.storage)
+        return out if storage.sizes(y, not self.transposed, self.of, out) else self.on_host.adjoint(y)
+
+    def describe(self, x: str) -> str:
+        return self.on_host.describe(x)
 
 
 class CountedMap(MapOfOne):

@@ -19,6 +19,10 @@ BLOCK = 1 << 25
 """Numbers of a copy in float64 that a sum takes at a time, 256 MB: enough for a device to be busy, and little beside its memory."""
 
 
+NUMBERS, SIZES, SQUARES = 0, 1, 2
+"""What of its numbers a product takes: themselves, their sizes, or their squares."""
+
+
 class OnDevice(NamedTuple):
     """Rows stored one after the other, on a device; `more` is what its products have prepared."""
 
@@ -66,21 +70,24 @@ class Arrays:
 
     # --- dense matrices ---------------------------------------------------------------------------------------------
 
-    def dot_rows(self, M: Any, v: Any, at: Any = None) -> Any:
-        """M[:, at] v for M stored by rows: all columns where none are named."""
+    def dot_rows(self, M: Any, v: Any, at: Any = None, of: int = NUMBERS) -> Any:
+        """M[:, at] v for M stored by rows, or for the sizes or squares `of` its numbers: all columns where none are named."""
         out = self.xp.empty(M.shape[0])
         for some in _pieces(M.shape[0], M.shape[1] if at is None else at.size):
             rows = M[some] if at is None else M[some][:, at]
-            out[some] = rows.astype(np.float64, copy=False) @ v
+            out[some] = self._of(rows.astype(np.float64, copy=False), of) @ v
         return out
 
-    def sum_rows(self, M: Any, v: Any, at: Any = None) -> Any:
-        """M[at]'v for M stored by rows: all rows where none are named."""
+    def sum_rows(self, M: Any, v: Any, at: Any = None, of: int = NUMBERS) -> Any:
+        """M[at]'v for M stored by rows, or for the sizes or squares `of` its numbers: all rows where none are named."""
         out = self.xp.zeros(M.shape[1])
         for some in _pieces(v.size, M.shape[1]):
             rows = M[some] if at is None else M[at[some]]
-            out += v[some] @ rows.astype(np.float64, copy=False)
+            out += v[some] @ self._of(rows.astype(np.float64, copy=False), of)
         return out
+
+    def _of(self, numbers: Any, of: int) -> Any:
+        return numbers if of == NUMBERS else abs(numbers) if of == SIZES else numbers * numbers
 
     def gram(self, M: Any, transposed: bool, at: Any, w: Any, look: Callable[[], None]) -> Any:
         """A[:, at]' diag(w) A[:, at], A being M, or its transpose; all columns where none are named."""
@@ -129,6 +136,10 @@ class Arrays:
     def sorting(self, keys: Any) -> Any:
         """The places of keys in increasing order, those of equal ones in theirs."""
         return self.xp.argsort(keys, kind="stable")
+
+    def sized(self, rows: OnDevice, of: int) -> OnDevice:
+        """The same places with the sizes or squares of the numbers."""
+        return rows._replace(data=self._of(rows.data.astype(np.float64, copy=False), of))
 
     def gather(self, rows: OnDevice, v: Any) -> Any:
         """The product of the rows with v."""

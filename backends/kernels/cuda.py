@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwdsl.backends.kernels.arrays import Array, Arrays, OnDevice
+from fwdsl.backends.kernels.arrays import NUMBERS, SIZES, SQUARES, Array, Arrays, OnDevice
 from fwdsl.backends.kernels.pool import Pool
 
 CHUNK = 1 << 25
@@ -33,26 +33,30 @@ LONGEST = 1 << 12
 """Stored numbers of a piece of a sparse row: longer rows are cut, so that no group of threads works on one alone."""
 
 SOURCE = r"""
-template <typename T>
+// a number, its size, or its square
+template <int OF>
+__device__ double of(double a) { return OF == 0 ? a : OF == 1 ? fabs(a) : a * a; }
+
+template <typename T, int OF>
 __device__ double dot(const T* a, const double* v, const long long* at, long long from, long long to, int lane) {
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
     long long j = from + lane;
     if (at) {
-        for (; j < to; j += 32) s0 += (double)a[at[j]] * v[j];
+        for (; j < to; j += 32) s0 += of<OF>(a[at[j]]) * v[j];
     } else {
         for (; j + 96 < to; j += 128) {
-            s0 += (double)a[j] * v[j];
-            s1 += (double)a[j + 32] * v[j + 32];
-            s2 += (double)a[j + 64] * v[j + 64];
-            s3 += (double)a[j + 96] * v[j + 96];
+            s0 += of<OF>(a[j]) * v[j];
+            s1 += of<OF>(a[j + 32]) * v[j + 32];
+            s2 += of<OF>(a[j + 64]) * v[j + 64];
+            s3 += of<OF>(a[j + 96]) * v[j + 96];
         }
-        for (; j < to; j += 32) s0 += (double)a[j] * v[j];
+        for (; j < to; j += 32) s0 += of<OF>(a[j]) * v[j];
     }
     return (s0 + s1) + (s2 + s3);
 }
 
 // out[i, s] = the sum over the columns of segment s of M[i, at] v: 32 threads take a segment of a row
-template <typename T>
+template <typename T, int OF>
 __global__ void dot_rows(const T* M, const double* v, const long long* at, long long n, long long d, long long k,
                          long long segments, long long step, double* out) {
     long long one = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
@@ -60,13 +64,13 @@ __global__ void dot_rows(const T* M, const double* v, const long long* at, long 
     if (one >= n * segments) return;  // all threads of a warp leave together
     long long row = one / segments, from = (one % segments) * step;
     long long to = from + step < k ? from + step : k;
-    double s = dot(M + row * d, v, at, from, to, lane);
+    double s = dot<T, OF>(M + row * d, v, at, from, to, lane);
     for (int o = 16; o; o >>= 1) s += __shfl_down_sync(0xffffffffu, s, o);
     if (lane == 0) out[one] = s;
 }
 
 // out[c, j] = the sum over the rows of chunk c of M[at, j] v: a thread takes a column of a chunk
-template <typename T>
+template <typename T, int OF>
 __global__ void sum_rows(const T* M, const double* v, const long long* at, long long d, long long count,
                          long long step, double* out) {
     long long j = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -75,16 +79,16 @@ __global__ void sum_rows(const T* M, const double* v, const long long* at, long 
     if (j >= d || i >= to) return;
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
     if (at) {
-        for (; i < to; i++) s0 += (double)M[at[i] * d + j] * v[i];
+        for (; i < to; i++) s0 += of<OF>(M[at[i] * d + j]) * v[i];
     } else {
         const T* a = M + j;
         for (; i + 3 < to; i += 4) {
-            s0 += (double)a[i * d] * v[i];
-            s1 += (double)a[(i + 1) * d] * v[i + 1];
-            s2 += (double)a[(i + 2) * d] * v[i + 2];
-            s3 += (double)a[(i + 3) * d] * v[i + 3];
+            s0 += of<OF>(a[i * d]) * v[i];
+            s1 += of<OF>(a[(i + 1) * d]) * v[i + 1];
+            s2 += of<OF>(a[(i + 2) * d]) * v[i + 2];
+            s3 += of<OF>(a[(i + 3) * d]) * v[i + 3];
         }
-        for (; i < to; i++) s0 += (double)a[i * d] * v[i];
+        for (; i < to; i++) s0 += of<OF>(a[i * d]) * v[i];
     }
     out[c * d + j] = (s0 + s1) + (s2 + s3);
 }
@@ -128,7 +132,12 @@ class CudaArrays(Arrays):
         from cupy_backends.cuda.libs.cublas import CUBLASError
 
         self.errors = (MemoryError, CUDARuntimeError, CUDADriverError, CUBLASError)
-        dense = [f"{name}<{t}>" for name in ("dot_rows", "sum_rows") for t in ("float", "double")]
+        dense = [
+            f"{name}<{t}, {of}>"
+            for name in ("dot_rows", "sum_rows")
+            for t in ("float", "double")
+            for of in (NUMBERS, SIZES, SQUARES)
+        ]
         sparse = [
             f"gather<{t}, {i}, {lanes}>"
             for t in ("float", "double")
@@ -222,19 +231,19 @@ class CudaArrays(Arrays):
 
     # --- products ---------------------------------------------------------------------------------------------------
 
-    def dot_rows(self, M: Any, v: Any, at: Any = None) -> Any:
+    def dot_rows(self, M: Any, v: Any, at: Any = None, of: int = NUMBERS) -> Any:
         n, d = M.shape
         k = d if at is None else int(at.size)
         # few long rows are cut, so that there are threads enough
         segments = max(1, min(-(-THREADS // (32 * max(1, n))), -(-k // 1024)))
         step = -(-k // segments)
         out = self.cupy.empty((n, segments))
-        self._kernel(f"dot_rows<{TYPES[M.dtype.name]}>")(
+        self._kernel(f"dot_rows<{TYPES[M.dtype.name]}, {of}>")(
             (-(-n * segments * 32 // 256),), (256,), (M, v, _address(at), *_longs(n, d, k, segments, step), out)
         )
         return out.reshape(-1) if segments == 1 else out.sum(axis=1)
 
-    def sum_rows(self, M: Any, v: Any, at: Any = None) -> Any:
+    def sum_rows(self, M: Any, v: Any, at: Any = None, of: int = NUMBERS) -> Any:
         d, count = int(M.shape[1]), int(v.size)
         across = min(128, 32 * -(-d // 32))
         down = 256 // across
@@ -243,7 +252,7 @@ class CudaArrays(Arrays):
         step = -(-count // chunks)
         chunks = -(-count // step) if count else 1
         out = self.cupy.zeros((chunks, d))
-        self._kernel(f"sum_rows<{TYPES[M.dtype.name]}>")(
+        self._kernel(f"sum_rows<{TYPES[M.dtype.name]}, {of}>")(
             (columns // across, -(-chunks // down)), (across, down), (M, v, _address(at), *_longs(d, count, step), out)
         )
         return out.reshape(-1) if chunks == 1 else out.sum(axis=0)

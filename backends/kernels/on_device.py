@@ -110,6 +110,16 @@ class DeviceDense(DeviceMatrix, Dense):
         out = np.empty((k, k))
         return out if self._asked(work, out) else super().gram(support, d, pool, plan, single)
 
+    def sizes(self, v: Array, turned: bool, of: int, out: Array) -> bool:
+        """|A| v or |A|'v, or the same of squares, into `out`; False where the host is to take it."""
+        arrays = self.arrays
+
+        def work() -> Any:
+            take = arrays.sum_rows if turned != self.transposed else arrays.dot_rows
+            return take(self._there, arrays.vector(v), of=of)
+
+        return self._asked(work, out)
+
     def times(self, X: Array, turned: bool, out: Array) -> bool:
         """A X, or A'X where `turned`, into `out`; False where the host is to take it."""
         arrays = self.arrays
@@ -199,6 +209,17 @@ class DeviceSparse(DeviceMatrix, Sparse):
             super().rmatvec_rows(y, rows, out, pool)
         else:
             self.rmatvec(y, out, pool)
+
+    def sizes(self, v: Array, turned: bool, of: int, out: Array) -> bool:
+        """|A| v or |A|'v, or the same of squares, into `out`; False where the host is to take it."""
+        arrays = self.arrays
+
+        def work() -> Any:
+            rows = self._by_columns if turned else self._by_rows
+            assert rows is not None
+            return arrays.gather(arrays.sized(rows, of), arrays.vector(v))
+
+        return self._asked(work, out)
 
     def times(self, X: Array, turned: bool, out: Array) -> bool:
         """A X, or A'X where `turned`, into `out`, a column after the other; False where the host is to take it."""

@@ -28,7 +28,9 @@ def balance(problem: PreparedProblem) -> tuple[Array, list[Array], float]:
     it blows up the columns of rare features.) At last one factor a block and a term balances the norms of the parts. Rows of losses share one
     scale, as their dual entries share one range; blocks and terms that are no sums over entries have one scale, by their largest row or column.
     """
-    blocks, terms = problem.canonical.blocks, problem.canonical.terms
+    blocks = problem.canonical.blocks
+    # a device that has the data has their sizes sooner
+    terms = problem.terms if problem.is_elsewhere else problem.canonical.terms
     columns = np.ones(problem.size)
     rows = [np.ones(t.map.rows) for t in terms]
     if not terms:

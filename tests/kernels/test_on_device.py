@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from fwdsl.backends.kernels import Operator, Pool
 from fwdsl.backends.kernels import arrays as of_arrays
-from fwdsl.backends.kernels.arrays import Arrays
+from fwdsl.backends.kernels.arrays import SIZES, SQUARES, Arrays
 from fwdsl.backends.kernels.on_device import DeviceDense, DeviceSparse
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.kernels.storage import Dense, stored
@@ -72,6 +72,13 @@ def test_products_match_numpy(layout: str, shape: tuple[int, int], arrays: Array
         out = np.empty(exact.shape)
         assert storage.times(argument, turned, out)
         np.testing.assert_allclose(out, exact, rtol=0.0, atol=1e-12 * max(1.0, float(np.abs(exact).max())) * (n + d))
+    for of, changed in ((SIZES, np.abs(M)), (SQUARES, M * M)):
+        for argument, turned, exact in ((x, False, changed @ x), (y, True, changed.T @ y)):
+            out = np.empty(exact.shape)
+            assert storage.sizes(argument, turned, of, out)
+            np.testing.assert_allclose(
+                out, exact, rtol=0.0, atol=1e-12 * max(1.0, float(np.abs(exact).max())) * (n + d)
+            )
     assert storage.products >= 2 and not storage.lost
 
 
