@@ -6,6 +6,7 @@ NumPy arrays. Losses and proxes are the host's, and so is the verifier, who reco
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.sums import Rows
 
 LEAST = 4_000_000
-"""Bytes of a matrix from which on a device takes its products."""
+"""Bytes of a matrix from which on a device takes its products: on an H100 they take 0.7 of the host's time at this size, and three times as long at a
+fifth of it (`benchmarks/results/cuda.md`)."""
 
 ROOM = 4 * 8 * BLOCK
 """Bytes of a device that are left free beside the matrices: what Gram matrices and sorting take for a moment."""
@@ -91,6 +93,8 @@ class Device:
     def forget(self) -> None:
         """Keep no matrix for later runs; those in use stay until they are no longer."""
         self._kept.clear()
+        # what a problem that is over had may wait for the collector of cycles
+        gc.collect()
         self.arrays.release()
 
     def _own(self, A: MatrixLike) -> DeviceDense | DeviceSparse | None:

@@ -162,7 +162,7 @@ def main() -> None:
     page(report, products, solves, left_out)
     lost = losses(log)
     if solves:
-        report.section("Where it loses", *([f"- {line}" for line in lost] or ["On none of these."]))
+        report.section("Where it loses", "\n".join(f"- {line}" for line in lost) or "On none of these.")
     path = report.write()
     if options.out:
         Path(options.out, "cuda.md").write_text(path.read_text())

@@ -14,6 +14,7 @@ import pytest
 
 MODULES = {
     "cluster": "distributed dask tornado",
+    "cuda": "cupy",
     "hdf5": "h5py",
     "lsp": "lsprotocol pygls cattrs",
     "notebook": "pandas dateutil",
@@ -31,6 +32,7 @@ SOLVED = "import fwdsl as fw; s = fw.minimize(fw.sum_squares(fw.vector(2) - 1)).
 
 USES = {
     "cluster": "main(['run', 'fit.fw', '--data', 'X,y=a.csv', '--workers', '2'])",
+    "cuda": "main(['run', 'fit.fw', '--data', 'X,y=a.csv', '--device', 'cuda'])",
     "hdf5": "main(['run', 'fit.fw', '--data', 'X,y=a.h5'])",
     "lsp": "main(['lsp'])",
     "notebook": "told(s.to_frame)",
@@ -96,6 +98,7 @@ def test_whatever_is_absent_one_line_names_the_extra(extra: str, module: str, tm
 
 OTHERS = {
     "cluster": "told(lambda: fw.minimize(fw.sum_squares(fw.vector(2) - 1)).solve(client=2))",
+    "cuda": "told(lambda: fw.minimize(fw.sum_squares(fw.vector(2) - 1)).solve(device='cuda'))",
     "oracle": "told(lambda: fw.minimize(fw.sum_squares(fw.vector(2) - 1)).to_cvxpy())",
     "oracle back": "told(lambda: fw.from_cvxpy(1))",
     "parquet new": "main(['new', 'a.parquet'])",
@@ -126,7 +129,11 @@ def test_every_other_call_names_it_too(call: str, tmp_path: Path) -> None:
 def test_every_package_of_every_extra_is_tried(root: Path) -> None:
     extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert MODULES.keys() == extras.keys() - {"bench", "docs", "test"}
-    others = {"scikit-learn": "sklearn", "ipython": "pandas"}  # a cell runs in IPython, which is there then
+    others = {
+        "scikit-learn": "sklearn",
+        "ipython": "pandas",
+        "cupy-cuda13x": "cupy",
+    }  # a cell runs in IPython, which is there then
     for extra, names in MODULES.items():
         projects = {re.split(r"[^\w-]", line)[0] for line in extras[extra]}
         assert {others.get(name, name) for name in projects} <= set(names.split())

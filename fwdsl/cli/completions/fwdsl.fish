@@ -109,7 +109,7 @@ function _shtab_fwdsl_using
 end
 
 set -g _shtab_fwdsl_commands run check plan explain info mock fmt verify eval export race path grid new repl completion doctor warm lsp
-set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --dim --dims --dtype --folds --gap --html --max-iter --memory --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what --workers
+set -g _shtab_fwdsl_opts_with_value --checkpoint --color --data --device --dim --dims --dtype --folds --gap --html --max-iter --memory --method --methods --names --onnx --oracle-time --out --plot --resume --score --seed --set --solution --target --threads --time --tol --what --workers
 
 complete -c fwdsl -e
 complete -c fwdsl -f
@@ -129,6 +129,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using run' -l time -x -d 'seconds of solving 
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using run' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using run' -l json -d 'print one JSON object and nothing else'
@@ -164,6 +165,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using plan' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using plan' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using plan' -l analyze -d 'also run it, and set predicted beside actual'
@@ -207,6 +209,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using verify' -l time -x -d 'seconds of solvi
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using verify' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l solution -xka "(_shtab_glob_compgen_933f8dd9)" -d 'a solution saved by `fwdsl run --out`, instead of solving'
 complete -c fwdsl -n '_shtab_fwdsl_using verify' -l oracle-time -x -d 'seconds that cvxpy'"'"'s solvers may take (default 60)'
@@ -244,6 +247,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using race' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using race' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw gap against time and passes; the suffix tells the format'
 complete -c fwdsl -n '_shtab_fwdsl_using race' -l html -xka "(__fish_complete_path (commandline -ct))" -d 'write a page that shows it all, and needs no network'
@@ -263,6 +267,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using path' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using path' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using path' -l folds -x -d 'score each point on samples that its fit has not seen, in K parts shuffled with --seed; choose the best, and fit it to all samples'
@@ -286,6 +291,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using grid' -l time -x -d 'seconds of solving
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l max-iter -x -d 'iterations at most'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l seed -x -d 'of the random generator'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l threads -x -d '0: one a core'
+complete -c fwdsl -n '_shtab_fwdsl_using grid' -l device -x -d 'cpu, or cuda: products with large data on an NVIDIA device (extra `cuda`)'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l memory -x -d 'memory at most, as 2GB: larger matrices stay in their files, and are read by ranges of rows'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l workers -x -d 'hold the rows of data in N processes here, or in Dask'"'"'s workers at tcp://HOST:PORT or of a scheduler.json'
 complete -c fwdsl -n '_shtab_fwdsl_using grid' -l folds -x -d 'score each point on samples that its fit has not seen, in K parts shuffled with --seed; choose the best, and fit it to all samples'
