@@ -63,7 +63,7 @@ PRODUCT_THERE = 60e-6
 """Seconds of a product on a device, whatever the size."""
 
 TAKEN: ContextVar[float] = ContextVar("seconds of products with data, over those of the host", default=1.0)
-"""What products with data cost where they are taken, beside what they cost on the host: the planner sets it for methods that use a device."""
+"""The cost of products with data where they are taken, over that on the host: the planner sets it for methods that use a device."""
 
 
 def on_device(shape: tuple[int, int], nbytes: float) -> float:

@@ -274,4 +274,4 @@ _DEVICES: dict[str, Callable[[], Device]] = {"cuda": _cuda}
 """The devices beside the host, and how each is opened."""
 
 _OPENED: dict[str, Device] = {}
-"""Those of this process. Opening one takes a second, and what it keeps is the process's own."""
+"""The devices of this process. Opening one takes a second, and what it keeps is the process's own."""

@@ -20,7 +20,7 @@ BLOCK = 1 << 25
 
 
 NUMBERS, SIZES, SQUARES = 0, 1, 2
-"""What of its numbers a product takes: themselves, their sizes, or their squares."""
+"""The kinds of numbers that a product takes: a matrix's own, their sizes, or their squares."""
 
 
 class OnDevice(NamedTuple):
@@ -87,7 +87,7 @@ class Arrays:
         return out
 
     def _of(self, numbers: Any, of: int) -> Any:
-        return numbers if of == NUMBERS else abs(numbers) if of == SIZES else numbers * numbers
+        return _OF[of](numbers)
 
     def gram(self, M: Any, transposed: bool, at: Any, w: Any, look: Callable[[], None]) -> Any:
         """A[:, at]' diag(w) A[:, at], A being M, or its transpose; all columns where none are named."""
@@ -148,6 +148,10 @@ class Arrays:
         signed = np.int32 if rows.indices.dtype == np.uint32 else np.int64
         parts = (rows.data.astype(np.float64), rows.indices.view(signed), rows.indptr.view(signed))
         return csr_array(parts, shape=(rows.indptr.size - 1, rows.width)) @ v
+
+
+_OF: tuple[Callable[[Any], Any], ...] = (lambda numbers: numbers, abs, lambda numbers: numbers * numbers)
+"""The same as functions."""
 
 
 def _pieces(n: int, width: int) -> Iterator[slice]:

@@ -298,5 +298,5 @@ def _longs(*values: int) -> tuple[np.int64, ...]:
 
 
 def _address(at: Any) -> Any:
-    """What a kernel is given for an array of indices; a null pointer where there is none."""
+    """The argument that a kernel is given for an array of indices; a null pointer where there is none."""
     return np.uint64(0) if at is None else at

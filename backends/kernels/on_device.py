@@ -171,7 +171,7 @@ class DeviceSparse(DeviceMatrix, Sparse):
 
     @cached_property
     def _ends(self) -> Any:
-        """Where columns begin and end: the rest of `by_columns` stays on the device for as long as nobody asks."""
+        """The places where columns begin and end: the rest of `by_columns` stays on the device for as long as nobody asks."""
         if "by_columns" in vars(self) or self._by_columns is None or self.lost:
             return self.by_columns.indptr
         part = self._by_columns.indptr

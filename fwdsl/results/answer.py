@@ -62,7 +62,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class DeviceUse:
-    """What took the products with data: the host, or the device of this name and model, and where the matrices were.
+    """The device that took the products with data: the host, or one of this name and model, and where the matrices were.
 
     `why` says why the host took all of them, where a device was asked for.
     """

@@ -228,7 +228,7 @@ def _solution(written: Mapping[str, Any], variables: Mapping[str, Any], dual: Ma
 
 
 def _device(written: object) -> DeviceUse:
-    """What took the products; the host in answers that say nothing."""
+    """The device that took the products; the host in answers that say nothing."""
     if written is None:
         return DeviceUse()
     told = dict(_mapping(written))
