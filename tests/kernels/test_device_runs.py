@@ -127,6 +127,17 @@ def test_the_planner_chooses_among_those_that_use_the_device(stand_in: devices.D
     assert named.facts[-1] == f"{free.method} runs on the host: it {METHODS[free.method].on_host}"
 
 
+def test_predictions_know_what_products_cost_there(stand_in: devices.Device) -> None:
+    X = np.random.default_rng(0).standard_normal((20_000, 200))
+    given = fw.parse(DATA.format(target="vector") + PROGRAMS["lasso"][1]).bind(X=X, y=X[:, 0])
+    here, there = (given.plan(method="apg", device=at).chosen.estimate for at in ("cpu", "cuda"))
+    assert here is not None and there is not None
+    assert there.passes == here.passes and there.seconds < 0.7 * here.seconds
+    # what the host does costs the same
+    here, there = (given.plan(method="coordinate_descent", device=at).chosen.estimate for at in ("cpu", "cuda"))
+    assert here is not None and there is not None and there.seconds == here.seconds
+
+
 def test_a_method_of_the_host_says_so_in_its_answer(stand_in: devices.Device) -> None:
     found = problem("lasso").solve(method="coordinate_descent", device="cuda")
     assert (
