@@ -49,8 +49,10 @@ def mapped(tmp_path):
 
 @pytest.mark.parametrize(
     ("make", "after"),
-    [(lambda: problem("quantile", X, TARGETS), 40), (lambda: completion("block_fixed", observed()), 10)],
-    ids=["rows", "observed entries"],
+    [
+        pytest.param(lambda: problem("quantile", X, TARGETS), 40, id="rows"),
+        pytest.param(lambda: completion("block_fixed", observed()), 10, id="observed entries", marks=pytest.mark.slow),
+    ],
 )
 def test_a_lost_worker_changes_no_bit(local, make, after):
     made = make()
