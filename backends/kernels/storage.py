@@ -277,7 +277,7 @@ class Dense:
         self, support: Support | None, start: int, stop: int, room: _Room, kind: Any
     ) -> tuple[NDArray[Any], bool]:
         """Some rows of these columns, and whether they are a copy that may be written to, in the room where they are of that kind."""
-        store = self.store
+        store: Any = self.store
         if not isinstance(store, np.ndarray):
             return (store[start:stop] if support is None else store[start:stop, support]), True
         if support is None:

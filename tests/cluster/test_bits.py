@@ -55,7 +55,7 @@ def test_bits_of_all_programs(name, kind, cluster):
     assert same(made.solve(threads=1), held)
 
 
-@pytest.mark.parametrize("name", quick(COMPLETION, "penalty"))
+@pytest.mark.parametrize("name", quick(COMPLETION, "signs"))
 def test_observed_entries_have_the_bits_of_one_process(name, cluster):
     made = completion(name, ENTRIES)
     held = solved(made, cluster)
