@@ -290,8 +290,8 @@ class Dense:
 
 
 class _Room:
-    """The place of a block of rows that is written to, one after the other: malloc gives what an array of a megabyte had back to the system, which clears
-    its pages for the next."""
+    """The place in which blocks of rows are written, one after the other: malloc gives what an array of a megabyte had back to the system, which
+    clears its pages for the next."""
 
     def __init__(self) -> None:
         self._numbers = np.empty(0)
