@@ -88,6 +88,21 @@ def test_deaths_at_random_moments_of_a_completion(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("between", [1, 20])
+def test_workers_that_die_at_every_question_are_given_up_and_those_that_die_now_and_then_are_not(between, local):
+    made, x = problem("lasso", X, TARGETS), np.ones(X.shape[1])
+    with connected(local) as cluster:
+        hands = held(made, cluster).bind().values["X"].hands
+        for _ in range(6):
+            os.kill(cluster._client.run(os.getpid)[cluster.shares[0].address], signal.SIGKILL)
+            answers = [hands.rows("matvec", (x,)) for _ in range(between)]
+            if cluster.lost:
+                break
+            assert all(np.array_equal(np.concatenate(a), np.concatenate(answers[0])) for a in answers)
+        assert bool(cluster.lost) == (between == 1) and (between > 1 or "again and again" in cluster.lost)
+
+
+@pytest.mark.slow
 def test_twenty_deaths_at_random_moments():
     made = problem("quantile", X, TARGETS)
     whole, rng = made.solve(threads=1), np.random.default_rng(3)
