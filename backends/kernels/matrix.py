@@ -164,6 +164,34 @@ def dense_rmatvec(A, y, out, r0, r1, c0, c1):
         r += 1
 
 
+def dense_rmatvec_leaves(A, y, cuts, nodes, out):
+    """out = the sum of y[r] A[r] for cuts[0] <= r < cuts[last]: the tree sum (`fwdsl.sums`) of those from cuts[l] to cuts[l + 1].
+
+    `nodes` has room for the nodes that wait for each other: a row for each level of the tree.
+    """
+    waiting = 0
+    for l in range(cuts.size - 1):
+        part = nodes[waiting]
+        for j in range(part.size):
+            part[j] = 0.0
+        dense_rmatvec(A, y, part, cuts[l], cuts[l + 1], 0, A.shape[1])
+        at = l
+        while at % 2 == 1:
+            waiting -= 1
+            left, right = nodes[waiting], nodes[waiting + 1]
+            for j in range(left.size):
+                left[j] += right[j]
+            at //= 2
+        waiting += 1
+    while waiting > 1:
+        waiting -= 1
+        left, right = nodes[waiting - 1], nodes[waiting]
+        for j in range(left.size):
+            left[j] += right[j]
+    for j in range(out.size):
+        out[j] = nodes[0, j]
+
+
 def dense_scatter(A, rows, x, out, c0, c1):
     """out[j] += the sum over r in `rows`, in their order, of x[r] A[r, j], for c0 <= j < c1."""
     first, last = np.uint64(c0), np.uint64(c1)

@@ -28,6 +28,7 @@ from fwdsl.backends.kernels.matrix import (
     dense_matvec_columns_leaves,
     dense_matvec_leaves,
     dense_rmatvec,
+    dense_rmatvec_leaves,
     dense_scatter,
     leaf_starts,
 )
@@ -103,6 +104,10 @@ class Dense:
     def _cuts(self) -> NDArray[np.uint64]:
         return _cuts(self.leaves)
 
+    @cached_property
+    def _signed_cuts(self) -> Support:
+        return readonly(self._cuts.astype(np.intp))
+
     def part(self, start: int, stop: int) -> Dense:
         """The rows of the leaves start..stop-1, with these leaves: what a holder of some rows has."""
         rows, leaves = part_of(self.leaves, start, stop)
@@ -132,19 +137,23 @@ class Dense:
             rows = kernel(dense_matvec, reorder=True)
             pool.run(lambda block: rows(self.store, y, out, *block), row_blocks(self.store.shape))
             return
-        sums = kernel(dense_rmatvec, reorder=True)
-        if len(self.leaves) == 1:
+        count, cuts = len(self.leaves), self._signed_cuts
+        if count == 0:
             out[:] = 0.0
-            sums(self.store, y, out, 0, self.shape[0], 0, d)
+            return
+        sums = kernel(dense_rmatvec_leaves, reorder=True)
+        if count == 1 or pool.threads == 1:
+            # the tree within the kernel: small data would pay for each leaf that is asked for from here
+            nodes = out.reshape(1, d) if count == 1 else np.empty(((count - 1).bit_length() + 1, d))
+            sums(self.store, y, cuts, nodes, out)
             return
 
-        def partial(block: Block) -> Array:
-            part = np.zeros(d)
-            sums(self.store, y, part, *block, 0, d)
+        def partial(leaf: int) -> Array:
+            part = np.empty(d)
+            sums(self.store, y, cuts[leaf : leaf + 2], part.reshape(1, d), part)
             return part
 
-        found = pool.sum(partial, self.leaves)
-        out[:] = 0.0 if found is None else found
+        out[:] = pool.sum(partial, range(count))
 
     def cost_of_columns(self, support: Support) -> int:
         """The stored numbers in the columns of the support."""
@@ -215,9 +224,10 @@ class Dense:
         With `single` and d >= 0 the products are taken in single precision.
         """
         k = self.shape[1] if support is None else support.size
-        chosen = slice(None) if support is None else support
-        apart = support is not None and isinstance(self.store, np.ndarray)
         plan = self.gram_plan(support) if plan is None else plan
+        if support is not None and np.array_equal(support, np.arange(self.shape[1])):
+            support = None
+        rooms: list[_Room] = []
 
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
         @np.errstate(over="ignore", invalid="ignore")
@@ -235,22 +245,28 @@ class Dense:
                 step = max(1, gram_rows(k) // SINGLE_SHARE)
             else:
                 step = (4 if even else 1) * gram_rows(k)
+            try:
+                room = rooms.pop()
+            except IndexError:
+                room = _Room()
             for start in range(*block, step):
                 pool.look()
                 stop = min(start + step, block[1])
-                rows = self.store[chosen, start:stop].T if self.transposed else self.store[start:stop, chosen]
+                rows, own = self._rows(support, start, stop, room, kind)
                 weights = (here if root is None else root)[start - block[0] : stop - block[0]]
                 live = None if least > 0.0 else np.flatnonzero(weights)
                 if live is not None and live.size <= FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
-                    rows, weights = rows[live], weights[live]
-                rows = rows.astype(kind, copy=False)
+                    rows, weights, own = rows[live], weights[live], True
+                if rows.dtype != kind:
+                    taken, own = rows, True
+                    rows = room.like(taken, kind)
+                    np.copyto(rows, taken, casting="same_kind")
                 if root is not None:
-                    # a copy of chosen columns may be written to: it is a view of itself turned around, and none of the data
-                    own = rows.base is None or (apart and rows.flags.writeable)
-                    rows = np.multiply(weights[:, None], rows, out=rows if own else None)
+                    rows = np.multiply(weights[:, None], rows, out=rows if own else room.like(rows, kind))
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
+            rooms.append(room)
             assert total is not None
             if (even or kind is np.float32) and most != 1.0:
                 total *= most
@@ -259,6 +275,40 @@ class Dense:
         with serial_blas():
             found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
         return np.zeros((k, k)) if found is None else np.asarray(found)
+
+    def _rows(
+        self, support: Support | None, start: int, stop: int, room: _Room, kind: Any
+    ) -> tuple[NDArray[Any], bool]:
+        """Some rows of these columns, and whether they are a copy that may be written to, in the room where they are of that kind."""
+        store: Any = self.store
+        if not isinstance(store, np.ndarray):
+            return (store[start:stop] if support is None else store[start:stop, support]), True
+        if support is None:
+            return (store[:, start:stop].T if self.transposed else store[start:stop]), False
+        if self.transposed:
+            return store[support, start:stop].T, True
+        out = room.of(stop - start, support.size, kind) if store.dtype == kind else None
+        # columns are within bounds: to look at them again would take one more copy
+        return np.take(store[start:stop], support, axis=1, out=out, mode="clip"), True
+
+
+class _Room:
+    """The place in which blocks of rows are written, one after the other: malloc gives what an array of a megabyte had back to the system, which
+    clears its pages for the next."""
+
+    def __init__(self) -> None:
+        self._numbers = np.empty(0)
+
+    def like(self, rows: NDArray[Any], kind: Any) -> NDArray[Any]:
+        """An array of that shape, laid out by rows or by columns as `rows` is."""
+        n, k = rows.shape
+        return self.of(k, n, kind).T if rows.strides[0] < rows.strides[1] else self.of(n, k, kind)
+
+    def of(self, n: int, k: int, kind: Any) -> NDArray[Any]:
+        """An array of n rows."""
+        if self._numbers.size < n * k or self._numbers.dtype != kind:
+            self._numbers = np.empty(n * k, kind)
+        return self._numbers[: n * k].reshape(n, k)
 
 
 class Compressed(NamedTuple):

@@ -48,6 +48,9 @@ STRAGGLES = 1.5
 """The work of a worker beside that of the middle one from which on it is told."""
 
 
+FORGIVEN = 0.1
+"""The part of a loss that an answer makes good: a worker that dies at every other question is given up, one that dies now and then is not."""
+
 LISTED = 8
 """Workers up to which the live line has the seconds of each."""
 
@@ -63,7 +66,7 @@ class Share:
     number: int
     address: str = ""
     actor: Any = None
-    losses: int = 0
+    losses: float = 0.0
     busy: float = 0.0
     waited: float = 0.0
     holds: dict[str, _Range] = field(default_factory=dict)
@@ -357,7 +360,7 @@ class Cluster:
                 if answer.kind == "out of memory":  # what was found so far is kept
                     raise Lost(f"the worker at {share.address} has too little memory for its part of the work")
                 _raise(answer, share)
-            share.losses = 0
+            share.losses = max(0.0, share.losses - FORGIVEN)
             share.busy += seconds
             spent.append(seconds)
             found.append(answer)
@@ -373,7 +376,7 @@ class Cluster:
         share.losses += 1
         self.told.append(f"worker {share.address} was lost, and its rows were read again elsewhere")
         if share.losses > MOST_LOSSES:
-            raise Lost(f"the rows of one worker were lost {share.losses} times in a row (its memory limit?)")
+            raise Lost("the rows of one worker were lost again and again (its memory limit?)")
         self._engage(share)
 
     # --- costs --------------------------------------------------------------------------------------------------------

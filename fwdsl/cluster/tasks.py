@@ -53,7 +53,8 @@ def answers(known: Workers, client: Any, fn: Callable[..., Any], asked: Sequence
     tasks = [begun(i, there) for i in range(len(asked))]
     losses, nowhere = Counter[int](), set[int]()
     left, looked = len(tasks), time.monotonic()
-    since = looked
+    since, most = looked, MOST_LOSSES * len(there)
+    seen, before = set(there), 0
     while True:
         told.wait(PATIENCE)
         told.clear()
@@ -70,6 +71,12 @@ def answers(known: Workers, client: Any, fn: Callable[..., Any], asked: Sequence
                 raise _too_often(asked[i])
             tasks[i] = begun(i, there)
         nowhere = gone
+        seen.update(there)
+        if len(waiting) < left:
+            before = len(seen) - len(there)
+        if len(seen) - len(there) - before > most:
+            # Dask counts the losses of a task from 0 on each time that it is begun here
+            raise _too_often(asked[waiting[0]])
         if busy or len(waiting) < left:
             left, since = len(waiting), looked
         elif looked - since > WAIT:

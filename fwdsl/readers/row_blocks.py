@@ -374,10 +374,11 @@ class DenseRows(RowBlocks):
         stop = max(start, stop)
         if isinstance(columns, slice) and columns == slice(None):
             return self.rows(start, stop)
-        # by columns, as NumPy lays out what it picks from an array: products of it then round alike
-        out = np.empty((np.arange(self.shape[1])[columns].size, stop - start), self.dtype).T
+        columns = np.arange(self.shape[1])[columns]
+        # by rows, as chosen columns of an array in memory are copied: products of them then round alike
+        out = np.empty((stop - start, columns.size), self.dtype)
         for a, b in self.pieces(start, stop):
-            out[a - start : b - start] = self.piece(a, b)[:, columns]
+            np.take(self.piece(a, b), columns, axis=1, out=out[a - start : b - start])
         return out
 
 

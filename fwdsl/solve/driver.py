@@ -153,6 +153,7 @@ def _supervisor(
         over.verified_at = -1 if lane.run is None else lane.run.state.iteration
         return over
     journal = resume.journal.copied() if resume is not None else Journal(0, scale=task.form.scale)
+    task.attempts = max(task.attempts, journal.attempts)
     return Supervisor(task, problem, method, options, journal, control, on_progress, watch)
 
 

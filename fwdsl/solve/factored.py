@@ -28,7 +28,7 @@ class SolvableFactored(AsWritten):
     def __init__(self, form: Factored, options: Options) -> None:
         self.form = form
         self._options = options
-        self._attempts = 0
+        self.attempts = 0
 
     def prepare(self) -> FactoredProblem:
         """The products with the data on kernels."""
@@ -77,8 +77,8 @@ class SolvableFactored(AsWritten):
         return x, self._verified(x, lambda: False)
 
     def _verified(self, x: LowRank, stop: Callable[[], bool]) -> Verified:
-        o, attempt = self._options, self._attempts
-        self._attempts += 1
+        o, attempt = self._options, self.attempts
+        self.attempts += 1
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
 

@@ -53,6 +53,9 @@ class Solvable(Protocol):
     - The verifier trusts nothing that a kernel computed: `verify` and `measure` recompute from the instance's own data.
     """
 
+    attempts: int
+    """The verifier's findings so far that rest on chance, which each are to have their own: a run that goes on counts from where it stood."""
+
     @property
     def form(self) -> Form:
         """The form itself."""
@@ -95,7 +98,10 @@ class Solvable(Protocol):
 
 
 class AsWritten:
-    """The part of `Solvable` that is the same for forms of the program as it is written: points and reports are what they are."""
+    """The part of `Solvable` that is the same for forms of the program as it is written: points and reports are what they are,
+    and bounds rest on no chance."""
+
+    attempts = 0
 
     def restart(self, at: Start) -> Start:
         return at

@@ -85,7 +85,7 @@ class Best:
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
     passes so far, of the method and of the verifier. `largest` is the largest value that the method has told, `scale` the S of the last
-    point that was verified, `rounding` what rounding may make of its P."""
+    point that was verified, `rounding` what rounding may make of its P, `attempts` the bounds by chance so far (`Solvable.attempts`)."""
 
     first: int
     next_verify: int = 0
@@ -100,6 +100,7 @@ class Journal:
     unmoved: int = 0
     passes: float = 0.0
     verify_passes: float = 0.0
+    attempts: int = 0
     last: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     best: Best = field(default_factory=Best)
 

@@ -27,6 +27,14 @@ class SolvableRewritten:
         self._inner = inner
         self._outer = SolvableCanonical(form.outer, options)
 
+    @property
+    def attempts(self) -> int:
+        return self._inner.attempts
+
+    @attempts.setter
+    def attempts(self, count: int) -> None:
+        self._inner.attempts = count
+
     def prepare(self) -> Any:
         return self._inner.prepare()
 

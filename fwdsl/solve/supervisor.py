@@ -280,6 +280,7 @@ class Supervisor:
             self.journal.add(point, verified)
             if self.own is not None:
                 self.own.add(point, verified)
+            self.journal.attempts = self.task.attempts
             certified = self.is_optimal()
             if (certified and not (first and self._rests_on_sizes())) or (count >= 2 and stop()):
                 break

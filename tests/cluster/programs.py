@@ -1,6 +1,7 @@
 """Programs, their data, and what "the same answer" means: the bits of the variables and of the certificate."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
@@ -141,6 +142,11 @@ def completion(name, entries=None, path=None):
         return fw.parse(text)
     rows, columns, values = entries
     return fw.parse(text).bind(M=(rows, columns, np.sign(values) if "signs" in type_ else values))
+
+
+def quick(names, *default):
+    """The names, of which these are of the default run: with workers each takes a second."""
+    return [name if name in default else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def same(one, other):

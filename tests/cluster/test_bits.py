@@ -14,21 +14,20 @@ from fwdsl.cluster import driver
 from fwdsl.cluster.driver import Cluster
 from fwdsl.readers.held_rows import is_held
 from fwdsl.readers.row_blocks import is_on_disk
-from tests.cluster.programs import COMPLETION, PROGRAMS, completion, data, observed, problem, same
+from tests.cluster.programs import COMPLETION, PROGRAMS, completion, data, observed, problem, quick, same
 
 X, TARGETS = data()
 ENTRIES = observed()
 SPARSE, _ = data(sparse=True)
 
 
-@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.slow), 2, 3])
-def cluster(local, request):
+@pytest.fixture(scope="module", params=quick((1, 2, 3), 3))
+def cluster(two_workers, request):
     """The rows in one share, in two, or in three, of which one worker has two."""
-    with (
-        Client(local, set_as_default=False) as client,
-        Cluster(client, shares=request.param) as found,
-    ):
-        yield found
+    with Client(two_workers, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        with Cluster(client, shares=request.param) as found:
+            yield found
 
 
 def solved(made, cluster):
@@ -56,9 +55,7 @@ def test_bits_of_all_programs(name, kind, cluster):
     assert same(made.solve(threads=1), held)
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "penalty" else pytest.param(name, marks=pytest.mark.slow) for name in COMPLETION]
-)
+@pytest.mark.parametrize("name", quick(COMPLETION, "signs"))
 def test_observed_entries_have_the_bits_of_one_process(name, cluster):
     made = completion(name, ENTRIES)
     held = solved(made, cluster)
@@ -112,10 +109,8 @@ def ratings(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name == "penalty" else pytest.param(name, marks=pytest.mark.slow) for name in ("penalty", "factored")],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["penalty", "factored"])
 def test_workers_read_entries_that_stay_in_files(name, cluster, ratings, monkeypatch, tmp_path):
     monkeypatch.setattr(bindings, "SHARE", 10**12)
     monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path))
@@ -149,6 +144,7 @@ def test_large_entries_are_not_read_into_this_process(client, ratings, monkeypat
             assert bound.values["M"].stored is None and len(bound.values["M"]) == len(entries)
 
 
+@pytest.mark.slow
 def test_a_path_over_observed_entries_uses_them_again(client):
     mus = [4e-4, 3e-4]
     text = "data M: entries[n, p]\nparam mu: positive\nvar X: matrix[n, p]\n"

@@ -49,8 +49,10 @@ def mapped(tmp_path):
 
 @pytest.mark.parametrize(
     ("make", "after"),
-    [(lambda: problem("quantile", X, TARGETS), 40), (lambda: completion("block_fixed", observed()), 10)],
-    ids=["rows", "observed entries"],
+    [
+        pytest.param(lambda: problem("quantile", X, TARGETS), 40, id="rows"),
+        pytest.param(lambda: completion("block_fixed", observed()), 10, id="observed entries", marks=pytest.mark.slow),
+    ],
 )
 def test_a_lost_worker_changes_no_bit(local, make, after):
     made = make()
@@ -83,6 +85,21 @@ def test_deaths_at_random_moments_of_a_completion(name):
             timer.start()
             assert same(whole, session.solve())
             timer.join()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("between", [1, 20])
+def test_workers_that_die_at_every_question_are_given_up_and_those_that_die_now_and_then_are_not(between, local):
+    made, x = problem("lasso", X, TARGETS), np.ones(X.shape[1])
+    with connected(local) as cluster:
+        hands = held(made, cluster).bind().values["X"].hands
+        for _ in range(6):
+            os.kill(cluster._client.run(os.getpid)[cluster.shares[0].address], signal.SIGKILL)
+            answers = [hands.rows("matvec", (x,)) for _ in range(between)]
+            if cluster.lost:
+                break
+            assert all(np.array_equal(np.concatenate(a), np.concatenate(answers[0])) for a in answers)
+        assert bool(cluster.lost) == (between == 1) and (between > 1 or "again and again" in cluster.lost)
 
 
 @pytest.mark.slow

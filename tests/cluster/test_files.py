@@ -17,7 +17,7 @@ from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError
 from fwdsl.readers import encoded, places
 from fwdsl.readers.encoded import Encoded
-from tests.cluster.programs import D, N, data, problem, same
+from tests.cluster.programs import D, N, data, problem, quick, same
 
 X, TARGETS = data()
 WORDS = np.array(["ham", "spam"])[(TARGETS["signs"] > 0).astype(int)]
@@ -71,7 +71,7 @@ def held(path, cluster):
     return fw.load(path)._session.held_by(cluster)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
+@pytest.mark.parametrize("kind", quick(("parquet", "csv", "npy", "npz", "libsvm"), "parquet"))
 def test_workers_read_their_own_files(kind, tmp_path, client):
     path = write(tmp_path, kind)
     whole = fw.load(path).solve(threads=2)
@@ -111,7 +111,7 @@ def test_large_files_of_several_are_read_by_ranges_of_their_rows(tmp_path, clien
     assert first + told.place.row - 1 == 1201
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz", "libsvm"])
+@pytest.mark.parametrize("kind", quick(("parquet", "csv", "npy", "npz", "libsvm"), "csv"))
 def test_workers_read_the_members_of_a_list(kind, tmp_path, client):
     path = write(tmp_path, kind)
     given = [tmp_path / "rows" / f"{k}.{kind}" for k in range(4)]
@@ -163,7 +163,7 @@ def write_one(folder, kind):
     return folder / "p.fw"
 
 
-@pytest.mark.parametrize("kind", ["parquet", "h5", "zarr", "csv", "libsvm"])
+@pytest.mark.parametrize("kind", quick(("parquet", "h5", "zarr", "csv", "libsvm"), "parquet", "h5"))
 def test_one_file_is_read_by_ranges_of_its_rows(kind, tmp_path, client, monkeypatch):
     monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
     path = write_one(tmp_path, kind)
@@ -190,6 +190,7 @@ def test_arrays_of_an_archive_are_read_where_they_lie(tmp_path, client):
             assert same(whole, found) and found.instance.values["X"].source.files == (str(tmp_path / "one.npz"),)
 
 
+@pytest.mark.slow
 def test_members_of_a_list_may_be_urls(tmp_path, client):
     """This process reads them, whose copies nobody else has and which are gone when they are read."""
     memory = pytest.importorskip("fsspec").filesystem("memory")
@@ -264,7 +265,7 @@ def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):
     assert any(place.file.endswith("2.csv") and place.row == 8 for _, _, place in told)
 
 
-@pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.parametrize("changed", quick((False, True), True))
 def test_files_of_a_lost_worker_are_read_again_if_they_are_the_same(changed, tmp_path, local):
     from distributed import Client
 

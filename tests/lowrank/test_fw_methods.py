@@ -309,6 +309,7 @@ def test_a_saved_state_goes_on_as_if_nothing_had_happened(method: str, tmp_path:
     resumed = solve(problem.canonical, plan, rest, resume=load_state(tmp_path / "state.npz", problem.canonical))
     straight = solve(problem.canonical, plan, rest)
     assert np.array_equal(resumed["X"].U, straight["X"].U) and resumed["b"] == straight["b"]
+    assert resumed.dual_bound == straight.dual_bound
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,7 @@ def test_a_saved_state_goes_on_as_if_nothing_had_happened(which: str, tmp_path: 
     resumed = solve(problem.canonical, plan, rest, resume=state)
     straight = solve(problem.canonical, plan, rest)
     assert np.array_equal(resumed["X"].U, straight["X"].U) and resumed.iterations == straight.iterations
+    assert resumed.dual_bound == straight.dual_bound
 
 
 def test_out_keeps_the_factors_and_eval_takes_them(

@@ -120,6 +120,7 @@ def test_a_run_goes_on_from_its_state(ratings: Path, outgrown: Path, tmp_path: P
         whole = solve(form, plan, session.options, on_state=keep)
         rest = solve(form, plan, session.options, resume=load_state(saved[0], form))
         assert whole.iterations == rest.iterations == made.iterations
+        assert whole.dual_bound == rest.dual_bound == made.dual_bound
         assert np.array_equal(whole["X"].U, rest["X"].U) and np.array_equal(whole["X"].U, made["X"].U)
 
 
