@@ -87,7 +87,7 @@ def table(
         )
         return None
     at = found.positions
-    few = cells(value, at)
+    few = cells(value, at, mixed=True)
     # beside floats a large int is no longer what it was
     exact = few is not None and few.dtype.kind != "f"
     return _mixed(

@@ -14,12 +14,15 @@ _DARK = """--fw-fg:#e4e7ec;--fw-dim:#a2abb8;--fw-line:#3b424d;--fw-soft:#1e232a;
 --fw-keyword:#e59adb;--fw-function:#7ab7ff;--fw-type:#62d0bd;--fw-number:#f0b27a;--fw-string:#a9d67a;\
 --fw-0:#6cb2ff;--fw-1:#ffb057;--fw-2:#4fd1a5;--fw-3:#e08fe0;--fw-4:#ff8a8a;--fw-5:#d8c94a;--fw-6:#c3cad4;--fw-7:#5fd3ea"""
 
-# A theme need not be the system's: JupyterLab, VS Code, marimo and sites made by Sphinx say theirs in the page.
+# A theme need not be the system's: JupyterLab, VS Code, marimo and sites made by Sphinx say theirs in the page. VS Code gives its light theme of high
+# contrast the class of the dark one too.
 _THEMES = (
     f".fw{{{_LIGHT};color-scheme:light}}"
     f"@media (prefers-color-scheme:dark){{.fw{{{_DARK};color-scheme:dark}}}}"
-    f'[data-jp-theme-light="true"] .fw,.vscode-light .fw,body.light .fw,[data-theme="light"] .fw{{{_LIGHT};color-scheme:light}}'
-    f'[data-jp-theme-light="false"] .fw,.vscode-dark .fw,body.dark .fw,[data-theme="dark"] .fw{{{_DARK};color-scheme:dark}}'
+    f'[data-jp-theme-light="true"] .fw,.vscode-light .fw,.vscode-high-contrast-light .fw,'
+    f'body.light .fw,[data-theme="light"] .fw{{{_LIGHT};color-scheme:light}}'
+    f'[data-jp-theme-light="false"] .fw,.vscode-dark .fw,'
+    f'.vscode-high-contrast:not(.vscode-high-contrast-light) .fw,body.dark .fw,[data-theme="dark"] .fw{{{_DARK};color-scheme:dark}}'
 )
 
 _COMMON = """

@@ -150,12 +150,20 @@ def column(frame: Any, position: int) -> Any:
 FEW_ROWS = 64
 """Rows of a frame up to which all its cells are had sooner than some of its columns."""
 
+FEW_CELLS = 8
+"""Cells of a row of pandas that are had sooner one by one than as an array of all of them."""
 
-def cells(frame: Any, positions: Sequence[int]) -> Any:
-    """Some columns of few rows as an array: of numbers, or of objects that are words, ints and floats. None for all else, and for more rows."""
+
+def cells(frame: Any, positions: Sequence[int], mixed: bool = False) -> Any:
+    """Some columns of few rows as an array: of numbers, or of objects that are words, ints and floats. None for all else, and for more rows.
+
+    With `mixed` the columns are expected to differ in kind.
+    """
     arrow = offers(frame, "column_names")
     if not (arrow or offers(frame, "to_numpy")) or len(frame) > FEW_ROWS:
         return None
+    if mixed and len(frame) == 1 and len(positions) <= FEW_CELLS and offers(frame, "iat"):
+        return _cells_of_row(frame, positions)
     array = _numbers_of_arrow(frame) if arrow else frame.to_numpy()
     if array is None:
         array = _objects_of_arrow(frame, positions)
@@ -166,6 +174,19 @@ def cells(frame: Any, positions: Sequence[int]) -> Any:
     else:
         array = array[:, positions]
     return array if {type(cell) for row in array.tolist() for cell in row} <= {str, int, float} else None
+
+
+def _cells_of_row(frame: Any, positions: Sequence[int]) -> Any:
+    """The same of a row of pandas, cell by cell: its words are those of Arrow, of which a whole column costs as much as ten cells."""
+    import numpy as np
+
+    at, array = frame.iat, np.empty((1, len(positions)), dtype=object)
+    for j, position in enumerate(positions):
+        cell = at[0, position]
+        array[0, j] = cell = cell.item() if isinstance(cell, np.generic) else cell
+        if type(cell) not in (str, int, float):
+            return None
+    return array
 
 
 def _objects_of_arrow(frame: Any, positions: Sequence[int]) -> Any:

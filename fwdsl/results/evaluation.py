@@ -19,7 +19,9 @@ from ..bind.features import Features, FittedMaps, implicit_maps
 from ..bind.instance import Instance
 from ..canon.affine import AffineReader, Unsupported
 from ..canon.build import LARGEST_FACTOR
+from ..canon.data_maps import Matrix
 from ..canon.factored import LARGEST_DENSE_FORM
+from ..canon.matrix_maps import LeftMultiply
 from ..canon.on_factors import value_on_factors
 from ..canon.parts import Block
 from ..canon.terms import value_at
@@ -361,6 +363,45 @@ class OnData:
             w[: factor.rank] = factor.coordinates(x[block.slice].reshape(block.shape))
             x[block.slice] = w.reshape(-1)
         return x
+
+
+class LinearScores:
+    """The prediction `X @ w`, or with an intercept `X @ w + b`, whose X is data: its maps are known, and need not be read for each row that comes.
+
+    The value has the bits of `OnData.value`. `of` gives None for all other predictions.
+    """
+
+    def __init__(self, data: Expr, coefficients: MatrixLike, intercept: MatrixLike) -> None:
+        self._name = data.name
+        self._k = coefficients.shape[1] if coefficients.ndim == 2 else 0
+        self._coefficients, self._intercept = coefficients.reshape(-1), intercept
+
+    @classmethod
+    def of(cls, expr: Expr, point: FittedPoint) -> LinearScores | None:
+        """The prediction that an expression is at a fitted point."""
+        products = [e for e in (expr.args if expr.op == "add" else (expr,)) if e.op == "matmul"]
+        others = [e for e in expr.args if e.op == "var"] if expr.op == "add" else []
+        if len(products) != 1 or len(others) > 1 or (expr.op == "add" and len(expr.args) != 1 + len(others)):
+            return None
+        data, variable = products[0].args
+        known = (variable, *others)
+        if data.op != "data" or variable.op != "var" or any(e.type.block.is_symmetric for e in known):
+            return None
+        if not {e.name for e in known} <= point.blocks.keys() or len(data.type.array_shape) != 2:
+            return None
+        values = [point.x[point.blocks[e.name].slice].reshape(point.blocks[e.name].shape) for e in known]
+        w, b = values[0], values[1] if others else np.zeros(())
+        return cls(data, w, b) if w.ndim in (1, 2) and b.shape in ((), w.shape[1:]) else None
+
+    def on(self, values: Mapping[str, Any]) -> MatrixLike:
+        """The value on these data."""
+        X = values[self._name]
+        if self._k:
+            z = LeftMultiply(X, self._k).apply(self._coefficients).reshape(-1, self._k)
+        else:
+            z = Matrix(X).apply(self._coefficients)
+        # no sum is -0.0, as none is with the constant of an affine map
+        return _plain(z + self._intercept + 0.0)
 
 
 def _plain(value: MatrixLike) -> MatrixLike:

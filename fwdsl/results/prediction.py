@@ -31,6 +31,7 @@ from .evaluation import (
     OBJECTIVE,
     Fit,
     FittedPoint,
+    LinearScores,
     data_of,
     labelled,
     missing,
@@ -119,6 +120,7 @@ class Predictor:
         self._expr = prediction_of(free.model, self.what)
         self._decls = [d for d in free.model.data if d.name in self.inputs]
         self._point = FittedPoint(free)
+        self._linear = LinearScores.of(self._expr, self._point)
         fixed = {n for v in free.model.variables for n in dimensions_of(v.type)}
         firsts = [d.type.shape[0] for d in self._decls if not d.type.is_entries]
         self._rows = {dim for dim in firsts if isinstance(dim, str)} - fixed
@@ -128,7 +130,7 @@ class Predictor:
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without those that `_prepare` makes again."""
-        made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_rows", "_kept", "_ids"}
+        made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_linear", "_rows", "_kept", "_ids"}
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -198,6 +200,9 @@ class Predictor:
             if value is None:
                 return None
             values[decl.name] = value
+        if self._linear is not None:
+            with np.errstate(all="ignore"):
+                return self._linear.on(values)
         features = Features(dims, values, fitted=self._features) if self._features is not None else None
         instance = Instance(self._model, dims, values, features=features)
         try:

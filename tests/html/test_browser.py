@@ -138,22 +138,70 @@ def test_the_other_pages(argv: tuple[str, ...], browser: Any, tmp_path: Path):
     looked_at(browser, path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "theme", ['data-jp-theme-light="false"', 'class="vscode-dark"', 'class="dark"', 'data-theme="dark"']
-)
-def test_notebooks_in_their_own_themes(theme: str, browser: Any, tmp_path: Path):
-    x = np.linspace(0, 1, 20)
+def in_a_notebook() -> list[Any]:
+    """Objects that a notebook shows."""
     problem = fw.parse(
         "data a: vector[n]\nparam mu: nonnegative = 0.1\nvar x: vector[n]\nminimize sum_squares(x - a) + mu * norm1(x)"
-    ).bind(a=x)
-    shown = [problem, problem.plan(), problem.solve(), problem.path(mu=[0.1, 1.0])]
+    ).bind(a=np.linspace(0, 1, 20))
+    return [problem, problem.plan(), problem.solve(), problem.path(mu=[0.1, 1.0])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ['data-jp-theme-light="false"', 'class="dark"', 'data-theme="dark"'])
+def test_notebooks_in_their_own_themes(theme: str, browser: Any, tmp_path: Path):
     path = tmp_path / "notebook.html"
-    parts = "<hr>".join(value._repr_html_() for value in shown)
+    parts = "<hr>".join(value._repr_html_() for value in in_a_notebook())
     path.write_text(
         f'<!doctype html><html lang="en"><body {theme} style="background:#111">{parts}</body></html>', encoding="utf-8"
     )
     page = opened(browser, path, 1000, "light")
+    ratio, text = page.evaluate(CONTRAST)
+    assert ratio >= 4.5, f"{text!r} has a contrast of {ratio:.2f}"
+    assert page.problems == []
+
+
+#: What the renderer that VS Code has for outputs takes (`extensions/notebook-renderers/package.json` of its repository, but for its own kinds).
+VS_CODE_RENDERS = {
+    *("image/gif", "image/png", "image/jpeg", "image/git", "image/svg+xml"),
+    *("text/html", "application/javascript", "text/plain"),
+}
+
+#: As that renderer does (`src/index.ts` beside it): HTML is set through a policy, and its scripts, of which there are none here, are run.
+VS_CODE_SHOWS = """([items, policy]) => {
+  const trusted = window.trustedTypes.createPolicy(policy, { createHTML: html => html });
+  for (const html of items) {
+    const element = document.createElement("div");
+    element.innerHTML = trusted.createHTML(html);
+    if (element.getElementsByTagName("script").length) throw new Error("there is a script");
+    document.getElementById("container").appendChild(element);
+  }
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("theme", "background", "system"),
+    [
+        ("vscode-dark", "#1e1e1e", "light"),
+        ("vscode-light", "#ffffff", "dark"),
+        ("vscode-high-contrast", "#000000", "light"),
+        ("vscode-high-contrast vscode-high-contrast-light", "#ffffff", "dark"),
+    ],
+)
+def test_vs_code_shows_it_in_its_theme(theme: str, background: str, system: str, browser: Any, tmp_path: Path):
+    """Whatever the system's scheme is, and with the rules of its web views: nothing but what is in the page, and no HTML from elsewhere."""
+    path, shown = tmp_path / "outputs.html", in_a_notebook()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; require-trusted-types-for 'script'"
+    path.write_text(
+        f'<!doctype html><html lang="en"><head><meta http-equiv="Content-Security-Policy" content="{policy}"></head>'
+        f'<body class="{theme}" style="background:{background}"><div id="container"></div></body></html>',
+        encoding="utf-8",
+    )
+    page = opened(browser, path, 1000, system)
+    bundles = [value._repr_mimebundle_() for value in shown]
+    assert all(set(bundle) <= VS_CODE_RENDERS and "text/html" in bundle for bundle in bundles)
+    page.evaluate(VS_CODE_SHOWS, [[bundle["text/html"] for bundle in bundles], "notebookRenderer"])
+    assert page.locator("#container .fw").count() == len(shown)
     ratio, text = page.evaluate(CONTRAST)
     assert ratio >= 4.5, f"{text!r} has a contrast of {ratio:.2f}"
     assert page.problems == []

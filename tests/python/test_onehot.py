@@ -108,6 +108,8 @@ def test_few_rows_of_a_frame_are_scored_as_many_are(rows: list[tuple[Any, ...]],
     )
     few = whole.astype({"area": kind})[:3].rename(columns={"owner": "collect_schema"}).assign(compute=1.0, iloc=2.0)
     np.testing.assert_array_equal(predictor(X=few), predictor(X=whole)[:3])
+    for i in range(3):
+        np.testing.assert_array_equal(predictor(X=few[i : i + 1]), predictor(X=whole)[i : i + 1])
     one = [[area, zone, heating] for area, zone, heating in few[["area", "zone", "heating"]].itertuples(index=False)]
     np.testing.assert_allclose(predictor(X=one[:1]), predictor(X=whole)[:1], rtol=1e-14)
     if kind in ("Int64", "Float64", "boolean", "float64", "object"):

@@ -94,6 +94,32 @@ def test_predictions_are_the_numbers_of_evaluate(path: Path) -> None:
         np.testing.assert_allclose(predictor(**data), expected, rtol=1e-12, atol=1e-12)
 
 
+FORMS = {
+    "X @ w": ("vector[n]", "w: vector[p]"),
+    "X @ w + b": ("vector[n]", "w: vector[p], b: real"),
+    "b + X @ w": ("vector[n]", "b: real, w: vector[p]"),
+    "X @ w - b": ("vector[n]", "w: vector[p], b: real"),
+    "X @ w + 1": ("vector[n]", "w: vector[p]"),
+    "X @ w + X @ v": ("vector[n]", "w: vector[p], v: vector[p]"),
+    "X @ W + b": ("matrix[n, 3]", "W: matrix[p, 3], b: vector[3]"),
+    "X @ W + c": ("matrix[n, 3]", "W: matrix[p, 3], c: real"),
+    "X @ S": ("matrix[n, p]", "S: psd[p]"),
+}
+"""The types of targets and variables of predictions, some of which have their maps ready."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, csr_array, np.asfortranarray])
+def test_scores_have_the_bits_of_their_maps(form: str, kind: Any) -> None:
+    target, variables = FORMS[form]
+    problem = fw.parse(f"data X: matrix[n, p], y: {target}\nvar {variables}\nminimize sum(squared({form}, y))")
+    width = {"vector[n]": (), "matrix[n, 3]": (3,), "matrix[n, p]": (4,)}[target]
+    fit = anywhere(problem.bind(X=X, y=np.ones((60, *width))))
+    rows = kind(NEW)
+    found, expected = Predictor(fit)(X=rows), by_evaluate(fit, {"X": rows})
+    assert found.dtype == expected.dtype and found.shape == expected.shape and found.tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize("stem", sorted(NO_ROWS - {"cur", "fused_lasso", "robust_pca", "svm_dual"}))
 def test_an_objective_without_a_loss_predicts_nothing(stem: str) -> None:
     with pytest.raises(fw.RunError) as error:
