@@ -127,10 +127,11 @@ class Eliminated:
 def _sum_of_products(A: csr_array, M: csr_array) -> csr_array:
     """A M, without the entries that are 0 but for rounding."""
     found, size = csr_array(A @ M), csr_array(abs(A) @ abs(M))
-    found.sort_indices()
-    size.sort_indices()
-    found.data[np.abs(found.data) <= ROUNDING * size.data] = 0.0
+    # products leave out the sums that are 0 to the last bit, so the two need not have the same entries
+    keeps = abs(found) > ROUNDING * size
+    found = csr_array(found.multiply(keeps))
     found.eliminate_zeros()
+    found.sort_indices()
     return found
 
 

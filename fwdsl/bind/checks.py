@@ -274,7 +274,7 @@ def check_orders(model: Model, maps: Mapping[str, tuple[Any, ...]], findings: Fi
         names = maps.get(f"{decl.name}.columns", ())
         if not names or decl.type.is_entries:
             continue
-        dim = decl.type.shape[1]
+        dim = decl.type.array_shape[1]
         other, known = first.setdefault(dim, (decl, names))
         if names == known or sorted(names) != sorted(known):
             continue

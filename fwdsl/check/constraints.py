@@ -317,14 +317,16 @@ def _report_infinite(ctx: Context, left: Side, right: Side, span: Span) -> None:
 def _is_entrywise(ctx: Context, left: Side, a: Expr, right: Side, b: Expr, span: Span) -> bool:
     """True if `<=` can only be meant entrywise. Reports a comparison that could also mean the order of symmetric matrices.
 
-    Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise.
+    Where only a constant is symmetric, as in `W >= eye(d)`, the difference is not symmetric, so `<=` is entrywise. So it is of a vector, which meets
+    every row of it.
     """
     constant = [e.type.is_symmetric and e.is_constant for e in (a, b)]
-    general = [shapes.has_two_axes(e.type) and not e.type.is_symmetric for e in (a, b)]
+    general = [e.type.array_shape != () and not e.type.is_symmetric for e in (a, b)]
     if (constant[0] and general[1]) or (constant[1] and general[0]):
         return True
     if a.type.is_symmetric or b.type.is_symmetric:
-        side, e = (left, a) if a.type.is_symmetric and not a.is_constant else (right, b)
+        on_left = a.type.is_symmetric and not (b.type.is_symmetric and a.is_constant)
+        side, e = (left, a) if on_left else (right, b)
         other, o = (right, b) if side is left else (left, a)
         _report_order(ctx, side, e, span, None if algebra.number(o) == 0.0 else other, below=side is left)
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from fwdsl import words
 from fwdsl.atoms.vectors import SETS, build
+from fwdsl.atoms.vectors.box import Box
 from fwdsl.testing import check_set
 from fwdsl.testing.functions import FunctionCase
 from fwdsl.testing.sets import SET_CHECKS
@@ -72,3 +74,11 @@ def test_violation_is_relative_to_the_size_of_the_terms() -> None:
         assert simplex.violation(unit * np.array([0.25, 0.25])) == pytest.approx(0.5 / 1.5)
         # entries of one vector have one unit, so none is compared with itself alone
         assert build(None, ("nonnegative", {}), 2).violation(unit * np.array([5.0, -1.0])) == pytest.approx(0.2)
+
+
+def test_the_radius_of_a_box_does_not_overflow() -> None:
+    box = Box(2, np.full(2, -1e300), np.full(2, 1e300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert box.radius() == pytest.approx(math.sqrt(2.0) * 1e300)
+        assert box.diameter() == pytest.approx(2.0 * math.sqrt(2.0) * 1e300)

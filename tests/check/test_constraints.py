@@ -10,7 +10,7 @@ from fwdsl.words import CONVEX
 from .helpers import accepted, codes, marked, only
 
 DECLARED = """\
-data A: matrix[m, d], b: vector[m], c: vector[d], g: index[d] of G, l: vector[d] in nonnegative
+data A: matrix[m, d], b: vector[m], c: vector[d], g: index[d] of G, l: vector[d] in nonnegative, C: symmetric[d]
 param r: positive, s: real, k: count, mu: nonnegative
 var x: vector[d], W: matrix[d, e], S: symmetric[d], t: real, F: family[T] of vector[d], H: family[T] of psd[d]
 minimize sum_squares(x)
@@ -187,6 +187,8 @@ def test_a_chain_with_variables_at_both_ends_is_two_constraints():
         ("S >= 0", "FW2070", "S >= 0"),
         ("S <= eye(d)", "FW2070", "S <= eye(d)"),
         ("0 <= S <= 1", "FW2070", "0 <= S <= 1"),
+        ("C <= t", "FW2070", "C <= t"),
+        ("t >= C", "FW2070", "t >= C"),
         ("norm2(F) <= 1", "FW2071", "norm2(F) <= 1"),
         ("W in l2_ball(1)", "FW2052", "l2_ball(1)"),
         ("W in simplex(1)", "FW2053", "simplex(1)"),

@@ -13,6 +13,8 @@ import fwdsl as fw
 from fwdsl.backends.interior import equations
 from fwdsl.backends.interior.presolve import Presolved, presolved
 from fwdsl.backends.interior.program import ConicProgram
+from tests.attack import proofs
+from tests.attack.runner import solve_here
 
 Data = dict[str, np.ndarray]
 
@@ -252,3 +254,20 @@ def test_entries_that_cancel_leave_none() -> None:
     product = equations._sum_of_products(A, M)
     assert product.nnz == 1
     assert product.toarray() == pytest.approx(np.array([[0.0], [2.0]]))
+
+
+def test_products_that_cancel_to_the_last_bit_are_left_out() -> None:
+    # SciPy leaves sums that are 0 out of a product, and has them in that of the sizes
+    A = csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]]))
+    M = csr_array(np.array([[1.0, 0.5], [-1.0, 0.0], [0.0, 3.0]]))
+    found = equations._sum_of_products(A, M)
+    np.testing.assert_array_equal(found.toarray(), [[0.0, 0.5], [-2.0, 3.0]])
+    assert found.nnz == 3 and found.has_sorted_indices
+
+
+@pytest.mark.parametrize("seed", [20015, 20410, 25871])
+def test_equations_whose_products_cancel_are_taken_out(seed: int) -> None:
+    # programs with such products: they ended with a traceback
+    made, there = proofs.drawn(seed)
+    found = solve_here(there.text, there.data, 10.0)
+    assert proofs.verdict(made.truth, found, 10.0) in ("right", "proven"), found

@@ -181,6 +181,13 @@ def test_a_start_of_factors_moves_with_its_columns():
     assert begun.objective == pytest.approx(first.objective, rel=1e-9)
 
 
+def test_a_vector_is_compared_with_each_row_of_a_symmetric_frame():
+    bounds = np.array([[1.0, 2.0, 0.0], [2.0, 0.5, 3.0], [0.0, 3.0, 4.0]])
+    problem = fw.parse("data C: symmetric[p]\nvar w: vector[p]\nminimize sum(w)\nsubject to w >= C\n")
+    found = problem.bind(C=plain(bounds, "abc")).solve()
+    assert found.status == "optimal" and found["w"] == pytest.approx(bounds.max(axis=0))
+
+
 def test_matrices_along_one_dimension_in_different_orders_are_refused():
     problem = fw.parse(
         "data X: matrix[n, p], t: vector[n], Z: matrix[m, p]\nvar w: vector[p]\n"

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import Array, Face
 from ..conic import Conic, box_form
 from ..entries import EntrySum
-from .common import ConvexSet, face, largest_share
+from .common import ConvexSet, face, largest_share, norm2
 
 
 def box_kernel(v, t, out, c, lo, hi):
@@ -52,10 +52,10 @@ class Box(ConvexSet):
         return bool(np.all(self.lo == self.lo[:1]) and np.all(self.hi == self.hi[:1]))
 
     def radius(self) -> float:
-        return float(np.sqrt(np.square(np.maximum(np.abs(self.lo), np.abs(self.hi))).sum()))
+        return norm2(np.maximum(np.abs(self.lo), np.abs(self.hi)))
 
     def diameter(self) -> float:
-        return float(np.sqrt(np.square(self.hi - self.lo).sum()))
+        return 2.0 * norm2(0.5 * self.hi - 0.5 * self.lo)
 
     def describe(self) -> str:
         """`box(lo, hi)`, by numbers where each bound is one."""
