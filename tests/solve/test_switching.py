@@ -31,7 +31,8 @@ def gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("gives_up")
 def test_the_next_best_method_goes_on(problem: fw.Problem) -> None:
-    found = problem.solve()
+    # which one is next is for the planner's costs to say
+    found = problem.solve(method=("interior", "pdhg"))
     assert found.status == "optimal"
     assert found.method == "pdhg"
     assert found.plan.why == "`interior` gave up: no way on"
