@@ -101,6 +101,18 @@ class Chain:
             return 1
         return -1 if np.all(none | ((lo == 0.0) & np.isinf(hi))) else 0
 
+    @cached_property
+    def jumps(self) -> int:
+        """The steps whose size is weighed: those of a total variation."""
+        return int(
+            np.count_nonzero(np.isfinite(self.lo) & np.isfinite(self.hi) & ((self.lo != 0.0) | (self.hi != 0.0)))
+        )
+
+    @cached_property
+    def joined(self) -> int:
+        """The steps that must be 0."""
+        return int(np.count_nonzero(np.isinf(self.lo) & np.isinf(self.hi)))
+
     def describe(self, name: str) -> str:
         """The chain in words, for a variable of this name."""
         return f"{name}: {self._words}"
