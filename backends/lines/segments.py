@@ -12,6 +12,7 @@ A ridge asks for no equality.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from fwdsl.backends.lines.function import Along
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.newton import MAX_DENSE
 from fwdsl.backends.problem import LARGEST_COLUMNS, PreparedProblem
+from fwdsl.canon.chains import Places
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block, SumTerm
@@ -53,10 +55,32 @@ def signature(problem: PreparedProblem, x: Array) -> Array:
 
 
 @light_dataclass
-class Levels:
-    """The face at x: S, the slopes of g and of the lines along its columns, the curvatures of g, and K S of each term."""
+class OfBlock:
+    """The levels of one block: its free coordinates level by level, where each level begins among them, and the number of the first."""
 
-    basis: csr_array
+    block: Block
+    free: Places
+    starts: Places
+    first: int
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return int(self.starts.size)
+
+    def units(self) -> csr_array:
+        """The indicators of the levels as columns."""
+        from scipy.sparse import csr_array
+
+        column = np.repeat(np.arange(self.count), np.diff(self.starts, append=self.free.size))
+        return csr_array((np.ones(self.free.size), (self.free, column)), (self.block.size, self.count))
+
+
+@light_dataclass
+class Levels:
+    """The face at x: the levels of its blocks, the slopes of g and of the lines along them, the curvatures of g, and K S of each term."""
+
+    blocks: list[OfBlock]
     slope: Array
     curvature: Array
     images: list[Any]
@@ -64,7 +88,7 @@ class Levels:
     @staticmethod
     def at(problem: PreparedProblem, x: Array, ridged: bool = True) -> Levels | None:
         """The levels of the lines at x, or of blocks without a ridge only; None where g is curved, nothing is free, or the system is too large."""
-        rows, columns, slopes, curvatures = [], [], [], []
+        blocks, slopes, curvatures = [], [], []
         count = 0
         for block in problem.canonical.blocks:
             g, own = block.g, x[block.slice]
@@ -76,19 +100,32 @@ class Levels:
             if face is None or face.normals.size:
                 return None
             names, column = np.unique(level[face.free], return_inverse=True)
-            rows.append(block.start + face.free)
-            columns.append(count + column)
+            sizes = np.bincount(column, minlength=names.size)
+            free = face.free[np.argsort(column, kind="stable")]
+            blocks.append(OfBlock(block, free, np.cumsum(sizes) - sizes, count))
             slopes.append(np.bincount(column, face.slope + more[face.free], names.size))
-            curvatures.append(g.curvature * np.bincount(column, minlength=names.size))
+            curvatures.append(g.curvature * sizes)
             count += names.size
         if not 0 < count <= MAX_DENSE or count * sum(t.map.rows for t in problem.terms) > LARGEST_COLUMNS:
             return None
-        from scipy.sparse import csr_array
+        images = [_image(problem, term, blocks, count) for term in problem.terms]
+        return Levels(blocks, np.concatenate(slopes), np.concatenate(curvatures), images)
 
-        places = np.concatenate(rows)
-        basis = csr_array((np.ones(places.size), (places, np.concatenate(columns))), (problem.size, count))
-        images = [_image(problem, term, basis) for term in problem.terms]
-        return Levels(basis, np.concatenate(slopes), np.concatenate(curvatures), images)
+    def sums(self, v: Array) -> Array:
+        """S'v: the sums over the levels."""
+        found = np.zeros(self.slope.size)
+        for own in self.blocks:
+            if own.count:
+                found[own.first : own.first + own.count] = np.add.reduceat(v[own.block.slice][own.free], own.starts)
+        return found
+
+    def spread(self, d: Array, size: int) -> Array:
+        """S d: a number for each entry of a level."""
+        found = np.zeros(size)
+        for own in self.blocks:
+            each = np.diff(own.starts, append=own.free.size)
+            found[own.block.start + own.free] = np.repeat(d[own.first : own.first + own.count], each)
+        return found
 
     def solve(self, weights: list[Array], right: Array) -> Array | None:
         """d of (S' K' diag(w) K S + curvature) d = right, brought to a unit diagonal; None where it is singular."""
@@ -108,30 +145,48 @@ class Levels:
         return d if np.all(np.isfinite(d)) else None
 
 
-def _image(problem: PreparedProblem, term: SumTerm, basis: csr_array) -> Any:
+def _image(problem: PreparedProblem, term: SumTerm, levels: Sequence[OfBlock], count: int) -> Any:
     """K S of a term."""
-    total: Any = None
-    for block, m in term.map.parts:
-        part = _product(problem, block, m, basis[block.slice])
-        total = part if total is None else total + part
-    return np.zeros((term.map.rows, basis.shape[1])) if total is None else total
+    of = {id(own.block): own for own in levels}
+    found = [
+        (own, _product(problem, own, m)) for block, m in term.map.parts if (own := of.get(id(block))) and own.count
+    ]
+    if len(found) == 1 and found[0][0].count == count:
+        return found[0][1]
+    if found and all(hasattr(part, "tocsc") for _, part in found):
+        from scipy.sparse import csr_array
+
+        parts = [part.tocoo() for _, part in found]
+        columns = [own.first + part.coords[1] for (own, _), part in zip(found, parts, strict=True)]
+        data, rows = (np.concatenate(of) for of in zip(*((p.data, p.coords[0]) for p in parts), strict=True))
+        return csr_array((data, (rows, np.concatenate(columns))), (term.map.rows, count))
+    total = np.zeros((term.map.rows, count))
+    for own, part in found:
+        total[:, own.first : own.first + own.count] += part.toarray() if hasattr(part, "toarray") else part
+    return total
 
 
-def _product(problem: PreparedProblem, block: Block, m: LinearMap, basis: csr_array) -> Any:
+def _product(problem: PreparedProblem, own: OfBlock, m: LinearMap) -> Any:
+    """M S of a block: sums of columns."""
     factor, inner = (m.c, m.inner) if isinstance(m, Scaled) else (1.0, m)
     if isinstance(inner, KernelMatrix):
         A = inner.source.A
         inner.operator.counter.touched += inner.nnz
         found = A.T if inner.transposed else A
         if hasattr(found, "indptr"):
-            return factor * (found @ basis)
-        return factor * np.asarray(basis.T @ np.asarray(found.T, dtype=np.float64)).T
+            return factor * (found @ own.units())
+        # a copy of all columns takes longer than their sums
+        whole = own.free.size == m.columns and bool(np.all(own.free[1:] > own.free[:-1]))
+        columns = np.asarray(found if whole else found[:, own.free], dtype=np.float64)
+        return factor * np.add.reduceat(columns, own.starts, axis=1)
     if m.nnz == 0:
-        return m.written() @ basis
-    out = np.empty((m.rows, basis.shape[1]))
-    for k in range(basis.shape[1]):
+        return m.written() @ own.units()
+    out = np.empty((m.rows, own.count))
+    for k, level in enumerate(np.split(own.free, own.starts[1:])):
         problem.look()
-        out[:, k] = m.apply(np.asarray(basis[:, [k]].toarray()).reshape(-1))
+        unit = np.zeros(own.block.size)
+        unit[level] = 1.0
+        out[:, k] = m.apply(unit)
     return out
 
 
@@ -145,7 +200,7 @@ def newton(
     levels = Levels.at(problem, x)
     if levels is None:
         return None
-    right = -(levels.basis.T @ grad + levels.slope)
+    right = -(levels.sums(grad) + levels.slope)
     d = levels.solve(problem.curvatures(z), right)
     if d is None:
         return None
@@ -153,7 +208,7 @@ def newton(
     if not slope > 0.0:
         return None
     noise = NOISE * abs(value)
-    move = np.asarray(levels.basis @ d)
+    move = levels.spread(d, x.size)
     free, first = _longest(problem, x, move)
     for length in (1.0, free):
         problem.look()
@@ -217,8 +272,8 @@ def corrected(problem: PreparedProblem, x: Array, z: list[Array], ys: list[Array
         if levels is None:
             return ys
         weights = problem.curvatures(z)
-        miss = levels.basis.T @ (problem.adjoint(ys) + problem.q) + levels.slope
-        d = levels.solve(weights, -np.asarray(miss))
+        miss = levels.sums(problem.adjoint(ys) + problem.q) + levels.slope
+        d = levels.solve(weights, -miss)
         if d is None:
             return ys
         new_ys = []
