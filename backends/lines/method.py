@@ -29,8 +29,9 @@ ORDERED = 6.0
 JUMPS = 4.0
 """Iterations through data until the jumps of a total variation are found, over the root of its steps."""
 
-TRIED = 0.5
-"""The share of iterations that try a Newton step on the levels; it and the two above were measured on 12 to 400 steps under five losses."""
+TRIED, APART = 0.5, 0.5
+"""The share of iterations that try a Newton step on the levels, and the share of entries that have a level of their own; these and the two above
+were measured on 12 to 400 steps under five losses, and on the problems of `benchmarks/calibration`."""
 
 
 def _may_be_of_steps(term: SumPlan) -> bool:
@@ -99,8 +100,8 @@ class LinesMethod(Method):
             if any(b.g.curvature > 0.0 for b in form.blocks):
                 found = min(found, 4.0 * math.sqrt(costs.condition(form)))
             steps = found * digits + 4.0
-            levels = min(entries - sum(c.joined for c in chains), MAX_DENSE)
-            pairs, cubes = (levels / form.size) ** 2 * gram_seconds(form), 1e-9 * NS_PER_CUBE * float(levels) ** 3
+            levels = min(APART * (entries - sum(c.joined for c in chains)), MAX_DENSE)
+            pairs, cubes = (levels / form.size) ** 2 * gram_seconds(form), 1e-9 * NS_PER_CUBE * levels**3
             tries = TRIED * steps * (pairs + cubes)
             why = f"about {steps:.0f} iterations of one A x, one A'y and a prox until Newton steps on the levels finish"
         losses = [t for t in form.terms if isinstance(t.f, LossFunction)]

@@ -65,7 +65,7 @@ class OfBlock:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of levels."""
         return int(self.starts.size)
 
     def units(self) -> csr_array:
