@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.interior.cone_loops import apply, scale
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.kernels.compile import Function, kernel
 
 
 class Scaling(Protocol):
@@ -125,24 +127,12 @@ class Symmetric(ABC):
         return found
 
     @abstractmethod
-    def divide(self, v: Array) -> Array:
-        """u with lambda o u = v."""
-
-    @abstractmethod
-    def product(self, u: Array, v: Array) -> Array:
-        """u o v."""
-
-    @abstractmethod
-    def step(self, v: Array) -> float:
-        """The largest t with lambda + t v in the cone."""
-
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         """lambda + u with lambda o u = ds o dz - mu e."""
-        return self.lam + self.divide(self.product(ds, dz) - mu * self.unit(self.batch))
 
+    @abstractmethod
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with lambda + t ds and lambda + t dz in the cones."""
-        return min(longest, self.step(ds), self.step(dz))
 
 
 class Orthant(Symmetric):
@@ -190,21 +180,25 @@ class Orthant(Symmetric):
     def rows(self, A: Array) -> Array:
         return A / self.own[:, None]
 
-    def divide(self, v: Array) -> Array:
-        return v / self.lam
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        found: Array = self.lam + (ds * dz - mu) / self.lam
+        return found
 
-    def product(self, u: Array, v: Array) -> Array:
-        return u * v
-
-    def step(self, v: Array) -> float:
-        share = float((v / self.lam).min(initial=0.0))
-        return math.inf if share >= 0.0 else -1.0 / share
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        share = float((np.minimum(ds, dz) / self.lam).min(initial=0.0))
+        return min(longest, -1.0 / share) if share < 0.0 else longest
 
 
-def _dot(u: Array, v: Array) -> Array:
-    """u_0 v_0 - <u_1, v_1>, cone by cone."""
-    found: Array = u[:, 0] * v[:, 0] - np.einsum("ij,ij->i", u[:, 1:], v[:, 1:])
-    return found
+class _Loops(NamedTuple):
+    """The compiled kernels of second-order cones."""
+
+    scale: Function
+    apply: Function
+
+
+@cache
+def _loops() -> _Loops:
+    return _Loops(*(kernel(f, reorder=True) for f in (scale, apply)))
 
 
 def _gap(u: Array) -> Array:
@@ -220,15 +214,11 @@ class SecondOrder(Symmetric):
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
         super().__init__(batch, s, z)
         self.shape = (batch.number, batch.rows)
-        s, z = s.reshape(self.shape), z.reshape(self.shape)
-        size_s, size_z = np.sqrt(_gap(s)), np.sqrt(_gap(z))
-        unit_s, unit_z = s / size_s[:, None], z / size_z[:, None]
-        flipped = unit_z.copy()
-        flipped[:, 1:] *= -1.0
-        gamma = np.sqrt(0.5 * (1.0 + np.einsum("ij,ij->i", unit_s, unit_z)))
-        self.own = (unit_s + flipped) / (2.0 * gamma)[:, None]
-        self.eta = np.sqrt(size_s / size_z)
-        self.lam = self.w(z.reshape(-1))
+        own, self.eta = np.empty(s.size), np.empty(batch.number)
+        _loops().scale(batch.rows, s, z, own, self.eta)
+        self.own = own.reshape(self.shape)
+        self._flat = own  # the same, as kernels take it
+        self.lam = self.w(z)
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -252,21 +242,17 @@ class SecondOrder(Symmetric):
         u = s.reshape(batch.number, batch.rows)
         return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
 
-    def _apply(self, v: Array, sign: float) -> Array:
-        u, a = v.reshape(self.shape), self.own
-        along = np.einsum("ij,ij->i", a[:, 1:], u[:, 1:])
-        out = np.empty(self.shape)
-        out[:, 0] = a[:, 0] * u[:, 0] + sign * along
-        out[:, 1:] = u[:, 1:] + (sign * u[:, 0] + along / (1.0 + a[:, 0]))[:, None] * a[:, 1:]
-        return out
-
     def w(self, v: Array) -> Array:
-        return (self.eta[:, None] * self._apply(v, 1.0)).reshape(-1)
+        out = np.empty(v.size)
+        _loops().apply(self.batch.rows, self._flat, self.eta, v, False, out)
+        return out
 
     wt = w
 
     def inverse(self, v: Array) -> Array:
-        return (self._apply(v, -1.0) / self.eta[:, None]).reshape(-1)
+        out = np.empty(v.size)
+        _loops().apply(self.batch.rows, self._flat, self.eta, v, True, out)
+        return out
 
     inverse_t = inverse
 
@@ -315,28 +301,31 @@ class SecondOrder(Symmetric):
         out /= self.eta[:, None, None]
         return out.reshape(A.shape)
 
-    def divide(self, v: Array) -> Array:
-        lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)
-        out = np.empty(self.shape)
-        out[:, 0] = _dot(lam, u) / _gap(lam)
-        out[:, 1:] = (u[:, 1:] - out[:, :1] * lam[:, 1:]) / lam[:, :1]
-        return out.reshape(-1)
-
-    def product(self, u: Array, v: Array) -> Array:
-        a, b = u.reshape(self.shape), v.reshape(self.shape)
-        out = np.empty(self.shape)
-        out[:, 0] = np.einsum("ij,ij->i", a, b)
-        out[:, 1:] = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:]
-        return out.reshape(-1)
-
-    def step(self, v: Array) -> float:
-        lam, u = self.lam.reshape(self.shape), v.reshape(self.shape)
+    @cached_property
+    def _boost(self) -> tuple[Array, Array]:
+        """w and eta of the W that takes the unit to lambda."""
+        lam = self.lam.reshape(self.shape)
         size = np.sqrt(_gap(lam))
-        unit = lam / size[:, None]
-        head = _dot(unit, u) / size
-        tail = u[:, 1:] / size[:, None] - ((head + u[:, 0] / size) / (unit[:, 0] + 1.0))[:, None] * unit[:, 1:]
-        share = float((np.sqrt(np.einsum("ij,ij->i", tail, tail)) - head).max(initial=0.0))
-        return math.inf if share <= 0.0 else 1.0 / share
+        return (lam / size[:, None]).reshape(-1), size
+
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        lam, s, z = self.lam.reshape(self.shape), ds.reshape(self.shape), dz.reshape(self.shape)
+        size = self._boost[1]
+        tail = s[:, :1] * z[:, 1:] + z[:, :1] * s[:, 1:]
+        out = np.empty(self.shape)
+        head = np.einsum("ij,ij->i", s, z) - mu
+        share = (lam[:, 0] * head - np.einsum("ij,ij->i", lam[:, 1:], tail)) / (size * size)
+        out[:, 0] = share
+        out[:, 1:] = (tail - share[:, None] * lam[:, 1:]) / lam[:, :1]
+        out += lam
+        return out.reshape(-1)
+
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        # brought to multiples of the unit with lambda, the depths of directions tell their ways
+        unit, size = self._boost
+        out, rows, loop = np.empty(ds.size), self.batch.rows, _loops().apply
+        share = max(loop(rows, unit, size, v, True, out) for v in (ds, dz))
+        return min(longest, 1.0 / share) if share > 0.0 else longest
 
 
 class Semidefinite(Symmetric):
@@ -409,15 +398,16 @@ class Semidefinite(Symmetric):
         pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
         return 0.5 * weight[:, None] * weight * pairs
 
-    def divide(self, v: Array) -> Array:
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        a, b = self._matrices(ds), self._matrices(dz)
+        product = 0.5 * (a @ b + b @ a) - mu * np.eye(self.order)
         sums = self.values[:, :, None] + self.values[:, None, :]
-        return self._vector(2.0 * self._matrices(v) / sums)
+        return self.lam + self._vector(2.0 * product / sums)
 
-    def product(self, u: Array, v: Array) -> Array:
-        a, b = self._matrices(u), self._matrices(v)
-        return self._vector(0.5 * (a @ b + b @ a))
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        return min(longest, self._step(ds), self._step(dz))
 
-    def step(self, v: Array) -> float:
+    def _step(self, v: Array) -> float:
         root = np.sqrt(self.values)
         relative = self._matrices(v) / (root[:, :, None] * root[:, None, :])
         share = float(np.linalg.eigvalsh(relative).min(initial=0.0))

@@ -278,7 +278,7 @@ class FactoredQuasidefinite:
         right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
         missed, best = self._answer(right, harmless)
         self.is_poor = self.is_poor or not missed <= POOR
-        return best[of.of_v], each(self.scalings, best[of.of_z], lambda k: k.w)
+        return best.take(of.of_v), each(self.scalings, best.take(of.of_z), lambda k: k.w)
 
     def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
         """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most.
