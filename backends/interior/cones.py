@@ -214,10 +214,8 @@ class SecondOrder(Symmetric):
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
         super().__init__(batch, s, z)
         self.shape = (batch.number, batch.rows)
-        own, self.eta = np.empty(s.size), np.empty(batch.number)
-        _loops().scale(batch.rows, s, z, own, self.eta)
-        self.own = own.reshape(self.shape)
-        self._flat = own  # the same, as kernels take it
+        self.own, self.eta = np.empty(self.shape), np.empty(batch.number)
+        _loops().scale(s.reshape(self.shape), z.reshape(self.shape), self.own, self.eta)
         self.lam = self.w(z)
 
     @staticmethod
@@ -234,7 +232,7 @@ class SecondOrder(Symmetric):
     @staticmethod
     def holds(batch: Batch, s: Array) -> bool:
         u = s.reshape(batch.number, batch.rows)
-        return bool(_gap(u).min(initial=math.inf) > 0.0 and u[:, 0].min(initial=math.inf) > 0.0)
+        return bool(((_gap(u) > 0.0) & (u[:, 0] > 0.0)).all())
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
@@ -243,16 +241,16 @@ class SecondOrder(Symmetric):
         return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
 
     def w(self, v: Array) -> Array:
-        out = np.empty(v.size)
-        _loops().apply(self.batch.rows, self._flat, self.eta, v, False, out)
-        return out
+        out = np.empty(self.shape)
+        _loops().apply(self.own, self.eta, v.reshape(self.shape), 1.0, out)
+        return out.reshape(-1)
 
     wt = w
 
     def inverse(self, v: Array) -> Array:
-        out = np.empty(v.size)
-        _loops().apply(self.batch.rows, self._flat, self.eta, v, True, out)
-        return out
+        out = np.empty(self.shape)
+        _loops().apply(self.own, self.eta, v.reshape(self.shape), -1.0, out)
+        return out.reshape(-1)
 
     inverse_t = inverse
 
@@ -285,9 +283,9 @@ class SecondOrder(Symmetric):
         of_u = alpha / head
         of_w = np.sqrt(of_u * of_u - beta)
         u, w = np.empty(self.shape), np.zeros(self.shape)
-        u[:, 0], u[:, 1:], w[:, 1:] = head, of_u[:, None] * tail, of_w[:, None] * tail
-        u *= self.eta[:, None]
-        w *= self.eta[:, None]
+        u[:, 0] = self.eta * head
+        np.multiply((self.eta * of_u)[:, None], tail, out=u[:, 1:])
+        np.multiply((self.eta * of_w)[:, None], tail, out=w[:, 1:])
         return d * self.eta * self.eta, u, w
 
     def rows(self, A: Array) -> Array:
@@ -306,25 +304,27 @@ class SecondOrder(Symmetric):
         """w and eta of the W that takes the unit to lambda."""
         lam = self.lam.reshape(self.shape)
         size = np.sqrt(_gap(lam))
-        return (lam / size[:, None]).reshape(-1), size
+        return lam / size[:, None], size
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         lam, s, z = self.lam.reshape(self.shape), ds.reshape(self.shape), dz.reshape(self.shape)
         size = self._boost[1]
-        tail = s[:, :1] * z[:, 1:] + z[:, :1] * s[:, 1:]
         out = np.empty(self.shape)
+        tail, rest = out[:, 1:], lam[:, 1:]
+        np.multiply(s[:, :1], z[:, 1:], out=tail)
+        tail += z[:, :1] * s[:, 1:]
         head = np.einsum("ij,ij->i", s, z) - mu
-        share = (lam[:, 0] * head - np.einsum("ij,ij->i", lam[:, 1:], tail)) / (size * size)
-        out[:, 0] = share
-        out[:, 1:] = (tail - share[:, None] * lam[:, 1:]) / lam[:, :1]
+        out[:, 0] = (lam[:, 0] * head - np.einsum("ij,ij->i", rest, tail)) / (size * size)
+        tail -= out[:, :1] * rest
+        tail /= lam[:, :1]
         out += lam
         return out.reshape(-1)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        # brought to multiples of the unit with lambda, the depths of directions tell their ways
+        # the boost that takes lambda back to a multiple of the unit leaves the ways to the boundary as they are
         unit, size = self._boost
-        out, rows, loop = np.empty(ds.size), self.batch.rows, _loops().apply
-        share = max(loop(rows, unit, size, v, True, out) for v in (ds, dz))
+        out, loop = np.empty(self.shape), _loops().apply
+        share = max(loop(unit, size, v.reshape(self.shape), -1.0, out) for v in (ds, dz))
         return min(longest, 1.0 / share) if share > 0.0 else longest
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,6 +160,12 @@ def advance(key: Array, waiting: Index, neighbour: Index, by: float) -> None:
     np.minimum.at(key, neighbour[late], key[waiting[late]] - by)
 
 
+@lru_cache(maxsize=16)
+def _above(rows: int) -> tuple[Index, Index]:
+    """The rows and columns of the entries above the diagonal of a matrix of so many rows, row by row."""
+    return np.triu_indices(rows, 1)
+
+
 def _is_split(batch: Batch) -> bool:
     return batch.kind == ORDER[2] and batch.rows > WHOLE
 
@@ -176,7 +183,7 @@ def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index
             column += [np.broadcast_to(more, at.shape), np.broadcast_to(more + 1, at[:, 1:].shape)]
             size += 2 * batch.number
         elif batch.kind not in ORDER[:2]:
-            i, j = np.triu_indices(batch.rows, 1)
+            i, j = _above(batch.rows)
             row.append(at[:, i])
             column.append(at[:, j])
     of_A = np.repeat(np.arange(n, n + m), np.diff(A.indptr))
@@ -225,9 +232,9 @@ class Quasidefinite:
             if _is_split(batch):
                 assert isinstance(scaling, SecondOrder)
                 head, u, w = scaling.split_square()
-                square = np.repeat((scaling.eta * scaling.eta)[:, None], batch.rows, axis=1)
-                square[:, 0] = head
-                diagonal[own] -= square.reshape(-1)
+                of_cones = diagonal[own].reshape(scaling.shape)
+                of_cones[:, 0] -= head
+                of_cones[:, 1:] -= (scaling.eta * scaling.eta)[:, None]
                 others += [-u.reshape(-1), w[:, 1:].reshape(-1)]
                 continue
             square = scaling.square()
@@ -235,8 +242,7 @@ class Quasidefinite:
                 diagonal[own] -= square
                 continue
             diagonal[own] -= np.einsum("kii->ki", square).reshape(-1)
-            i, j = np.triu_indices(batch.rows, 1)
-            others.append(-square[:, i, j].reshape(-1))
+            others.append(-square[:, *_above(batch.rows)].reshape(-1))
         data = self.data.copy()
         data[self.written] = np.concatenate([diagonal, *others])
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)

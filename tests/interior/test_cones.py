@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Scaling, matrices
+from fwdsl.backends.interior.cone_loops import apply, scale
+from fwdsl.backends.interior.cones import KINDS, Scaling, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.kernels.compile import kernel
 
 BATCHES = (
     Batch("nonnegative", 0, 1, 6),
@@ -61,27 +63,87 @@ def test_maps_are_each_others_inverse_and_adjoint(batch: Batch) -> None:
     assert both[:, 1] == pytest.approx(by_matrix, rel=1e-9, abs=1e-9)
 
 
+def product(batch: Batch, u: Array, v: Array) -> Array:
+    """u o v, cone by cone: of entries, of (<u, v>, u_0 v_1 + v_0 u_1), of symmetric matrices."""
+    if batch.kind == "nonnegative":
+        return u * v
+    if batch.kind == "semidefinite":
+        A, B = (matrices(w, batch.number, order_of(batch.rows)) for w in (u, v))
+        return triangles(0.5 * (A @ B + B @ A)).reshape(-1)
+    pairs = zip(u.reshape(-1, batch.rows), v.reshape(-1, batch.rows), strict=True)
+    return np.concatenate([[a @ b, *(a[0] * b[1:] + b[0] * a[1:])] for a, b in pairs])
+
+
 @each
-def test_division_undoes_the_product_with_lambda(batch: Batch) -> None:
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_products_with_lambda_are_corrected(batch: Batch, mu: float) -> None:
     found, *_ = scaling(batch)
-    v = np.random.default_rng(6).normal(size=batch.number * batch.rows)
-    assert found.product(found.lam, found.divide(v)) == pytest.approx(v, rel=1e-8, abs=1e-8)
+    ds, dz = np.random.default_rng(6).normal(size=(2, batch.number * batch.rows))
     unit = KINDS[batch.kind].unit(batch)
-    assert found.product(unit, v) == pytest.approx(v, rel=1e-12, abs=1e-12)
+    right = product(batch, ds, dz) - mu * unit
+    change = found.corrected(ds, dz, mu) - found.lam
+    assert product(batch, found.lam, change) == pytest.approx(right, rel=1e-8, abs=1e-8)
+    assert product(batch, unit, ds) == pytest.approx(ds, rel=1e-12, abs=1e-12)
     assert float(unit @ unit) == pytest.approx(KINDS[batch.kind].degree(batch))
 
 
 @each
 @pytest.mark.parametrize("seed", range(4))
-def test_the_longest_step_ends_at_the_boundary(batch: Batch, seed: int) -> None:
+@pytest.mark.parametrize("of", ["s", "z", "both"])
+def test_the_longest_step_ends_at_the_boundary(batch: Batch, seed: int, of: str) -> None:
     found, *_ = scaling(batch, seed)
-    v = np.random.default_rng([7, seed]).normal(size=batch.number * batch.rows)
-    step, inside = found.step(v), KINDS[batch.kind].holds
+    ds, dz = np.random.default_rng([7, seed]).normal(size=(2, batch.number * batch.rows))
+    ds, dz = ds * (of != "z"), dz * (of != "s")
+    step = found.reach(ds, dz, np.inf)
+
+    def inside(length: float) -> bool:
+        return KINDS[batch.kind].inside(batch, found.lam + length * ds, found.lam + length * dz)
+
     if not np.isfinite(step):
-        assert inside(batch, found.lam + 1e6 * v)
+        assert inside(1e6)
         return
-    assert inside(batch, found.lam + (1.0 - 1e-6) * step * v)
-    assert not inside(batch, found.lam + (1.0 + 1e-6) * step * v)
+    assert inside((1.0 - 1e-6) * step)
+    assert not inside((1.0 + 1e-6) * step)
+    assert found.reach(ds, dz, 0.5 * step) == 0.5 * step
+
+
+@each
+def test_a_step_into_the_cones_has_no_end(batch: Batch) -> None:
+    found, *_ = scaling(batch)
+    unit = KINDS[batch.kind].unit(batch)
+    assert found.reach(unit, 2.0 * unit, 7.0) == 7.0
+    assert found.reach(0.0 * unit, 0.0 * unit, np.inf) == np.inf
+
+
+def symmetric_root(matrix: Array) -> Array:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
+
+
+@pytest.mark.parametrize(("number", "rows"), [(1, 1), (4, 2), (3, 5), (1, 40)])
+@pytest.mark.parametrize("near", [1.0, 1e-3])
+def test_kernels_of_second_order_cones_follow_their_formulas(number: int, rows: int, near: float) -> None:
+    """W^2 = eta^2 (2 w w' - J), with w and eta written out cone by cone (Vandenberghe 2010, section 4.2), and how far outside W v is."""
+    rng = np.random.default_rng(rows)
+    s, z, v = rng.standard_normal((3, number, rows))
+    s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
+    own, eta, out = np.empty((number, rows)), np.empty(number), np.empty((number, rows))
+    kernel(scale, reorder=True)(s, z, own, eta)
+    J = np.diag([1.0] + [-1.0] * (rows - 1))
+    for sign in (1.0, -1.0):
+        most = kernel(apply, reorder=True)(own, eta, v, sign, out)
+        expected = []
+        for c in range(number):
+            size_s, size_z = np.sqrt(s[c] @ J @ s[c]), np.sqrt(z[c] @ J @ z[c])
+            unit_s, unit_z = s[c] / size_s, z[c] / size_z
+            w = (unit_s + J @ unit_z) / (2.0 * np.sqrt(0.5 * (1.0 + unit_s @ unit_z)))
+            square = size_s / size_z * (2.0 * np.outer(w, w) - J)
+            assert own[c] == pytest.approx(w, rel=1e-9, abs=1e-9) and eta[c] == pytest.approx(np.sqrt(size_s / size_z))
+            assert square @ z[c] == pytest.approx(s[c], rel=1e-7, abs=1e-7)
+            W = symmetric_root(square)
+            expected.append(W @ v[c] if sign > 0.0 else np.linalg.solve(W, v[c]))
+        assert out == pytest.approx(np.array(expected), rel=1e-7, abs=1e-7)
+        assert most == pytest.approx(max(0.0, *(np.linalg.norm(u[1:]) - u[0] for u in out)), rel=1e-9, abs=1e-9)
 
 
 def test_rows_of_a_semidefinite_cone_keep_the_inner_product() -> None:
