@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cone_loops import apply, scale
 from fwdsl.backends.interior.cones import KINDS, Scaling, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
-from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.uncompiled import Uncompiled
 
 BATCHES = (
     Batch("nonnegative", 0, 1, 6),
@@ -122,16 +126,19 @@ def symmetric_root(matrix: Array) -> Array:
 
 @pytest.mark.parametrize(("number", "rows"), [(1, 1), (4, 2), (3, 5), (1, 40)])
 @pytest.mark.parametrize("near", [1.0, 1e-3])
-def test_kernels_of_second_order_cones_follow_their_formulas(number: int, rows: int, near: float) -> None:
+@pytest.mark.parametrize("made", [partial(kernel, reorder=True), Uncompiled], ids=["compiled", "uncompiled"])
+def test_kernels_of_second_order_cones_follow_their_formulas(
+    number: int, rows: int, near: float, made: Callable[[Function], Function]
+) -> None:
     """W^2 = eta^2 (2 w w' - J), with w and eta written out cone by cone (Vandenberghe 2010, section 4.2), and how far outside W v is."""
     rng = np.random.default_rng(rows)
     s, z, v = rng.standard_normal((3, number, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
     own, eta, out = np.empty((number, rows)), np.empty(number), np.empty((number, rows))
-    kernel(scale, reorder=True)(s, z, own, eta)
+    made(scale)(s, z, own, eta)
     J = np.diag([1.0] + [-1.0] * (rows - 1))
     for sign in (1.0, -1.0):
-        most = kernel(apply, reorder=True)(own, eta, v, sign, out)
+        most = made(apply)(own, eta, v, sign, out)
         expected = []
         for c in range(number):
             size_s, size_z = np.sqrt(s[c] @ J @ s[c]), np.sqrt(z[c] @ J @ z[c])
