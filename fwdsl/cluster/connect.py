@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RunError
 from ..extras import require
 from ..grammar.diagnostic import Diagnostic
 from ..solve.forms import default_threads
+from .closing import close
 
 if TYPE_CHECKING:
     from .driver import Cluster
@@ -78,13 +78,6 @@ def _address_in(path: str) -> str:
 def _not_read(path: str, what: str) -> RunError:
     hint = f"write it with `dask scheduler --scheduler-file {path}`, or give the scheduler's address, `tcp://HOST:PORT`"
     return RunError([Diagnostic("FW0241", what, hint=hint)])
-
-
-def close(*things: Any) -> None:
-    """Close a client, and what was started for it."""
-    for thing in things:
-        with suppress(Exception):
-            thing.close(timeout=2.0)
 
 
 async def _ignore_interrupts() -> None:

@@ -34,6 +34,7 @@ from ..readers.row_blocks import Array, ChangedFile, in_file, is_on_disk
 from ..solve.forms import default_threads
 from ..sums import Node, Rows, cut_evenly
 from . import costs
+from .closing import close
 from .holder import ROOM, Failed, Holder, versions
 from .holder import versions as own_versions
 from .tasks import MOST_LOSSES, PATIENCE, WAIT, answers
@@ -374,10 +375,11 @@ class Cluster:
     def _replace(self, share: Share) -> None:
         """Give the share of a lost worker to another one."""
         share.losses += 1
-        self.told.append(f"worker {share.address} was lost, and its rows were read again elsewhere")
+        lost = share.address
         if share.losses > MOST_LOSSES:
             raise Lost("the rows of one worker were lost again and again (its memory limit?)")
         self._engage(share)
+        self.told.append(f"worker {lost} was lost, and its rows were read again elsewhere")
 
     # --- costs --------------------------------------------------------------------------------------------------------
 
@@ -447,11 +449,7 @@ class Cluster:
                     self._call(share, "drop", (*share.holds, *share.terms)).result(timeout=2.0)
                 except Exception:
                     break
-        for thing in self._own:
-            try:
-                thing.close(timeout=2.0)
-            except Exception:
-                continue
+        close(*self._own)
 
     def __enter__(self) -> Cluster:
         return self

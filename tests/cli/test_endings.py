@@ -166,6 +166,18 @@ def test_termination_before_there_is_a_state(
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("option", ["--checkpoint=s.npz", "--workers=2"])
+def test_termination_where_something_is_to_be_ended(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from fwdsl.cli import app
+
+    monkeypatch.setattr(app, "run", lambda words, interrupted: signal.raise_signal(signal.SIGTERM))
+    assert main(["run", "p.fw", option]) == 143
+    assert capsys.readouterr().err == "interrupted: there is no result\n"
+
+
 def test_memory_that_ran_out_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     ending(monkeypatch, MemoryError())
     assert main(["run", "fit.fw"]) == 1

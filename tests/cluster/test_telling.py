@@ -1,8 +1,16 @@
 """The words about workers."""
 
+import asyncio
+import logging
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+from fwdsl.cli.commands.run import told_of_memory
+from fwdsl.cluster.closing import close
 from fwdsl.cluster.driver import Cluster, Share
+from fwdsl.readers.held_rows import HeldDense
 
 
 def cluster(*busy):
@@ -37,3 +45,20 @@ def test_a_worker_that_lags_is_told_while_it_does_and_at_the_end(busy, slow):
 def test_many_workers_take_one_short_line():
     assert cluster(*[2.0] * 99, 2.5).state() == "workers 100 with 2.0 to 2.5 s  20% transport"
     assert not cluster().state() and not cluster().lines()
+
+
+def test_rows_that_workers_hold_were_not_read_here():
+    held = HeldDense(np.ones((4, 2)), ((0, 4),))
+    solution = SimpleNamespace(options=SimpleNamespace(memory=10**9), instance=SimpleNamespace(values={"X": held}))
+    assert all(line.startswith("memory: ") for line in told_of_memory(solution))
+
+
+def test_a_closed_client_is_quiet_about_a_scheduler_that_is_gone(caplog):
+    close()
+    log = logging.getLogger("distributed.client")
+    for error in (asyncio.CancelledError(), OSError("another")):
+        try:
+            raise error
+        except BaseException:
+            log.exception("it failed")
+    assert [record.exc_info[0] for record in caplog.records] == [OSError]

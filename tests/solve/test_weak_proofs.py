@@ -46,6 +46,16 @@ def test_a_fall_along_a_direction_that_only_rounding_allows_is_none() -> None:
     assert ended([[3, 1], [3, 1]], [0, 0], falls) == "unbounded"
 
 
+@pytest.mark.parametrize("e", [1e-12, 1e-9, 1e-7])
+@pytest.mark.parametrize("norm", ["norm2(hstack(x, 1))", "group_norm(hstack(x, 1), [[0, 1]])"])
+def test_a_multiplier_that_lengths_lose_in_their_rounding_proves_nothing(norm: str, e: float) -> None:
+    """|(x, 1)| <= e - x has solutions far out. (1, -1, d) leaves the dual cone by d^2 / 2 alone, and d carries the contradiction."""
+    text = f"param e: real\nvar x: real, y: real\nminimize -x\nsubject to {norm} <= y, y == -x + e\n"
+    for method, limit in (("interior", 200), ("pdhg", 3000)):
+        found = fw.parse(text).bind(e=e).solve(threads=1, method=method, max_iter=limit)
+        assert found.status != "infeasible"
+
+
 def test_products_in_rational_numbers() -> None:
     rng = np.random.default_rng(0)
     A, x = rng.normal(size=(4, 3)), rng.normal(size=3)

@@ -127,6 +127,10 @@ class SecondOrderCones(EpigraphSet):
         found[: self.count] = -_covering(self._lengths(rows), self.c, -a)
         return found
 
+    def rounding(self, v: Array) -> float:
+        """The rounding of lengths: e beside 1 adds e^2 / 2 to a length, which is lost, so a small multiplier may be outside."""
+        return EPS * float(np.abs(v).max(initial=0.0))
+
     def into_recession(self, d: Array) -> Array:
         return self.prox(d, 1.0)
 

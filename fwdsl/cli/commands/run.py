@@ -105,11 +105,13 @@ def told_of_memory(solution: Solution) -> Iterator[str]:
     if solution.options.memory is None:
         return
     from ...readers.decoded import is_decoded
+    from ...readers.held_rows import InHands
     from ...readers.memory import resident, size
     from ...readers.row_blocks import RowBlocks
 
     for name, value in solution.instance.values.items():
-        if isinstance(value, RowBlocks):
+        # workers read their own rows, or were sent them
+        if isinstance(value, RowBlocks) and not isinstance(value, InHands):
             folder = os.path.dirname(value.files[0])
             more = f" and {len(value.files) - 1} more" if len(value.files) > 1 else ""
             kept = ", rows decoded there (`fwdsl doctor --remove-rows`)" if is_decoded(folder) else ""
