@@ -14,6 +14,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
+from ..readers.cache_folder import DiskFull, no_room
 from ..readers.categories import Mixed, Selector
 from ..readers.frames import NotPulled, cells, column_names, gives_blocks, has_blocks, in_memory, match, numeric, select
 from ..readers.sources import SourceSpec, infer_format, is_url, of_list, unknown_format, without_secrets
@@ -476,6 +477,10 @@ def of_python(
     except NotPulled as error:
         note_not_pulled(decl, error, findings)
         return None
+    except DiskFull as error:
+        code, message, rule, hint = no_room(f"`{decl.name}`", error)
+        findings.add(code, message, span=decl.span, rule=rule, hint=hint)
+        return None
     if selectors:
         value = table(decl, value, selectors, labels, findings)
         if value is None or isinstance(value, Mixed):
@@ -507,8 +512,8 @@ def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> Non
         "FW4532",
         f"`{decl.name}` {error}",
         span=decl.span,
-        rule="Lazy frames of polars and collections of dask are computed when they are bound.",
-        hint="compute it first, as in `frame.collect()` or `frame.compute()`, to see the whole error",
+        rule=error.rule,
+        hint=error.hint,
     )
 
 

@@ -11,6 +11,16 @@ class DiskFull(Exception):
     """The disk has no room for decoded rows; the message says how much there is."""
 
 
+def no_room(what: str, error: DiskFull) -> tuple[str, str, str, str]:
+    """The code, the message, the rule and the hint for rows that the disk has no room for."""
+    return (
+        "FW4093",
+        f"the rows of {what} cannot be written to `{cache_root()}`: {error}",
+        "Under `--memory` and with workers, data that outgrow memory are written into files that ranges of rows can be read from.",
+        "make room, or set FWDSL_CACHE_DIR to a folder on a larger disk",
+    )
+
+
 def cache_root() -> Path:
     """`$FWDSL_CACHE_DIR`, or the platform's folder for things that can be made again."""
     if chosen := os.environ.get("FWDSL_CACHE_DIR"):

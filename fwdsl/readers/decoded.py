@@ -23,6 +23,7 @@ import numpy as np
 
 from .cache_folder import DiskFull, cache_root
 from .growing import Growing
+from .memory import size
 from .row_blocks import DenseRows, RowBlocks, SortedTriplets, SparseRows, Stored, is_on_disk, stored_at
 
 VERSION = 1
@@ -55,20 +56,22 @@ class Decoded:
         """An array that grows, in memory or in a file."""
         return Spilling(self, name, dtype)
 
-    def create(self, name: str) -> BinaryIO:
-        """A new file. Raises `DiskFull` where the disk has no room for as many bytes as the sources have."""
+    def create(self, name: str, least: int = 0) -> BinaryIO:
+        """A new file. Raises `DiskFull` where the disk has no room for as many bytes as the sources have, or for `least`."""
         if self._part is None:
             root = self.folder.parent
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.look(self.least)
-            self._part = Path(tempfile.mkdtemp(prefix=PART, dir=root))
-        return open(self._part / name, "wb+", buffering=1 << 20)
+            with full_disk_told():
+                root.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.look(max(self.least, least))
+                self._part = Path(tempfile.mkdtemp(prefix=PART, dir=root))
+        with full_disk_told():
+            return open(self._part / name, "wb+", buffering=1 << 20)
 
     def look(self, needed: int) -> None:
         """Raise `DiskFull` where so many bytes more would not leave room on the disk."""
         free = free_space(self.folder.parent)
         if free < needed + ROOM:
-            raise DiskFull(f"{needed:,} bytes or more are to be written, and {max(0, free - ROOM):,} are free")
+            raise DiskFull(f"{size(needed)} or more are to be written, {size(free)} are free, and {size(ROOM)} are to stay free")
 
     def wrote(self, count: int) -> None:
         """Count bytes that were written, and look at the room now and then."""
@@ -187,7 +190,7 @@ class Spilling(Growing):
     def spill(self) -> None:
         """Put what there is into a file, where what follows goes too."""
         if self._file is None:
-            self._file = self._cache.create(f"{self._name}.raw")
+            self._file = self._cache.create(f"{self._name}.raw", self._size * self.dtype.itemsize)
             self._write(self._array[: self._size])
             self._array = np.empty(0, self.dtype)
 

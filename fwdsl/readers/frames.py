@@ -15,7 +15,22 @@ CO_GENERATOR = 0x20
 
 
 class NotPulled(Exception):
-    """A lazy frame or the like could not be computed; the message says why, and continues a sentence that begins with its name."""
+    """A lazy frame, or data in blocks, could not be had; the message says why, and continues a sentence that begins with its name. `rule` and `hint`
+    are those of what went wrong."""
+
+    def __init__(
+        self,
+        message: str,
+        rule: str = "Lazy frames of polars and collections of dask are computed when they are taken.",
+        hint: str = "compute it first, as in `frame.collect()` or `frame.compute()`, to see the whole error",
+    ) -> None:
+        super().__init__(message)
+        self.rule, self.hint = rule, hint
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of what an exception says, or what it is where it says nothing."""
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
 
 
 def in_memory(value: Any, name: str, columns: Sequence[str] = ()) -> Any:
@@ -43,8 +58,7 @@ def in_memory(value: Any, name: str, columns: Sequence[str] = ()) -> Any:
     except MemoryError:
         raise NotPulled(f"does not fit into memory: {described(value)}") from None
     except Exception as error:  # whatever the tasks of dask, or readers of polars, run into
-        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
-        raise NotPulled(f"cannot be computed: {reason}") from error
+        raise NotPulled(f"cannot be computed: {reason_of(error)}") from error
 
 
 def described(value: Any) -> str:

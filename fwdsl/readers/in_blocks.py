@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from .cache_folder import DiskFull
 from .decoded import Decoded, Pile
-from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers
+from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
 from .row_blocks import is_on_disk
+
+
+_RULE = "Blocks are taken in turn. Each has rows of one name, or as a mapping those of several, and the rows of all blocks have the same length."
 
 
 def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...]]:
     """The matrix, in memory up to `stays` bytes (None: any), else on its disk, and the names of its columns.
 
-    Raises `NotPulled` where a block cannot be had, or is none.
+    Raises `NotPulled` where a block cannot be had, or is none, and `DiskFull` where there is no room for them.
     """
     cache = Decoded(("python", uuid.uuid4().hex), (), sys.maxsize if stays is None else stays)
     pile, count = Pile(cache, name), 0
@@ -35,25 +37,26 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
             names = names or column_names(block)
             rows = _rows(block, count)
             if count and rows.shape[1] != pile.width:
-                raise NotPulled(f"has {rows.shape[1]:,} columns in block {count + 1:,} and {pile.width:,} before")
+                raise NotPulled(
+                    f"has {rows.shape[1]:,} columns in block {count + 1:,} and {pile.width:,} before",
+                    _RULE,
+                    "give all blocks the same columns",
+                )
             pile.add(rows)
             count += 1
         if not count:
-            raise NotPulled("gives no block of rows: an iterator can be read once, so give the function that makes it")
+            raise _none(value)
         found = cache.keep({name: pile.finish()}, {}, again=False)[name]
-    except NotPulled:
+    except OSError as error:
         cache.drop()
-        raise
-    except DiskFull as error:
-        cache.drop()
-        raise NotPulled(f"outgrows memory, and cannot be written to {cache.folder.parent}: {error}") from None
+        told = f"outgrows memory, and cannot be written to {cache.folder.parent}: {error.strerror or error}"
+        raise NotPulled(told, _RULE, "set FWDSL_CACHE_DIR to a folder that can be written to") from None
     except MemoryError:
         cache.drop()
-        raise NotPulled("does not fit into memory: allow rows on the disk by `memory`") from None
-    except Exception as error:  # whatever a task of dask or a function of the user runs into
+        raise NotPulled("does not fit into memory", _RULE, "allow rows on the disk by `memory`") from None
+    except BaseException:
         cache.drop()
-        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
-        raise NotPulled(f"cannot be computed: {reason}") from error
+        raise
     if is_on_disk(found):
         weakref.finalize(found, shutil.rmtree, cache.folder, True)
     return found, tuple(names)
@@ -61,37 +64,70 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
 
 def joined(value: Any, name: str) -> Any:
     """A vector or labels whose blocks a function or an iterator gives, in memory. Raises `NotPulled`."""
-    try:
-        found = [np.asarray(block) for block in _blocks(value, name)]
-        if not found:
-            raise NotPulled("gives no block of rows: an iterator can be read once, so give the function that makes it")
-        for count, block in enumerate(found):
-            if block.ndim != found[0].ndim or block.ndim == 0 or block.shape[1:] != found[0].shape[1:]:
-                raise NotPulled(f"is of another shape in block {count + 1:,} than before")
-        return np.concatenate(found)
-    except NotPulled:
-        raise
-    except Exception as error:  # whatever a function of the user runs into
-        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
-        raise NotPulled(f"cannot be computed: {reason}") from error
+    found = []
+    for count, block in enumerate(_blocks(value, name)):
+        try:
+            found.append(np.asarray(block))
+        except (TypeError, ValueError) as error:
+            told = f"has no array as block {count + 1:,}: {reason_of(error)}"
+            raise NotPulled(told, _RULE, "give an array as each block") from error
+        if found[-1].ndim != found[0].ndim or found[-1].ndim == 0 or found[-1].shape[1:] != found[0].shape[1:]:
+            told = f"is of another shape in block {count + 1:,} than before" if count else "has a single value as block 1"
+            raise NotPulled(told, _RULE, "give arrays that can be put under each other")
+    if not found:
+        raise _none(value)
+    return np.concatenate(found)
+
+
+def _none(value: Any) -> NotPulled:
+    """What is said where there is no block at all."""
+    if makes_blocks(value):
+        return NotPulled("gives no block of rows", _RULE, f"see that `{value.__name__}` comes to a `yield`")
+    again = "give the function that makes it, which is called anew each time"
+    return NotPulled("gives no block of rows: an iterator can be read once", _RULE, again)
 
 
 def _blocks(value: Any, name: str) -> Iterator[Any]:
-    if gives_blocks(value):
-        for count, block in enumerate(value() if makes_blocks(value) else value):
-            if isinstance(block, Mapping):
-                if name not in block:
-                    raise NotPulled(f"is not in block {count + 1:,}, which has {', '.join(f'`{n}`' for n in block)}")
-                yield block[name]
+    """The blocks; what a task of dask or a program of the user runs into is told of the block it was to give."""
+    count = 0
+    if not gives_blocks(value):
+        try:
+            if offers(value, "rechunk"):
+                value = value.rechunk({1: -1})
+                parts, of = value.blocks, value.numblocks[0]
             else:
-                yield block
-    elif offers(value, "rechunk"):
-        whole = value.rechunk({1: -1})
-        for i in range(whole.numblocks[0]):
-            yield whole.blocks[i].compute()
-    else:
-        for i in range(value.npartitions):
-            yield value.partitions[i].compute()
+                parts, of = value.partitions, value.npartitions
+        except Exception as error:
+            raise NotPulled(f"cannot be computed: {reason_of(error)}") from error
+        for count in range(of):
+            try:
+                block = parts[count].compute()
+            except MemoryError:
+                raise
+            except Exception as error:  # whatever a task of dask runs into
+                raise NotPulled(f"cannot be computed in block {count + 1:,}: {reason_of(error)}") from error
+            yield block
+        return
+    blocks = value() if makes_blocks(value) else value
+    while True:
+        count += 1
+        try:
+            block = next(blocks)
+        except StopIteration:
+            return
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a program of the user runs into
+            kind, reason = type(error).__name__, reason_of(error)
+            told = f"cannot be had: block {count:,} ended in {kind if reason == kind else f'{kind}: {reason}'}"
+            again = f"`for rows in {value.__name__}(): pass`" if makes_blocks(value) else "what makes it"
+            raise NotPulled(told, _RULE, f"run {again} alone to see the whole error") from error
+        if isinstance(block, Mapping):
+            if name not in block:
+                told = f"is not in block {count:,}, which has {', '.join(f'`{n}`' for n in block)}"
+                raise NotPulled(told, _RULE, f"give the rows of `{name}` in each block, under that name")
+            block = block[name]
+        yield block
 
 
 def _rows(block: Any, count: int) -> Any:
@@ -101,9 +137,13 @@ def _rows(block: Any, count: int) -> Any:
 
         rows: Any = csr_array(block)
     else:
-        rows = as_array(block) if column_names(block) else np.asarray(block)
+        try:
+            rows = as_array(block) if column_names(block) else np.asarray(block)
+        except (TypeError, ValueError):  # such as lists of several lengths
+            rows = np.empty(0)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
-        raise NotPulled(f"has no matrix of numbers as block {count + 1:,}")
+        told = f"has no matrix of numbers as block {count + 1:,}"
+        raise NotPulled(told, _RULE, "give an array of numbers with two axes, a sparse matrix or a frame as each block")
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
     return rows if hasattr(rows, "tocsr") else np.ascontiguousarray(rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..grammar.diagnostic import Diagnostic
 from ..words import SOURCES
-from .cache_folder import DiskFull, cache_root
+from .cache_folder import DiskFull, no_room
 from .files import STDIN, Unreadable
 from .findings import FileFindings
 from .places import places, reading_at
@@ -82,12 +82,8 @@ def read(
         arrays = {}
     except DiskFull as error:
         arrays = {}
-        findings.add(
-            "FW4093",
-            f"`{spec.path}` cannot be decoded into `{cache_root()}`: {error}",
-            rule="Under `--memory` data that outgrow memory are decoded into files that ranges of rows can be read from.",
-            hint="make room, or set FWDSL_CACHE_DIR to a folder on a larger disk",
-        )
+        code, message, rule, hint = no_room(f"`{spec.path}`", error)
+        findings.add(code, message, rule=rule, hint=hint)
     except MemoryError:
         arrays = {}
         rule = "Data that is not memory-mapped must fit into memory."

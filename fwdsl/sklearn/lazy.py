@@ -17,8 +17,8 @@ def computed(X: Any, name: str, columns: Sequence[str] = ()) -> Any:
         raise estimator_error(
             "FW4532",
             f"`{name}` {error}",
-            rule="Lazy frames of polars and collections of dask are computed when they are fitted to.",
-            hint="compute it first, as in `frame.collect()` or `frame.compute()`, to see the whole error",
+            rule=error.rule,
+            hint=error.hint,
         ) from error
 
 

@@ -1,5 +1,7 @@
 """Matrices that Python gives in blocks of rows are never in memory as a whole, and give the bits of those that are."""
 
+import re
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -10,7 +12,9 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.errors import DataError
+from fwdsl.readers import decoded
 from fwdsl.readers.in_blocks import piled
+from fwdsl.readers.memory import size
 from fwdsl.readers.row_blocks import DenseRows, SparseRows
 from tests.cluster.programs import D, N, data, problem, same
 
@@ -78,19 +82,55 @@ def test_small_blocks_stay_in_memory_and_columns_keep_their_names():
     assert isinstance(found, np.ndarray) and np.array_equal(found, X) and names[:2] == ("c0", "c1")
 
 
+def without_any():
+    yield from ()
+
+
+def broken():
+    yield X[:5]
+    raise KeyError("price")
+
+
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "words", "help"),
     [
-        (lambda: iter([]), "read once"),
-        (lambda: iter([X[:5], X[:5, :3]]), "3 columns in block 2 and 60 before"),
-        (lambda: iter([X[0]]), "no matrix of numbers as block 1"),
-        (lambda: (1 / 0 for _ in range(2)), "division by zero"),
+        (lambda: iter([]), "read once", "give the function"),
+        (lambda: without_any, "gives no block of rows$", "see that `without_any` comes to a `yield`"),
+        (lambda: iter([X[:5], X[:5, :3]]), "3 columns in block 2 and 60 before", "the same columns"),
+        (lambda: iter([X[0]]), "no matrix of numbers as block 1", "an array of numbers with two axes"),
+        (lambda: iter([[[1.0], [1.0, 2.0]]]), "no matrix of numbers as block 1", "an array of numbers with two axes"),
+        (lambda: (1 / 0 for _ in range(2)), "block 1 ended in ZeroDivisionError: division by zero", "what makes it"),
+        (lambda: broken, "block 2 ended in KeyError: 'price'", r"`for rows in broken\(\): pass`"),
     ],
 )
-def test_what_is_no_block_is_told(given, words):
-    with pytest.raises(DataError, match=words) as error:
+def test_what_is_no_block_is_told(given, words, help):
+    with pytest.raises(DataError) as error:
         problem("simplex", given(), TARGETS).solve()
-    assert error.value.code == "FW4532"
+    (told,) = error.value.diagnostics
+    assert told.code == "FW4532" and re.search(words, told.message) and re.search(help, told.hint)
+    assert told.rule.startswith("Blocks are taken in turn.")
+
+
+def test_blocks_of_targets_that_cannot_be_had_are_told():
+    def blocks():
+        yield TARGETS["signs"][:5]
+        raise KeyError("price")
+
+    made = fw.parse("data X: matrix[n, p], y: signs[n]\nvar w: vector[p]\nminimize mean(logistic(X @ w, y))\n")
+    with pytest.raises(DataError, match="`y` cannot be had: block 2 ended in KeyError") as error:
+        made.bind(X=X, y=blocks).instance  # noqa: B018
+    assert error.value.diagnostics[0].rule.startswith("Blocks are taken in turn.")
+
+
+def test_a_disk_without_room_for_blocks_is_told(outgrown, monkeypatch):
+    monkeypatch.setattr(decoded, "free_space", lambda _: 30_000_000)
+    with pytest.raises(DataError) as error:
+        problem("simplex", generated, TARGETS).solve(memory="8GB")
+    (told,) = error.value.diagnostics
+    assert told.code == "FW4093" and f"`{outgrown}`" in told.message and "FWDSL_CACHE_DIR" in told.hint
+    first = next(generated()).nbytes
+    assert f"{size(first)} or more are to be written, 30.0 MB are free, and 268.4 MB are to stay free" in told.message
+    assert not list(outgrown.iterdir())
 
 
 @pytest.mark.parametrize("where", ["memory", "client", "neither"])
