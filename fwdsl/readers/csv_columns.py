@@ -130,7 +130,16 @@ def _named(header: Header, position: int) -> str:
 
 
 def _missing(fitted: Match, header: Header, table: Role, path: str, findings: FileFindings) -> None:
-    """Note the columns of an earlier fit that a file lacks or has twice."""
+    """Note the columns of an earlier fit, or of the first of several files, that a file lacks or has twice."""
+    if table.like:
+        findings.add(
+            "FW4032",
+            f"`{path}` has {fitted.words(header.names or ())}, which `{table.like}` has",
+            rule="The columns of several files are matched by name with those of the first one.",
+            hint=f"name the columns as there, or list those that all files have in `columns=`; in `{path}` {header.listed()}",
+            row=header.row,
+        )
+        return
     findings.add(
         "FW4032",
         f"`{path}` has {fitted.words(header.names or ())}, which `{table.name}` has in the fit",

@@ -53,13 +53,37 @@ def read_csv(
 
     Labels are numbers if all of them are, else words; those of some rows are `Coded`. Raises `Unreadable` where the file cannot be read.
     """
+    table = _table(path, options, roles, findings, part)
+    return {} if table is None else table.result(coded=part is not None)
+
+
+def place_in_csv(
+    path: str, options: Mapping[str, object], roles: Sequence[Role], name: str, position: int, findings: FileFindings
+) -> Place:
+    """The place of a value of a role of labels, whose position is that of the first such value in the file."""
+    table = _table(path, options, roles, FileFindings(path))
+    column = {} if table is None else table.result(coded=True)
+    if name not in column:  # the file was changed meanwhile
+        return Place(path)
+    labels: Any = column[name]
+    return Place(path, row=labels.lines[labels.codes[position]], column=labels.position + 1)
+
+
+def _table(
+    path: str,
+    options: Mapping[str, object],
+    roles: Sequence[Role],
+    findings: FileFindings,
+    part: TextPart | None = None,
+) -> Table | None:
+    """The columns of the roles; None where a file cannot serve them, which is noted."""
     form = Form.of(options)
     if form.sep == form.decimal:
         rule = "What separates fields does not stand within numbers."
         findings.add(
             "FW4034", f"`{form.sep}` separates fields of `{path}` and decimals too", rule=rule, hint='give `sep=";"`'
         )
-        return {}
+        return None
     with opened(path, findings) as stream:
         amid = part is not None and part.start > 0
         chunks = lines(stream) if part is None or amid else part.chunks(stream)
@@ -67,7 +91,7 @@ def read_csv(
         header, rest, line = first_line(chunks, options, path, FileFindings(path) if amid else findings)
         choice = choose(header, options, roles, path, findings)
         if choice is None:
-            return {}
+            return None
         table = Table(header, choice, path, findings, form=form)
         if part is not None and amid:
             rest, line = part.chunks(stream), part.line
@@ -75,7 +99,7 @@ def read_csv(
             table.add(rest, line)
         else:
             table.add(rest, line, part.was_quoted, is_large=True)
-    return table.result(coded=part is not None)
+    return table
 
 
 def pieces_csv(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:

@@ -71,7 +71,9 @@ class Decoded:
         """Raise `DiskFull` where so many bytes more would not leave room on the disk."""
         free = free_space(self.folder.parent)
         if free < needed + ROOM:
-            raise DiskFull(f"{size(needed)} or more are to be written, {size(free)} are free, and {size(ROOM)} are to stay free")
+            raise DiskFull(
+                f"{size(needed)} or more are to be written, {size(free)} are free, and {size(ROOM)} are to stay free"
+            )
 
     def wrote(self, count: int) -> None:
         """Count bytes that were written, and look at the room now and then."""

@@ -52,6 +52,7 @@ def lacking(extra: str, path: str, why: str, findings: FileFindings, hint: str =
     """Note that what reads a file does not serve, and how it is installed. Raises `Unreadable`."""
     code, rule, _ = EXTRAS[extra]
     findings.add(code, f"`{path}` cannot be read: {why}", rule=rule, hint=hint or install(extra))
+    findings.lacks_reader = True
     raise Unreadable
 
 

@@ -34,6 +34,7 @@ class FileFindings:
         self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
         self.has_no_rows = False  # the file is in order, but has no rows
         self.dropped = 0  # the rows that are left out
+        self.lacks_reader = False  # what reads files of this format is absent
         self._found: list[Diagnostic] = []
         # By systematic finding: its places in the list, -1 for those left out.
         self._alike: dict[tuple[str, int | None], list[int]] = {}

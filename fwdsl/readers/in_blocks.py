@@ -20,7 +20,6 @@ from .decoded import Decoded, Pile
 from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
 from .row_blocks import is_on_disk
 
-
 _RULE = "Blocks are taken in turn. Each has rows of one name, or as a mapping those of several, and the rows of all blocks have the same length."
 
 
@@ -72,7 +71,9 @@ def joined(value: Any, name: str) -> Any:
             told = f"has no array as block {count + 1:,}: {reason_of(error)}"
             raise NotPulled(told, _RULE, "give an array as each block") from error
         if found[-1].ndim != found[0].ndim or found[-1].ndim == 0 or found[-1].shape[1:] != found[0].shape[1:]:
-            told = f"is of another shape in block {count + 1:,} than before" if count else "has a single value as block 1"
+            told = (
+                f"is of another shape in block {count + 1:,} than before" if count else "has a single value as block 1"
+            )
             raise NotPulled(told, _RULE, "give arrays that can be put under each other")
     if not found:
         raise _none(value)

@@ -84,6 +84,13 @@ def joined_libsvm(path: str, role: Role, parts: Sequence[Any], findings: FileFin
     return labels
 
 
+def place_in_libsvm(
+    path: str, options: Mapping[str, Any], roles: Sequence[Role], name: str, position: int, findings: FileFindings
+) -> Place:
+    """The place of a label by its position in the file."""
+    return Place(path, row=_line_of(path, position, findings))
+
+
 def _check_signs(path: str, role: Role, labels: np.ndarray, findings: FileFindings) -> None:
     """Note labels of signs that do not have two values, at the line of the rarest."""
     if role.kind != "signs":

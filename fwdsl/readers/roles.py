@@ -25,6 +25,7 @@ class Role:
     data does. `of` is the kind of observed values: `signs`, or empty for numbers. `columns` are the column names of an
     earlier fit's table, in order. `stays` are the bytes beyond which a matrix stays on its disk; None where all are read into memory.
     `decoded` takes a matrix that is to stay there where its format has no rows at places that are known.
+    `like` is the file, the first of several, that `columns` are those of; it is empty where they are those of a fit.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Role:
     columns: tuple[str, ...] = ()
     stays: int | None = None
     decoded: Decoded | None = field(default=None, compare=False)
+    like: str = ""
 
     def stays_on_disk(self, nbytes: int) -> bool:
         """True if a matrix of so many bytes is to be read by ranges of its rows, as `--memory` has it."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..grammar.diagnostic import Diagnostic
+from ..grammar.diagnostic import Diagnostic, Place
 from ..words.sources import SourceWord
 from . import places
 from .categories import Mixed, joined
@@ -126,6 +127,7 @@ def read_all(
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
     named: dict[str, tuple[str, Piece]] = {}
+    gaps = set[str]()
     only: Sequence[Piece] = ()
     if pieces:
         only = pieces[paths[0]] if len(paths) == 1 else ()
@@ -142,6 +144,8 @@ def read_all(
         else:
             arrays, own = elsewhere.look_at(path, roles)
         dropped += own.dropped
+        if own.dropped:
+            gaps.add(path)
         by_lines = path in named and named[path][1].counts_lines
         if by_lines:
             findings.go_on(own)
@@ -153,11 +157,12 @@ def read_all(
             elif (arrays or not own.has_no_rows) and (_has_row(found) or (found.code, found.message) not in told):
                 findings.extend(found)
                 told.add((found.code, found.message))
-        if findings.full:
+        if findings.full or own.lacks_reader:  # the other files are like it
             return {}
         findings.headers = findings.headers or own.headers
         if not only:  # a file has its columns as they are
-            roles = [replace(role, columns=role.columns or findings.headers.get(role.name, ())) for role in roles]
+            file = named[path][0] if path in named else path
+            roles = [_with_columns(role, findings.headers.get(role.name, ()), file) for role in roles]
         if not own.failed:
             for name, array in arrays.items():
                 parts[name][path] = _piled(name, array, into[name], parts[name], piles)
@@ -177,11 +182,64 @@ def read_all(
             joined[name] = join(named[paths[0]][0], asked[name], list(arrays.values()), findings)
         else:
             joined[name] = _joined(name, arrays, findings)
+        if asked[name].kind == "signs" and asked[name].is_column and join is None:
+            places_of = _Places(reader, options, roles, named, gaps)
+            _check_signs(asked[name], joined[name], arrays, places_of, findings)
     joined |= {name: pile.finish() for name, pile in piles.items()}
     if dropped:
         rows = max(array.shape[0] for array in joined.values() if hasattr(array, "shape"))
         findings.left_out(dropped, rows + dropped)
     return joined
+
+
+def _with_columns(role: Role, columns: tuple[str, ...], file: str) -> Role:
+    """The role with the columns of the first file, unless it has those of an earlier fit."""
+    return replace(role, columns=columns, like=file) if columns and not role.columns else role
+
+
+@dataclass
+class _Places:
+    """Where the values of files stand. Files of the set `gaps` have rows that are left out."""
+
+    reader: Reader
+    options: Mapping[str, object]
+    roles: Sequence[Role]
+    named: Mapping[str, tuple[str, Piece]]
+    gaps: set[str]
+
+    def of(self, role: Role, path: str, position: int, findings: FileFindings) -> Place:
+        """The place of a value by its file, or a piece of one, and its position among the values from there. Text tells its line; no row is told
+        where rows before it are left out."""
+        if path in self.named:
+            file, piece = self.named[path]
+            return Place(file, row=None if path in self.gaps else piece.first + position + 1)
+        function = getattr(self.reader, "__name__", "")
+        look = getattr(sys.modules[self.reader.__module__], function.replace("read_", "place_in_"), None)
+        if look is None or not function:
+            return Place(path, row=None if path in self.gaps else position + 1)
+        found: Place = look(path, self.options, self.roles, role.name, position, findings)
+        return found
+
+
+def _check_signs(role: Role, values: Any, parts: Mapping[str, Any], places_of: _Places, findings: FileFindings) -> None:
+    """Note signs of more than two values in all files together, at the place of the rarest."""
+    import numpy as np
+
+    from .scan import not_two, odd_one
+
+    if values.dtype.kind not in "biufUS" or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+        return  # which is told when they are bound
+    others = values[values != values[0]]
+    if values.ndim != 1 or not others.size or (others == others[0]).all():
+        return
+    distinct, codes = np.unique(values, return_inverse=True)
+    odd, position = odd_one(codes, distinct.size)
+    for path, part in parts.items():
+        if position < len(part):
+            place = places_of.of(role, path, position, findings)
+            findings.extend(not_two(role.name, distinct.tolist(), place, place.row, distinct[odd].item()))
+            return
+        position -= len(part)
 
 
 @dataclass

@@ -265,6 +265,21 @@ def test_what_is_wrong_is_told_with_file_and_row(tmp_path, client):
     assert any(place.file.endswith("2.csv") and place.row == 8 for _, _, place in told)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_third_sign_is_told_with_its_file_and_row(kind, tmp_path, client, monkeypatch):
+    monkeypatch.setattr(places, "PIECE_BYTES", 300_000)
+    path = write(tmp_path, kind)
+    file = tmp_path / "rows" / f"3.{kind}"
+    frame = pd.read_csv(file) if kind == "csv" else pd.read_parquet(file)
+    frame["y"] = ["what" if i == 1200 else label for i, label in enumerate(frame["y"])]
+    frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file, row_group_size=500)
+    with Cluster(client) as cluster, pytest.raises(DataError) as error:
+        held(path, cluster).bind()
+    (told,) = error.value.diagnostics
+    assert told.code == "FW4050" and told.place.file == str(file)
+    assert (told.place.row, told.place.value) == (1202 if kind == "csv" else 1201, "what")
+
+
 @pytest.mark.parametrize("changed", quick((False, True), True))
 def test_files_of_a_lost_worker_are_read_again_if_they_are_the_same(changed, tmp_path, local):
     from distributed import Client

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.io import savemat
 
 import fwdsl as fw
+from fwdsl.grammar.diagnostic import Place
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.sources import SourceSpec, infer_format, parse_data_argument
 
@@ -68,6 +69,64 @@ def test_what_is_wrong_in_a_file_is_told_with_its_name_and_row(folder: Path) -> 
     arrays, (found,) = read(SourceSpec("csv", "train", {"target": "y"}), (MATRIX, VECTOR))
     assert arrays == {} and found.place is not None
     assert (found.code, found.place.file, found.place.row) == ("FW4020", "train/part-1.csv", 2)
+
+
+SIGNS = Role("y", "signs", (None,))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "row", "column", "value"),
+    [
+        ("a,y\n1,u\n2,v\n3,w\n", {}, 4, 2, "w"),
+        ("y,a\nw,2\n\nu,1\n", {}, 2, 1, "w"),
+        ('a,y,t\n1,u,"two\nlines"\n2,w,x\n', {"columns": ["a"]}, 4, 2, "w"),
+        ("a,y\n,u\n2,w\n", {"missing": "drop"}, 3, 2, "w"),
+    ],
+)
+def test_a_third_sign_is_told_with_its_file_and_row(
+    folder: Path, text: str, options: dict[str, Any], row: int, column: int, value: str
+) -> None:
+    parts(folder / "train", "a,y\n1,u\n2,u\n", text, "a,y\n1,v\n2,v\n1,u\n")
+    arrays, found = read(SourceSpec("csv", "train", {"target": "y", **options}), (MATRIX, SIGNS))
+    told = [d for d in found if d.severity == "error"]
+    assert arrays == {} and [d.code for d in told] == ["FW4050"]
+    assert told[0].place == Place("train/part-1.csv", None, row, column, value)
+    assert "`u`, `v`, `w`" in told[0].message
+
+
+def test_a_third_sign_of_other_formats_is_told_too(folder: Path) -> None:
+    parts(folder / "train", "1 1:2\n0 1:3\n", "0 1:2\n\n# none\n7 1:3\n1 1:1\n", suffix="svm")
+    _, (found,) = read(SourceSpec("libsvm", "train"), (MATRIX, SIGNS))
+    assert found.place == Place("train/part-1.svm", None, 4, None, "7")
+    for i, labels in enumerate(([1, 2, 1], [2, 1, 2, 5])):
+        np.save(folder / f"{i}.npy", np.array(labels))
+    _, (found,) = read(SourceSpec("npy", "*.npy"), (SIGNS,))
+    assert found.code == "FW4050" and found.place == Place("1.npy", None, 4, None, "5")
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow", reason="parquet files need pyarrow")
+    for i, words in enumerate((["u", "v"], ["u", "w"])):
+        pd.DataFrame({"a": [1.0, 2.0], "y": words}).to_parquet(folder / "train" / f"{i}.parquet")
+    _, (found,) = read(SourceSpec("parquet", "train", {"target": "y"}), (MATRIX, SIGNS))
+    assert found.place == Place("train/1.parquet", None, 2, None, "w")
+
+
+def test_a_column_that_one_file_lacks_is_told_with_the_file_that_has_it(folder: Path) -> None:
+    parts(folder / "train", "a,b,y\n1,2,3\n", "b,y,a\n1,2,3\n", "a,c,y\n1,2,3\n")
+    _, (found,) = read(SourceSpec("csv", "train", {"target": "y"}), (MATRIX, VECTOR))
+    assert found.message == "`train/part-2.csv` has no column `b`, which `train/part-0.csv` has"
+    assert found.place == Place("train/part-2.csv", row=1) and "the first one" in found.rule
+    assert found.hint.endswith("in `train/part-2.csv` the columns are `a`, `c`, `y`")
+    fitted = Role("X", "matrix", (None, None), columns=("a", "b"))
+    _, (found,) = read(SourceSpec("csv", "train", {"target": "y"}), (fitted, VECTOR))
+    assert "which `X` has in the fit" in found.message
+
+
+def test_what_reads_the_files_is_told_to_be_absent_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "train").mkdir()
+    for i in range(4):
+        (folder / "train" / f"{i}.parquet").write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    _, (found,) = read(SourceSpec("parquet", "train"), (MATRIX,))
+    assert (found.code, found.hint) == ("FW4070", "pip install 'fwdsl[parquet]'")
 
 
 @pytest.mark.parametrize(
