@@ -12,9 +12,13 @@ from ..extras import require
 from ..grammar.diagnostic import Diagnostic
 from ..solve.forms import default_threads
 from .closing import close
+from .local import Local
 
 if TYPE_CHECKING:
     from .driver import Cluster
+
+START = 60
+"""Seconds within which workers that are started here are there."""
 
 
 def connect(workers: Any, *, closing: bool = False) -> Cluster:
@@ -29,15 +33,22 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
 
     own: list[Any] = []
     keywords: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False, "timeout": 5}
-    if isinstance(workers, int):
-        threads = max(1, default_threads() // workers)
-        local = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=":0", silence_logs=50
-        )
-        own.append(local)
-        client = distributed.Client(local, **keywords)
-        # Ctrl-C of a terminal reaches the workers too: the driver is who ends
-        client.run(_ignore_interrupts)
+    if isinstance(workers, int) or (isinstance(workers, str) and workers.isascii() and workers.isdigit()):
+        count = int(workers)
+        if count < 1:
+            what = f"`client` is {count}, where one worker or more are needed"
+            raise RunError([Diagnostic("FW0241", what, hint="give the number of processes, as in `client=2`")])
+        try:
+            own.append(Local(count, max(1, default_threads() // count)))
+            client = distributed.Client(own[0].address, **keywords)
+            client.wait_for_workers(count, timeout=START)
+        except (OSError, ValueError, TimeoutError) as error:
+            close(*own)
+            what = f"workers cannot be started: {error or type(error).__name__}"
+            raise RunError([Diagnostic("FW0241", what, hint="ask for fewer workers, or solve without")]) from None
+        except BaseException:
+            close(*own)
+            raise
     else:
         try:
             if isinstance(workers, distributed.Client) and not workers.asynchronous:
@@ -78,9 +89,3 @@ def _address_in(path: str) -> str:
 def _not_read(path: str, what: str) -> RunError:
     hint = f"write it with `dask scheduler --scheduler-file {path}`, or give the scheduler's address, `tcp://HOST:PORT`"
     return RunError([Diagnostic("FW0241", what, hint=hint)])
-
-
-async def _ignore_interrupts() -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -408,7 +408,7 @@ class Cluster:
         if len(holding) > LISTED:
             busy = [f"{len(holding)} with {min(s.busy for s in holding):.1f} to {max(s.busy for s in holding):.1f}"]
         slow = _straggler(holding)
-        lags = "" if slow is None else f"  slowest {slow[0].address}, {slow[1]:.1f} times the middle one"
+        lags = "" if slow is None else f"  slowest {slow[0].address}, {slow[1]:.1f} times {_compared(holding)}"
         return f"workers {', '.join(busy)} s  {self._transported():.0%} transport{lags}"
 
     def _transported(self) -> float:
@@ -436,7 +436,7 @@ class Cluster:
         ]
         slow = _straggler(holding)
         if slow is not None:
-            found.append(f"the worker at {slow[0].address} took {slow[1]:.1f} times as long as the middle one")
+            found.append(f"the worker at {slow[0].address} took {slow[1]:.1f} times as long as {_compared(holding)}")
         return [*found, *self.told, *([self.lost] if self.lost else [])]
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -575,6 +575,11 @@ def _straggler(holding: Sequence[Share]) -> tuple[Share, float] | None:
     if len(busy) < 2 or busy[-1] <= max(1.0, STRAGGLES * middle):
         return None
     return max(holding, key=lambda s: s.busy), busy[-1] / max(middle, 1e-3)
+
+
+def _compared(holding: Sequence[Share]) -> str:
+    """Whom the slowest worker is compared with, in words."""
+    return "the other one" if len(holding) == 2 else "the middle one"
 
 
 def _these(*args: Any) -> tuple[Any, ...]:

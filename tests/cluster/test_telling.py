@@ -40,6 +40,8 @@ def test_a_worker_that_lags_is_told_while_it_does_and_at_the_end(busy, slow):
     assert all(f"{b:.1f}" in state and f"{b:.2f} s" in lines[0] for b in busy)
     assert ("slowest" in state) == bool(slow) == (len(lines) > 1)
     assert slow in state and (not slow or slow in lines[1])
+    whom = "the other one" if len(busy) == 2 else "the middle one"
+    assert not slow or (state.endswith(f"times {whom}") and lines[1].endswith(f"times as long as {whom}"))
 
 
 def test_many_workers_take_one_short_line():

@@ -1,0 +1,79 @@
+"""Workers on this machine, in processes that never import the script that asks for them.
+
+A process that Python spawns imports the main script of its parent first. A script that solves without `if __name__ == "__main__":` would so start
+workers from its workers. One process between (`main`) has no main script: it starts the scheduler and the workers, tells where the scheduler is,
+and ends them once its input does, as it does too where the process that solves is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from multiprocessing import spawn
+
+BEGIN = "import sys, json; sys.path[:] = json.loads(sys.stdin.readline()); from fwdsl.cluster.local import main; main()"
+"""What the process between runs. It looks for modules where this one does."""
+
+END = 5.0
+"""Seconds within which workers end by themselves."""
+
+
+class Local:
+    """Workers that were started here. `address` is that of their scheduler."""
+
+    def __init__(self, count: int, threads: int) -> None:
+        """Raises `OSError` where they cannot be started."""
+        command = [os.fsdecode(spawn.get_executable()), "-c", BEGIN]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        asked = {"n_workers": count, "threads_per_worker": threads}
+        try:
+            with suppress(BrokenPipeError):  # that it has ended is seen by what it tells
+                self._process.stdin.write(f"{json.dumps(list(map(str, sys.path)))}\n{json.dumps(asked)}\n")
+                self._process.stdin.flush()
+            told = json.loads(self._process.stdout.readline() or "{}")
+        except BaseException:
+            self.close()
+            raise
+        if "address" not in told:
+            self.close()
+            raise OSError(told.get("error", f"`{command[0]}` ended as it began"))
+        self.address: str = told["address"]
+
+    def close(self, timeout: float = END) -> None:
+        """End the workers."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                assert pipe is not None
+                pipe.close()
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # workers end with the process that watches them
+            self._process.wait()
+
+
+def main() -> None:
+    """Start the workers that the first line of the input asks for, tell the scheduler's address, and end with the input."""
+    import signal
+
+    # Ctrl-C of a terminal reaches this process and the workers too: the driver is who ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what workers print is for people
+    asked = json.loads(sys.stdin.readline())
+    try:
+        from distributed import LocalCluster
+
+        cluster = LocalCluster(processes=True, dashboard_address=":0", silence_logs=50, **asked)
+    except Exception as error:  # whatever keeps processes from starting is told by who asked for them
+        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+        print(json.dumps({"error": reason}), file=told, flush=True)
+        return
+    print(json.dumps({"address": cluster.scheduler_address}), file=told, flush=True)
+    sys.stdin.read()
+    with suppress(Exception):
+        cluster.close(timeout=2.0)

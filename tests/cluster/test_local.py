@@ -1,0 +1,87 @@
+"""Workers that are started here for one problem."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import fwdsl as fw
+from fwdsl.cluster import local as started
+from fwdsl.cluster.connect import connect
+from fwdsl.errors import RunError
+
+SCRIPT = """
+import numpy as np
+import fwdsl as fw
+print("once")
+X = np.random.default_rng(0).standard_normal((3000, 60))
+text = "data X: matrix[n, p], y: vector[n]\\nvar w: vector[p]\\nminimize mean(squared(X @ w, y)) + 0.1 * norm1(w)\\n"
+found = fw.parse(text).bind(X=X, y=X[:, 0]).solve(client="2", method="apg")
+print(found.status)
+"""
+
+
+def begun(folder, text):
+    """A script that runs."""
+    (folder / "script.py").write_text(text)
+    env = {**os.environ, "PYTHONPATH": str(Path(fw.__file__).parents[1])}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "script.py"], cwd=folder, env=env, **pipes)
+
+
+def test_workers_do_not_import_the_script_that_starts_them(tmp_path):
+    script = begun(tmp_path, SCRIPT)
+    out, err = script.communicate(timeout=120)
+    assert (script.returncode, out.split(), err) == (0, ["once", "optimal"], "")
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
+    text = 'from fwdsl.cluster.connect import connect\nheld = connect(2)\nprint("there", flush=True)\ninput()\n'
+    script = begun(tmp_path, text)
+    assert script.stdout.readline() == "there\n"
+    children = psutil.Process(script.pid).children(recursive=True)
+    assert len(children) >= 3
+    for child in children:
+        child.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert all(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+    script.kill()
+    script.communicate()
+    gone, left = psutil.wait_procs(children, timeout=30)
+    assert len(gone) == len(children) and not left
+
+
+@pytest.mark.slow
+def test_digits_are_a_number_of_workers():
+    with connect("1") as cluster:
+        assert len(cluster.shares) == 1
+        assert np.isfinite(cluster.transport)
+
+
+@pytest.mark.parametrize("count", [0, -1, "0"])
+def test_no_workers_are_too_few(count):
+    with pytest.raises(RunError, match="one worker or more") as error:
+        connect(count)
+    assert error.value.code == "FW0241"
+
+
+@pytest.mark.parametrize(
+    ("begin", "why"),
+    [
+        ("pass", "ended as it began"),
+        ('print(\'{"error": "no more processes"}\')', "no more processes"),
+        ("print('what')", "cannot be started"),
+    ],
+)
+def test_workers_that_cannot_be_started_are_told(begin, why, monkeypatch):
+    monkeypatch.setattr(started, "BEGIN", begin)
+    with pytest.raises(RunError, match=why) as error:
+        connect(2)
+    assert error.value.code == "FW0241" and "fewer workers" in error.value.diagnostics[0].hint
