@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing import spawn
 
 BEGIN = "import sys, json; sys.path[:] = json.loads(sys.stdin.readline()); from fwdsl.cluster.local import main; main()"
-"""What the process between runs. It looks for modules where this one does."""
+"""The program of the process between, which looks for modules where this one does."""
 
 END = 5.0
 """Seconds within which workers end by themselves."""

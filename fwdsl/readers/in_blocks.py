@@ -81,7 +81,7 @@ def joined(value: Any, name: str) -> Any:
 
 
 def _none(value: Any) -> NotPulled:
-    """What is said where there is no block at all."""
+    """The words for no block at all."""
     if makes_blocks(value):
         return NotPulled("gives no block of rows", _RULE, f"see that `{value.__name__}` comes to a `yield`")
     again = "give the function that makes it, which is called anew each time"

@@ -199,7 +199,7 @@ def _with_columns(role: Role, columns: tuple[str, ...], file: str) -> Role:
 
 @dataclass
 class _Places:
-    """Where the values of files stand. Files of the set `gaps` have rows that are left out."""
+    """The places where values of files stand. Files of the set `gaps` have rows that are left out."""
 
     reader: Reader
     options: Mapping[str, object]
