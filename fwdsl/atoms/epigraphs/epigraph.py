@@ -165,7 +165,7 @@ class Epigraph(EpigraphSet):
         return v if step < 1.0 else np.zeros_like(v)
 
     def rounding(self, v: Array) -> float:
-        """That of f, and of a norm that of its lengths, as of second-order cones."""
+        """The rounding of f, and of a norm that of its lengths, as of second-order cones."""
         found = self.f.rounding(v[1:])
         return max(found, EPS * float(np.abs(v).max(initial=0.0))) if self.f.is_norm else found
 
