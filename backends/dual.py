@@ -7,6 +7,8 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
   in the affine-scaling metric). Losses of rows have no intervals: where y_i + w_i e_{label} = w_i p with p in the simplex, W is
   w_i (diag(p) - p p'), which keeps the sum; where the entries but the label's own are in intervals, W is theirs, and the label's
   entry makes up for their sum;
+* *equalities that no step within the ends meets*, as where more are missed than y has entries between its ends: W lets entries at an end move too,
+  and all of y shrinks until it is between its ends again, which keeps equalities without a cost;
 * *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave;
 * *cones whose domain v is just outside of* (`step_inside`): y moves along K D^-1 m, m what v misses and D the squares of columns;
 * *scaling* (penalties): the f_i^* are finite at 0, so s y with the largest s in [0, 1] that fits is dual feasible.
@@ -40,6 +42,12 @@ BEYOND = 1e-9
 
 ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
+
+STUCK = 0.5
+"""The factor by which a correction has to lessen what is missed for there to be another one."""
+
+ROOM = 0.1
+"""The share of its box that an entry at an end may count as its distance from it, where all of y shrinks afterwards."""
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:
@@ -118,21 +126,17 @@ def repair(
     With `interior` those of bounded blocks too, in the coordinates of x that no bound holds: there an optimal v is 0. Once `stop()` is true it
     ends with what it has, which is no worse a dual point than the one given.
     """
-    ys = [y.copy() for y in ys]
+    shrinks = not interior and _shrinks(problem)
+    moved, missed = list(ys), math.inf
+    if not (shrinks and _has_few_live(problem, ys)):
+        moved, missed = _moved(problem, ys, x, stop, interior, spares=shrinks)
+    if missed and shrinks and not stop():
+        shrunk, left = _moved(problem, ys, x, stop, interior, shrinks=True)
+        if left < missed:
+            s = min(_shrinkage(t.f, y, boxes=True) for t, y in zip(problem.terms, shrunk, strict=True))
+            moved = [s * y for y in shrunk]
+    ys = moved
     kty = problem.adjoint(ys)
-    for _ in range(ROUNDS):
-        sizes = _sizes(problem, ys)
-        wanted, miss = _misses(problem, kty, x, sizes, interior)
-        if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss):
-            break
-        others = ~problem.absorbed[wanted]
-        if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop):
-            break
-        if not others.all():
-            if others.any():
-                wanted, miss = _misses(problem, problem.adjoint(ys), x, sizes, interior)
-            _absorb(problem, ys, wanted, miss)
-        kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
     s *= feasible_scale(problem, s * kty, past_cones=True)
@@ -142,6 +146,65 @@ def repair(
     ):
         ys = [s * y for y in ys]
     return ys
+
+
+def _shrinks(problem: PreparedProblem) -> bool:
+    """True if s y, with 0 < s <= 1, meets the equalities that y meets, and some multipliers are between two ends, where a small enough s leads."""
+    return (
+        not problem.q.any()
+        and any(_is_narrow(t.f) for t in problem.terms)
+        and math.isfinite(problem.conjugates([np.zeros(t.map.rows) for t in problem.terms]))
+    )
+
+
+def _has_few_live(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
+    """True if fewer entries of y are between their ends than free variables have equalities, which no step of those entries alone then meets."""
+    live = 0
+    for term, y in zip(problem.terms, ys, strict=True):
+        interval = _interval(term.f)
+        live += y.size if interval is None else int(np.count_nonzero((interval[0] < y) & (y < interval[1])))
+    return live < sum(b.size for b in problem.canonical.blocks if b.g.pair == (None, None))
+
+
+def _is_narrow(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
+    """True if the domain of f* is a box with finite ends."""
+    interval = _interval(f)
+    return interval is not None and all(np.all(np.isfinite(end)) for end in interval)
+
+
+def _moved(
+    problem: PreparedProblem,
+    ys: Sequence[Array],
+    x: Array,
+    stop: Callable[[], bool],
+    interior: bool,
+    shrinks: bool = False,
+    spares: bool = False,
+) -> tuple[list[Array], float]:
+    """The dual point after a few steps towards the equalities, and the most that it misses one by where there is no way nearer; else 0.
+
+    A step that `shrinks` may leave the boxes, into which scaling leads back; one that `spares` has no large decomposition for dependent equalities.
+    """
+    ys, least = [y.copy() for y in ys], math.inf
+    kty = problem.adjoint(ys)
+    for _ in range(ROUNDS):
+        sizes = _sizes(problem, ys)
+        wanted, miss = _misses(problem, kty, x, sizes, interior)
+        if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss, shrinks):
+            return ys, 0.0
+        others = ~problem.absorbed[wanted]
+        size = float(np.abs(miss).max())
+        if not size < STUCK * least:
+            return ys, size
+        least = size
+        if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop, shrinks, spares):
+            return ys, size
+        if not others.all():
+            if others.any():
+                wanted, miss = _misses(problem, problem.adjoint(ys), x, sizes, interior)
+            _absorb(problem, ys, wanted, miss)
+        kty = problem.adjoint(ys)
+    return ys, 0.0
 
 
 def step_inside(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array] | None:
@@ -222,11 +285,13 @@ def _misses(
     return np.concatenate(index), np.concatenate(miss)
 
 
-def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
+def _is_rounding(
+    problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, shrinks: bool
+) -> bool:
     """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
     # all sizes together, which need no product
     total = sum(_sizes(problem, ys).values())
-    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not _within(problem, ys):
+    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not _within(problem, ys, shrinks):
         return False
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
@@ -238,18 +303,25 @@ def _is_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.i
 
 
 def _correct(
-    problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, stop: Callable[[], bool]
+    problem: PreparedProblem,
+    ys: list[Array],
+    wanted: NDArray[np.intp],
+    miss: Array,
+    stop: Callable[[], bool],
+    shrinks: bool,
+    spares: bool,
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
     most = _largest_needed(problem, ys)
-    metrics = [_metric(t.f, y, m) for t, y, m in zip(problem.terms, ys, most, strict=True)]
-    return move(problem, ys, metrics, wanted, miss, stop)
+    metrics = [_metric(t.f, y, m, shrinks) for t, y, m in zip(problem.terms, ys, most, strict=True)]
+    return move(problem, ys, metrics, wanted, miss, stop, shrinks, spares)
 
 
-def _within(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
-    """True if y is in the domains of all conjugates, or leaves balls alone, into which scaling leads."""
+def _within(problem: PreparedProblem, ys: Sequence[Array], shrinks: bool) -> bool:
+    """True if y is in the domains of all conjugates, or leaves balls alone, into which scaling leads; with `shrinks`, or boxes."""
     return math.isfinite(problem.conjugates(ys)) or all(
-        _shrinkage(t.f, y) < 1.0 or math.isfinite(t.f.conjugate(y)) for t, y in zip(problem.terms, ys, strict=True)
+        _shrinkage(t.f, y, shrinks) < 1.0 or math.isfinite(t.f.conjugate(y))
+        for t, y in zip(problem.terms, ys, strict=True)
     )
 
 
@@ -281,9 +353,14 @@ def move(
     wanted: NDArray[np.intp],
     miss: Array,
     stop: Callable[[], bool],
+    shrinks: bool = False,
+    spares: bool = False,
 ) -> bool:
-    """The step W E' lambda of y, in place, with E W E' lambda = miss, W the metrics; False where it leads nowhere."""
-    steps = least_move(problem, metrics, wanted, miss, stop)
+    """The step W E' lambda of y, in place, with E W E' lambda = miss, W the metrics; False where it leads nowhere.
+
+    With `shrinks` it may leave boxes with finite ends.
+    """
+    steps = least_move(problem, metrics, wanted, miss, stop, spares)
     if steps is None or not all(np.all(np.isfinite(step)) for step in steps):
         return False
     changed = False
@@ -294,7 +371,7 @@ def move(
         if isinstance(f, VectorLossFunction):
             new = f.into_domain(new)
         elif interval is not None:
-            new = np.clip(new, *interval)
+            new = new if shrinks and _is_narrow(f) else np.clip(new, *interval)
         elif isinstance(f, VectorFunction) and not _is_ball(f):
             new = f.dual_project(new)
         changed = changed or bool(np.any(new != ys[k]))
@@ -319,12 +396,20 @@ def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
     return isinstance(f, VectorFunction) and f.coercive() is not None and _interval(f) is None
 
 
-def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array) -> float:
-    """The factor that brings y back into such a ball; 1 elsewhere."""
+def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, boxes: bool = False) -> float:
+    """The factor that brings y back into such a ball, or with `boxes` into a box with finite ends; 1 elsewhere."""
+    if boxes and _is_narrow(f):
+        interval = _interval(f)
+        assert interval is not None
+        ends = np.where(y < 0.0, *interval)
+        beyond = np.abs(y) > np.abs(ends)
+        return float(np.min(ends[beyond] / y[beyond], initial=1.0))
     return f.dual_scale(y) if isinstance(f, VectorFunction) and _is_ball(f) else 1.0
 
 
-def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, most: Array) -> Metric:
+def _metric(
+    f: LossFunction | VectorLossFunction | VectorFunction, y: Array, most: Array, shrinks: bool = False
+) -> Metric:
     """Distance of y to the ends of its domain times the size of the domain; where it has none, the size of y.
 
     Squares of y's unit, so that terms in other units share a correction as they would in one. Ends farther away than `most` are as good as
@@ -342,6 +427,8 @@ def _metric(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, mos
         return DiagonalMetric(np.full(y.size, unit * unit))
     lo, hi = interval
     slack, width = np.minimum(y - lo, hi - y), hi - lo
+    if shrinks and _is_narrow(f):
+        slack = np.maximum(slack, ROOM * width)
     slack = np.where(np.isfinite(slack), np.clip(slack, 0.0, most), unit)
     return DiagonalMetric(slack * np.where(np.isfinite(width), np.minimum(width, most), unit))
 

@@ -34,6 +34,9 @@ MOST_WORK = 3e8
 DEPENDENT = 2.0 * float(np.finfo(np.float64).eps)
 """The share of the largest singular value, a row or column, below which one is rounding of 0."""
 
+EIGEN = 4.0
+"""The multiplications of all eigenvectors of a matrix of order n, over n^3."""
+
 CG_STEPS = 1_000
 LOST = 1e8
 """A squared residual so many times the least one so far shows that the system has no solution."""
@@ -89,8 +92,11 @@ def least_move(
     wanted: NDArray[np.intp],
     miss: Array,
     stop: Callable[[], bool],
+    spares: bool = False,
 ) -> list[Array] | None:
     """The steps of the terms' y by which K'y falls by `miss` in the wanted coordinates; None where there are none.
+
+    With `spares` there are none either where only all eigenvectors of a large system could tell them.
 
     Dependent equalities (an intercept beside one-hot features) leave the system singular and consistent: the step is of least norm.
     """
@@ -102,6 +108,7 @@ def least_move(
     if wanted.size > few or (diagonal and not problem.can_form(wanted.size)):
         lam = conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
         return _along(problem, metrics, wanted, lam)
+    problem.decomposed += wanted.size * (problem.canonical.nnz + wanted.size**2)
     try:
         gram = problem.gram(wanted, slack) if diagonal else _gram(problem, metrics, wanted)
         # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
@@ -116,6 +123,9 @@ def least_move(
             if steps is not None:
                 return steps
         if found is None:
+            if spares and EIGEN * wanted.size**3 > MOST_WORK:
+                return None
+            problem.decomposed += EIGEN * wanted.size**3
             found = _least(gram, inverse * miss)
     except (Stopped, np.linalg.LinAlgError):
         return None

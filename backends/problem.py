@@ -61,6 +61,9 @@ LARGEST_COLUMNS = 20_000_000
 """Numbers of explicitly formed columns of maps that are not data by columns."""
 
 
+BY_BLOCKS = 50.0
+"""The multiplications of products and decompositions of dense matrices in the time of one number in a product of data and a vector."""
+
 WRITTEN = 50_000
 """Entries of K up to which it is written down for products with vectors."""
 
@@ -92,6 +95,7 @@ class PreparedProblem:
         self.pool = Pool(threads)
         self.operators: dict[int, Operator] = {}
         self.counted: list[CountedMap] = []
+        self.decomposed = 0.0  # multiplications of systems that were formed and solved beside the method
         self.terms = [replace(t, map=self._compile(t.map)) for t in canonical.terms]
         table = in_use()
         self.functions = [table.function(t, self.pool) for t in self.terms]
@@ -474,6 +478,7 @@ class PreparedProblem:
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
         touched = sum([o.counter.touched for o in self.operators.values()]) + sum([c.touched for c in self.counted])
+        touched += self.decomposed / BY_BLOCKS
         return touched / self._numbers if self._numbers else 0.0
 
     @cached_property

@@ -54,6 +54,7 @@ def attempts(
     """
     canonical = problem.canonical
     raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
+    is_dear = allowance(problem, SHARE, stop)
 
     @cache
     def inside() -> list[Array] | None:
@@ -88,7 +89,7 @@ def attempts(
             # what a repair moves to meet an equality may cost more than was missed
             yield x, as_given
         if mends:
-            yield from _of_other_duals(problem, x, verified, raw, ys, first, stop)
+            yield from _of_other_duals(problem, x, verified, raw, ys, first, is_dear() and verified.bound.met, stop)
         if nearly_fits(problem, x):
             # the square of a residual is nothing only where the residual is rounding
             fit = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop), fitted=True)
@@ -104,13 +105,16 @@ def _of_other_duals(
     raw: list[Array],
     ys: list[Array],
     first: bool,
+    is_dear: bool,
     stop: Callable[[], bool],
 ) -> Iterator[tuple[Array, Verified]]:
-    """The same point with dual points made of `raw` and of `ys`, its repair, that serve few programs."""
+    """The same point with dual points made of `raw` and of `ys`, its repair, that serve few programs; with `is_dear` no other repair."""
     canonical = problem.canonical
     if _is_scaled(canonical):
         if not first:
             yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
+        return
+    if is_dear:
         return
     without = [
         np.zeros(y.size) if not isinstance(t.f, VectorFunction) else y for t, y in zip(canonical.terms, ys, strict=True)

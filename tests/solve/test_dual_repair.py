@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.dual import dual_value, feasible_scale, repair, step_inside
 from fwdsl.backends.dual_step import DiagonalMetric, least_move
-from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.problem import BY_BLOCKS, PreparedProblem
 
 CHAINS = {
     "steps": "norm1(x[1:] - x[:-1])",
@@ -227,3 +227,44 @@ def test_no_step_where_equalities_are_missed_or_nothing_is() -> None:
     # a column without entries: nothing moves what it misses
     X[:, 1] = 0.0
     assert step_inside(prepared(X, y, "subject to x >= 0")[0], [np.zeros(20)]) is None
+
+
+def _steps(n: int = 20, p: int = 120, mu: float = 1e-2) -> fw.Problem:
+    """Total variation of more coefficients than samples: an equality for each of them, and multipliers of jumps between -mu and mu."""
+    rng = np.random.default_rng(5)
+    X = np.cumsum(rng.normal(size=(n, p)), 1) / np.sqrt(np.arange(1, p + 1))
+    y = X @ np.repeat(rng.normal(size=p // 20), 20) / math.sqrt(p) + 0.5 * rng.normal(size=n)
+    text = "data X: matrix[n, p], y: vector[n]\nparam mu: positive\nvar w: vector[p], b: real\n"
+    text += "minimize mean(squared(X @ w + b, y)) + mu * norm1(diff(w))\n"
+    return fw.parse(text).bind(X=X, y=y, mu=mu)
+
+
+@pytest.mark.parametrize("at_ends", [0.0, 0.5, 1.0])
+def test_multipliers_at_their_ends_shrink_to_meet_more_equalities_than_are_between(at_ends: float) -> None:
+    """No step within the ends meets the equalities where most jumps are at one; with all of y shrunk there is a bound above the infima."""
+    canonical = _steps().canonical
+    rng = np.random.default_rng(1)
+    with closing(PreparedProblem(canonical, 1)) as problem:
+        ys = []
+        for term in problem.terms:
+            y = 1e-3 * rng.normal(size=term.map.rows)
+            if not hasattr(term.f, "loss"):
+                ends = 1e-2 * np.sign(rng.normal(size=y.size))
+                y = np.where(rng.random(y.size) < at_ends, ends, y)
+            ys.append(y)
+        ys = repair(problem, ys, np.zeros(problem.size))
+        assert math.isfinite(problem.conjugates(ys))
+        left = problem.adjoint(ys)
+        assert np.abs(left).max() <= 1e-12 * max(np.abs(y).max() for y in ys)
+        assert problem.decomposed > 0.0
+        assert problem.passes > problem.decomposed / BY_BLOCKS / canonical.nnz
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1e-1])
+def test_total_variation_has_a_bound_above_zero_long_before_its_end(mu: float) -> None:
+    s = _steps(mu=mu).solve(method="pdhg", max_iter=400, threads=1)
+    assert 0.0 < s.dual_bound <= s.objective
+    best = _steps(mu=mu).solve(threads=1)
+    assert best.status == "optimal"
+    assert s.dual_bound <= best.objective * (1.0 + 1e-9)
+    assert best.dual_bound <= s.objective * (1.0 + 1e-9)
