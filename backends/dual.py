@@ -44,7 +44,7 @@ ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
 
 STUCK = 0.5
-"""The factor by which a correction has to lessen what is missed for there to be another one."""
+"""The factor by which a correction has to lessen what is missed for there to be another one, where there is another way to meet the equalities."""
 
 ROOM = 0.1
 """The share of its box that an entry at an end may count as its distance from it, where all of y shrinks afterwards."""
@@ -181,7 +181,8 @@ def _moved(
     shrinks: bool = False,
     spares: bool = False,
 ) -> tuple[list[Array], float]:
-    """The dual point after a few steps towards the equalities, and the most that it misses one by where there is no way nearer; else 0.
+    """The dual point after a few steps towards the equalities, and the most that it misses one by where there is no way nearer, inf where no step led
+    anywhere; else 0.
 
     A step that `shrinks` may leave the boxes, into which scaling leads back; one that `spares` has no large decomposition for dependent equalities.
     """
@@ -194,11 +195,11 @@ def _moved(
             return ys, 0.0
         others = ~problem.absorbed[wanted]
         size = float(np.abs(miss).max())
-        if not size < STUCK * least:
+        if (shrinks or spares) and not size < STUCK * least:
             return ys, size
-        least = size
+        before, least = least, size
         if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop, shrinks, spares):
-            return ys, size
+            return ys, size if before < math.inf else math.inf
         if not others.all():
             if others.any():
                 wanted, miss = _misses(problem, problem.adjoint(ys), x, sizes, interior)

@@ -478,8 +478,8 @@ class PreparedProblem:
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
         touched = sum([o.counter.touched for o in self.operators.values()]) + sum([c.touched for c in self.counted])
-        touched += self.decomposed / BY_BLOCKS
-        return touched / self._numbers if self._numbers else 0.0
+        beside = self.decomposed / BY_BLOCKS
+        return (touched + beside) / self._numbers if self._numbers else 0.0
 
     @cached_property
     def _numbers(self) -> int:
