@@ -209,13 +209,19 @@ def collect(
     decls = {d.name: d for d in model.data}
     bindings = with_paths(bindings, decls)
     values = {name: value for name, value in bindings.data.items() if name in decls}
-    given = {
+    bound = {
         name: of_python(decls[name], value, bindings.labels, findings, bindings.stays) for name, value in values.items()
     }
-    found = {name: datum for name, datum in given.items() if datum is not None}
+    found = {name: datum for name, datum in bound.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
     for job in jobs:
         found.update(_read(job, dims, bindings, findings))
+    if len(jobs) > 1:
+        from .shared_columns import Served, note_shared_columns
+
+        given = {name for names, _ in bindings.sources for name in names}
+        served = [Served(job.spec, tuple(d for d in job.serves if d.name in job.wanted)) for job in jobs]
+        note_shared_columns(served, {n: d.header for n, d in found.items()}, given, findings)
     claimed = set(values) | {d.name for job in jobs for d in job.serves if d.name in job.wanted}
     for decl in model.data:
         if decl.name in claimed:

@@ -2,11 +2,13 @@
 
 The operators of an `Expression` make the same node as the parser makes of the same text. Sums and products are flat from left to
 right, and a bracketed sum or product stays nested. `__array_ufunc__ = None` and `__array_priority__` make NumPy and SciPy leave `A @ x`,
-`A * x`, `A + x` and comparisons to the expression, for every array format.
+`A * x`, `A + x` and comparisons to the expression, for every array format;
+`__pandas_priority__` does so for series and frames, but for their `@`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
@@ -33,6 +35,7 @@ class Expression(Built):
     __slots__ = ()
     __array_ufunc__ = None
     __array_priority__ = 1e6
+    __pandas_priority__ = 1e6
 
     # --- arithmetic ------------------------------------------------------------------------------------------------
 
@@ -109,9 +112,15 @@ class Expression(Built):
     __ne__ = _refused("!=", "the set of points that differ is not convex")
     __lt__ = _refused("<", "write <= : constraints are closed")
     __gt__ = _refused(">", "write >= : constraints are closed")
-    __pow__ = _refused("**", "write fw.sum_squares(x) for the sum of squares, or fw.squared(z, b) per sample")
+    __pow__ = _refused(
+        "**",
+        "write fw.sum_squares(x) for the sum of squares, fw.square(x) or fw.power(x, p) of each entry, or fw.squared(z, b) per sample",
+    )
     __rpow__ = _refused("**", "a variable cannot be an exponent")
-    __abs__ = _refused("abs()", "write fw.norm1(x) for the sum of absolute values, or fw.absolute(z, b) per sample")
+    __abs__ = _refused(
+        "abs()",
+        "write fw.norm1(x) for the sum of absolute values, fw.abs(x) of each entry, or fw.absolute(z, b) per sample",
+    )
     __floordiv__ = _refused("//", "write /")
     __mod__ = _refused("%", "there is no remainder of a convex expression")
 
@@ -133,6 +142,23 @@ class Expression(Built):
             rule="An expression stands for a whole vector or matrix; its size may be unknown until data is bound.",
             hint="use fw.sum(x), or a slice such as x[0:5]",
         )
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:
+        """An array of objects that holds the expression, as NumPy makes it of any object. Refuses the multiplication of pandas, which asks for
+        the array and fails on it: nothing else keeps a frame or a series from multiplying by itself."""
+        asking = sys._getframe(1)
+        if asking.f_code.co_name == "dot" and str(asking.f_globals.get("__name__")).startswith("pandas."):
+            raise misuse(
+                "FW0307",
+                "pandas cannot multiply by an expression",
+                rule="pandas computes with numbers; an expression stands for numbers that are not known yet.",
+                hint='name the frame first, as in fw.data("X", frame) @ w, which keeps the names of its columns; or write frame.to_numpy() @ w',
+            )
+        import numpy as np
+
+        made = np.empty((), object)
+        made[()] = self
+        return made
 
     def __array_function__(self, func: Any, types: object, args: object, kwargs: object) -> NoReturn:
         name = getattr(func, "__name__", "a NumPy function")

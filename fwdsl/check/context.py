@@ -49,7 +49,8 @@ class Context:
 
     `partial` says that statements are missing because they could not be parsed. Errors that may follow from that are not reported.
     `lost` holds the names that the missing statements may declare. `known` has the meanings of nodes by their identity, with the nodes, which
-    keeps them: a rule that looks at an argument before it decides what the argument is to be asks for it twice.
+    keeps them: a rule that looks at an argument before it decides what the argument is to be asks for it twice. `weights` are names without a
+    declaration that multiply losses or convex functions.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Context:
     coming: dict[str, Span] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
+    weights: set[str] = field(default_factory=set)
     found: list[Diagnostic] = field(default_factory=list)
     let_names: dict[int, str] = field(default_factory=dict)
     naming: str = ""
@@ -239,7 +241,9 @@ class Context:
             span,
             [*self.entries, *self.coming],
             rule="Every name is declared by `data`, `param`, `var` or `let`, or is a dimension of a declared type.",
-            otherwise=record.why if record else f"declare it first, for example `param {name}: real`",
+            otherwise=record.why
+            if record
+            else f"declare it first, for example `param {name}: {'nonnegative' if name in self.weights else 'real'}`",
         )
 
     def unknown(

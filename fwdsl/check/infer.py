@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from ..grammar import tree
@@ -142,6 +142,7 @@ def _call(ctx: Context, node: tree.Expr) -> Value | None:
 
 def _product(ctx: Context, node: tree.Expr) -> Value | None:
     factors, ops = cast(tree.Product, node).factors, cast(tree.Product, node).ops
+    _note_weights(ctx, factors, ops)
     left = _factor(ctx, factors[0], ops[0])
     for i, op in enumerate(ops):
         right = _factor(ctx, factors[i + 1], op)
@@ -155,6 +156,21 @@ def _product(ctx: Context, node: tree.Expr) -> Value | None:
         rule = {"*": times, "/": quotient, "@": matrix_product}[op]
         left = rule(ctx, left, right, left_node, factors[i + 1], span)
     return _as_symmetric(left)
+
+
+def _note_weights(ctx: Context, factors: Sequence[tree.Expr], ops: Sequence[str]) -> None:
+    """Note the names without a declaration that multiply a loss or a convex function, for what is told of them."""
+    names = {
+        factor.id
+        for factor, op in zip(factors, ("*", *ops), strict=True)
+        if op == "*" and isinstance(factor, tree.Name) and factor.id not in ctx.entries
+    }
+    if names - ctx.missing and any(
+        isinstance(infer(ctx, factor), Combination)
+        for factor in factors
+        if not (isinstance(factor, tree.Name) and factor.id in names)
+    ):
+        ctx.weights |= names
 
 
 def _as_symmetric(value: Value | None) -> Value | None:

@@ -16,8 +16,11 @@ from .values import AppliedAtom, Combination, Summand
 from .weights import promised
 
 
-def loss(ctx: Context, node: tree.Call) -> Combination | None:
-    """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array."""
+def loss(ctx: Context, node: tree.Call, written: str = "") -> Combination | None:
+    """A loss: one value for each sample. `mean` or `sum` must stand around it, but around a function of one number that is not an array.
+
+    `written` is the word that the program has for it, where that is another.
+    """
     name = node.func.name
     signature = LOSSES[name]
     if (other := _as_one_word(node, signature)) is not None:
@@ -47,7 +50,7 @@ def loss(ctx: Context, node: tree.Call) -> Combination | None:
     if not _fit(ctx, node, bound, prediction, target, signature):
         return None
     if signature.nonnegative_target and not signs.is_nonnegative(target.sign):
-        _report_negative_target(ctx, bound["target"], target, name)
+        _report_negative_target(ctx, bound["target"], target, written or name)
         return None
     body = AppliedAtom(
         "loss", signature.name, prediction, target, options=known_options, text=ctx.text(node), span=node.span
@@ -150,7 +153,8 @@ def _as_one_word(node: tree.Call, word: LossWord | EntryWord) -> tree.Call | Non
 def _with_residual(ctx: Context, node: tree.Call, bound: BoundArguments, word: EntryWord) -> Combination | None:
     """A loss of a prediction and a target, and a multiple of the difference of its arguments: `rel_entr(x, b)` is `kl_div(x, b) + x - b`."""
     args = tuple(bound[p.name] for p in word.parameters)
-    found = loss(ctx, tree.Call(tree.Ident(word.loss, span=node.func.span), args, (), span=node.span))
+    of = tree.Call(tree.Ident(word.loss, span=node.func.span), args, (), span=node.span)
+    found = loss(ctx, of, node.func.name)
     if found is None:
         return None
     signs_of_both = (1, -1) if word.residual > 0.0 else (-1, 1)

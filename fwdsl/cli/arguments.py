@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
             # Behind an unknown option stands its value, which is no error of its own.
             values = {i + 1 for i, a in enumerate(rest) if a.startswith("-") and "=" not in a}
             told = [a for i, a in enumerate(rest) if a.startswith("-") or i not in values]
-            raise CommandStop([self._left_over(argument) for argument in told])
+            raise CommandStop(list(dict.fromkeys(map(self._left_over, told))))
         return known
 
     def error(self, message: str) -> NoReturn:

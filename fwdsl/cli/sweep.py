@@ -63,7 +63,10 @@ def _values(name: str, text: str) -> tuple[float, ...]:
     space = _SPACE.match(text)
     if space is None and "(" in text:
         raise CommandStop([_malformed(name, text, "neither a list of numbers nor `logspace(lo,hi,count)`")])
-    numbers = [_number(name, part) for part in (space["inside"] if space else text).split(",")]
+    parts = (space["inside"] if space else text).split(",")
+    if not all(part.strip() for part in parts):
+        raise CommandStop([_malformed(name, text, f"a list whose {_where(parts)} is empty", "FW0111")])
+    numbers = [_number(name, part) for part in parts]
     if space is None:
         return tuple(numbers)
     kind = space["kind"]
@@ -78,6 +81,13 @@ def _values(name: str, text: str) -> tuple[float, ...]:
     return tuple(float(v) for v in values)
 
 
+def _where(parts: Sequence[str]) -> str:
+    """The first value that is empty, by its place among the commas."""
+    at = next(i for i, part in enumerate(parts) if not part.strip())
+    places = {0: "before the first comma", len(parts) - 1: "behind the last comma"}
+    return f"value {places.get(at, 'between two commas')}"
+
+
 def _number(name: str, part: str) -> float:
     parsed = parse_set_argument(f"{name}={part.strip()}")
     if isinstance(parsed, Diagnostic):
@@ -88,6 +98,6 @@ def _number(name: str, part: str) -> float:
     return value
 
 
-def _malformed(name: str, text: str, what: str) -> Diagnostic:
+def _malformed(name: str, text: str, what: str, code: str = "FW0027") -> Diagnostic:
     rule = "Several values are numbers separated by commas, `logspace(lo,hi,count)` or `linspace(lo,hi,count)`, both ends included."
-    return Diagnostic("FW0027", f"`--set {name}={text}` is {what}", rule=rule, hint=_HINT)
+    return Diagnostic(code, f"`--set {name}={text}` is {what}", rule=rule, hint=_HINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import fill
 
 from ..words import (
     COLUMN_WORDS,
@@ -19,9 +20,11 @@ from ..words import (
     SetWord,
     Word,
     function_named,
+    function_names,
     kind_of_word,
 )
 from ..words.keywords import KEYWORDS
+from ..words.tables import sections_of
 from .roles import Bracket, Role
 
 
@@ -124,6 +127,33 @@ def about_argument(call: Bracket, name: str) -> str:
             told = about_parameter(p)
             return f"{fenced(f'{name}=')}\nan argument of `{call.callee}`" + (f": {told}" if told else "")
     return ""
+
+
+def explain_word(name: str, width: int = 100) -> str | None:
+    """All that a word of the language means and the sections that tell of it, in lines of `width` columns (at least 40); None for any other name."""
+    roles = (Role.FUNCTION, Role.SET, Role.TYPE, Role.SOURCE, Role.OPTION, Role.KEYWORD)
+    told = {about_word(name, role): None for role in roles if role is not Role.SET or name in SETS}
+    parts = [_plain(about, max(width, 40)) for about in told if about]
+    if not parts:
+        return None
+    return "\n\n".join([*parts, f"See {' and '.join(f'docs/language.md#{s}' for s in sections_of(name))}."]) + "\n"
+
+
+def words() -> tuple[str, ...]:
+    """The words that `explain_word` tells of."""
+    return tuple(dict.fromkeys((*function_names(), *SETS, *COLUMN_WORDS, *TYPES, *SOURCES, *SOLVE_OPTIONS, *KEYWORDS)))
+
+
+def _plain(markdown: str, width: int) -> str:
+    """The text on a word without the signs of Markdown: the form first, then what it is."""
+    _, form, rest = markdown.split("```", 2)
+    lines = [
+        fill(
+            line, width, subsequent_indent="  " * line.startswith("- "), break_long_words=False, break_on_hyphens=False
+        )
+        for line in rest.strip("\n").split("\n")
+    ]
+    return "\n".join([form.removeprefix("fw\n").rstrip("\n"), "", *lines])
 
 
 # --- methods, whose records are in `fwdsl.backends`: its registry is loaded when it is asked for ---------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -102,6 +103,7 @@ def choose(
         return None
     if header.names is not None:
         findings.headers[table.name] = tuple(header.names[c] for c in columns)
+        _warn_of_names(header, sorted(set(columns)), table, path, findings)
     onehot = tuple(s if isinstance(s, Onehot) else None for s in selectors)
     coded = any(onehot)
     twice = next((c for c in columns if columns.count(c) > 1), None) if coded else None
@@ -123,6 +125,35 @@ def choose(
             )
             return None
     return ChosenColumns(table, tuple(columns), targets, onehot if coded else ())
+
+
+def _warn_of_names(header: Header, columns: Sequence[int], table: Role, path: str, findings: FileFindings) -> None:
+    """Warn of columns of a table that have one name."""
+    names = header.names or ()
+    twice = repeated([names[c] for c in columns])
+    if twice:
+        findings.add(
+            "FW4038",
+            f"`{table.name}` takes {several_named(twice)} from `{path}`",
+            rule=ONE_NAME,
+            hint="give each column of the header a name of its own",
+            row=header.row,
+            severity="warning",
+        )
+
+
+ONE_NAME = "Columns are told apart by their names: those of `target=` and `columns=`, and those of new data for a fit."
+
+
+def repeated(names: Sequence[str]) -> dict[str, int]:
+    """The names that stand more than once, and how often; columns without a name are left out."""
+    return {name: count for name, count in Counter(names).items() if count > 1 and name}
+
+
+def several_named(twice: Mapping[str, int]) -> str:
+    """Columns of the same names, for a message: "2 columns named `a`"."""
+    told = [f"{count} columns named `{name}`" for name, count in list(twice.items())[:3]]
+    return " and ".join(told) + (" and more" if len(twice) > 3 else "")
 
 
 def _named(header: Header, position: int) -> str:

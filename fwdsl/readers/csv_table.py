@@ -26,7 +26,7 @@ from .growing import Growing
 from .roles import Role
 from .row_blocks import DenseRows, Stored
 from .scan import not_two, odd_one
-from .sources import compression
+from .sources import compression, infer_format, without_secrets
 from .text_ranges import TextPart, cuts
 from .tokens import floats_counted, is_gap, is_infinite, is_missing, to_finite
 
@@ -487,9 +487,7 @@ def _header(
             rule="Fields of a csv file are separated by commas, or by what `sep=` says."
             if takes_sep
             else "Fields of such a file are separated by commas.",
-            hint="give `sep=" + json.dumps(other) + ('`, and `decimal=","` for decimal commas' if other == ";" else "`")
-            if takes_sep
-            else "save the file with commas",
+            hint=_with_sep(path, other) if takes_sep else "save the file with commas",
             row=row,
         )
         raise Unreadable
@@ -505,6 +503,14 @@ def _header(
             severity="warning",
         )
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + reader.line_num
+
+
+def _with_sep(path: str, sep: str) -> str:
+    """The hint for a file whose fields another character separates."""
+    file = without_secrets(path)
+    decimals = ', and `decimal=","` behind it for decimal commas' if sep == ";" else ""
+    program = f'say `sep=` in the program, as in `from csv("{file}", sep={json.dumps(sep)})`{decimals}'
+    return program if infer_format(path) != "csv" else f"{program}; `fwdsl new {file}` writes such a program"
 
 
 def _has_several(text: bytes, sep: str) -> bool:

@@ -11,6 +11,7 @@ from .columns import COLUMN_WORDS
 from .constants import CONSTANTS
 from .features import FEATURE_MAPS
 from .functions import CONVEX, FUNCTIONS
+from .keywords import KEYWORDS
 from .losses import ENTRYWISE, LOSSES, LossWord
 from .options import SOLVE_OPTIONS
 from .set_word import SetWord
@@ -202,6 +203,27 @@ TABLES: dict[str, Callable[[], str]] = {
     "columns": _columns,
     "options": _options,
 }
+
+_SECTIONS: dict[str, tuple[str, ...]] = {
+    "losses": tuple(name for name, w in LOSSES.items() if not w.entrywise),
+    "functions-of-entries": (*ENTRYWISE, *(name for name, w in LOSSES.items() if w.entrywise or w.alone is not None)),
+    "convex-functions": tuple(CONVEX),
+    "constraints": tuple(SETS),
+    "feature-maps": tuple(FEATURE_MAPS),
+    "expressions": tuple(FUNCTIONS),
+    "functions-of-constants": tuple(CONSTANTS),
+    "types": tuple(TYPES),
+    "data": tuple(SOURCES),
+    "columns-of-categories": tuple(COLUMN_WORDS),
+    "options": tuple(SOLVE_OPTIONS),
+    "programs": tuple(KEYWORDS),
+}
+
+
+def sections_of(name: str) -> list[str]:
+    """The sections of docs/language.md that tell of a word, as in links to them."""
+    return [section for section, names in _SECTIONS.items() if name in names]
+
 
 if __name__ == "__main__":
     PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

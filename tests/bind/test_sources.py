@@ -137,6 +137,54 @@ def test_csv_options_reach_the_reader(declare, folder):
     assert instance is not None and instance.values["y"].tolist() == [10, 20]
 
 
+# --- columns of a matrix that are targets too ------------------------------------------------------------------------
+
+
+FIT = "data X: matrix[n, p], y: vector[n]"
+
+
+def shared(declare, text, folder, *sources):
+    (folder / "t.csv").write_text("a,b,y\n1,2,10\n3,4,20\n")
+    instance, diagnostics = run(declare, text, folder, *sources)
+    assert instance is not None and all(d.severity == "warning" for d in diagnostics)
+    return diagnostics
+
+
+def test_a_target_in_the_matrix_from_the_same_file_is_told(declare, folder):
+    own = SourceSpec("csv", "t.csv", inferred=True)
+    (warning,) = shared(declare, FIT, folder, (("X",), own), (("y",), own))
+    file = folder / "t.csv"
+    assert warning.code == "FW4037" and warning.message.startswith(f"`X` has the column `y` of `{file}`")
+    assert f"`--data X,y={file}`" in warning.hint
+    assert f'`data X: matrix[n, p], y: vector[n] from csv("{file}", target="y")`' in warning.hint
+    assert shared(declare, FIT, folder, (("X", "y"), own)) == ()
+
+
+def test_a_target_in_the_matrix_is_told_of_declared_sources(declare, folder):
+    text = 'data X: matrix[n, p] from csv("t.csv")\ndata z: vector[n] from csv("t.csv", target="b")'
+    (warning,) = shared(declare, text, folder)
+    assert warning.code == "FW4037" and "column `b`" in warning.message and "which is `z`" in warning.message
+    assert 'from csv("t.csv", target="b")`' in warning.hint and "--data" not in warning.hint
+
+
+def test_columns_that_are_listed_and_other_files_are_no_surprise(declare, folder):
+    for text in (
+        'data X: matrix[n, p] from csv("t.csv", columns=["a", "y"])\ndata y: vector[n] from csv("t.csv")',
+        'data X: matrix[n, p] from csv("t.csv", columns=["a", "b"])\ndata y: vector[n] from csv("t.csv")',
+        'data X: matrix[n, p] from csv("t.csv", target="y")\ndata y: vector[n] from csv("t.csv")',
+    ):
+        assert shared(declare, text, folder) == ()
+    (folder / "u.csv").write_text("a,b,y\n1,2,10\n3,4,20\n")
+    sources = ((("X",), SourceSpec("csv", "t.csv")), (("y",), SourceSpec("csv", "u.csv")))
+    assert shared(declare, FIT, folder, *sources) == ()
+
+
+def test_several_targets_in_the_matrix_are_told_together(declare, folder):
+    own = SourceSpec("csv", "t.csv", inferred=True)
+    (warning,) = shared(declare, FIT + ", b: vector[n]", folder, (("X",), own), (("y",), own), (("b",), own))
+    assert "columns `y` and `b`" in warning.message and "`--data X,y,b=" in warning.hint
+
+
 # --- what goes wrong -----------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,11 @@ DECLARED = "data A: matrix[n, d], b: vector[n], y: signs[n]\nparam mu: nonnegati
         ("minimize sum(x)\nsubject to A @ x + mu * norm2(x) <= b", "FW2033", "declare `var t: real`"),
         ("minimize sum(x)\nsubject to log(x[0]) <= 2", "FW3008", "`x[0] <= ...`"),
         ("minimize sum(x)\nsubject to exp(x[0]) >= 2", "FW3008", "`x[0] >= ...`"),
+        ("minimize sum_squares(A @ x - b) + rho * norm1(x)", "FW2001", "`param rho: nonnegative`"),
+        ("let e = mean(hinge(A @ x, y))\nminimize norm1(x) + e * rho / 2", "FW2001", "`param rho: nonnegative`"),
+        ("minimize sum_squares(A @ x - rho * b)", "FW2001", "`param rho: real`"),
+        ("minimize norm1(x) / rho", "FW2001", "`param rho: real`"),
+        ("minimize sum(rel_entr(A @ x, b))", "FW3007", "declare `b: vector[n] in nonnegative`"),
         ("minimize sum(x)\nsubject to sqrt(x[0]) == 2", "FW3009", "`x[0] == ...`"),
     ],
 )
@@ -49,6 +54,12 @@ def test_what_to_write_instead(text: str, code: str, said: str):
 def test_a_concave_function_is_told_from_a_convex_one():
     found = only(DECLARED + "minimize sum(x)\nsubject to log(x[0]) <= 2\n")
     assert "bounded from above" in found.message and "concave" in found.rule
+
+
+@pytest.mark.parametrize("word", ["kl_div", "rel_entr"])
+def test_a_target_is_told_with_the_word_that_is_written(word: str):
+    found = only(DECLARED + f"minimize sum({word}(A @ x, b))\n")
+    assert found.message.startswith(f"the target `b` of `{word}`") and f"`{word}` is" in found.rule
 
 
 def test_a_function_that_means_something_else_is_no_fix():

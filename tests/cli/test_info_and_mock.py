@@ -180,3 +180,17 @@ def test_what_mock_cannot_make(capsys: pytest.CaptureFixture[str], argv: list[st
     assert exit_code == 1 and form["status"] == "rejected"
     found = [d for d in form["diagnostics"] if d["severity"] == "error"]
     assert found[0]["code"] == code and word in found[0]["hint"]
+
+
+def test_mock_takes_dim_as_other_commands_do(capsys: pytest.CaptureFixture[str]):
+    written = []
+    for argv in (["--dims", DIMS], [part for size in DIMS.split(",") for part in ("--dim", size)]):
+        code, form = told(capsys, "mock", "whole.fw", *argv, "--out", "mk")
+        assert code == 0
+        written.append(form["dimensions"])
+    assert written[0] == written[1]
+
+
+def test_an_unknown_option_is_told_once(capsys: pytest.CaptureFixture[str]):
+    code, form = told(capsys, "mock", "whole.fw", "--size", "n=5", "--size", "p=2", "--out", "mk")
+    assert code == 1 and [d["message"] for d in form["diagnostics"]] == ["`fwdsl mock` has no option `--size`"]

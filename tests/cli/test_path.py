@@ -111,6 +111,22 @@ def test_values_that_are_none(sets: list[str], code: str):
     assert stop.value.diagnostics[0].code == code
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("1,,.5", "between two commas"),
+        (",1", "before the first comma"),
+        ("1, ", "behind the last comma"),
+        ("logspace(1,,3)", "between two commas"),
+    ],
+)
+def test_an_empty_value_is_told_with_its_place(text: str, where: str):
+    with pytest.raises(CommandStop) as stop:
+        split_sets([f"mu={text}"], "path")
+    (found,) = stop.value.diagnostics
+    assert f"`--set mu={text}`" in found.message and f"value {where} is empty" in found.message
+
+
 def test_an_unknown_parameter(capsys: pytest.CaptureFixture[str]):
     assert main(["path", "fit.fw", "--set", "mv=1,2"]) == 1
     assert "error[FW4500]" in capsys.readouterr().err

@@ -327,6 +327,14 @@ def test_a_table_without_a_header_has_positions(capsys: pytest.CaptureFixture[st
     assert fw.load("bare.fw").solve().status == "optimal"
 
 
+def test_columns_of_one_name_have_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("twice.csv").write_text("a,a,y\n" + "".join(f"{i},{i % 3},{2 * i}\n" for i in range(40)))
+    code, form = told(capsys, "new", "twice.csv")
+    (found,) = form["diagnostics"]
+    assert (code, found["code"]) == (1, "FW4038") and "2 columns named `a`" in found["message"]
+    assert not Path("twice.fw").exists()
+
+
 def test_separators_and_decimal_commas_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{i % 7},5;{i % 3};{2 * (i % 7)},{i % 10}" for i in range(40)]
     Path("komma.csv").write_text("\n".join(["a;b;c", *rows]) + "\n")

@@ -123,3 +123,33 @@ def test_explain_a_method(capsys: pytest.CaptureFixture[str]):
     assert "\n\nFW5004: " in out and "\nnewton: `true` or `false`, true unless given\n" in out
     assert main(["explain", "gfsw"]) == 1
     assert "did you mean `gsfw`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("norm1", ["norm1(x", "Sum of absolute values", "docs/language.md#convex-functions"]),
+        ("psd", ["a set of", "a type:", "#constraints", "#types"]),
+        ("csv", ['csv("PATH")', "- `sep`:", "#data"]),
+        ("tol", ["solve tol = VALUE", "#options"]),
+        ("minimize", ["minimize EXPRESSION", "#programs"]),
+        ("power", ["of each entry", "power(z, p)", "#functions-of-entries"]),
+    ],
+)
+def test_explain_a_word(word: str, parts: list[str], capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", word]) == 0
+    out = capsys.readouterr().out
+    assert all(part in out for part in parts) and "```" not in out
+
+
+@pytest.mark.parametrize(("name", "meant"), [("norm7", "`norm1`"), ("l1ball", "`l1_ball`"), ("FW00001", "`FW0001`")])
+def test_what_is_like_a_word_or_a_code(name: str, meant: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", name]) == 1
+    assert meant in capsys.readouterr().err
+
+
+def test_every_word_is_explained():
+    from fwdsl.lsp.wordbook import explain_word, words
+
+    assert all("docs/language.md#" in (explain_word(word) or "") for word in words())
+    assert explain_word("norm7") is None

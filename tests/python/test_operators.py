@@ -6,6 +6,7 @@ import operator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -168,6 +169,9 @@ X = fw.vector(3, name="x")
         ("FW0306", lambda: fw.param("1x", 2.0)),
         ("FW0307", lambda: np.dot(np.eye(3), X)),
         ("FW0307", lambda: np.linalg.norm(X)),
+        ("FW0307", lambda: pd.DataFrame(np.eye(3)) @ X),
+        ("FW0307", lambda: pd.DataFrame(np.eye(3)).dot(X)),
+        ("FW0307", lambda: pd.Series(np.ones(3)) @ X),
         ("FW0308", lambda: X[0.5]),
         ("FW0308", lambda: X[None]),
         ("FW0308", lambda: X[...]),
@@ -183,6 +187,36 @@ X = fw.vector(3, name="x")
 )
 def test_misuse_says_so(code: str, action):
     assert raised(action).code == code
+
+
+def test_a_frame_that_multiplies_is_told_to_be_named():
+    hint = raised(lambda: pd.DataFrame(np.eye(3)) @ X).hint
+    assert 'fw.data("X", frame) @ w' in hint and "frame.to_numpy() @ w" in hint
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (lambda y: y - X, "data1 - x"),
+        (lambda y: y * X, "data1 * x"),
+        (lambda y: X + y, "x + data1"),
+        (lambda y: y <= X, "x >= data1"),
+    ],
+)
+def test_a_series_leaves_other_operators_to_the_expression(action, text: str):
+    assert repr(action(pd.Series(np.ones(3)))) == text
+
+
+def test_an_expression_is_one_object_in_arrays_of_objects():
+    assert np.asarray(X).shape == () and np.asarray(X).item() is X
+    both = np.array([X, 2 * X], dtype=object)
+    assert both[0] is X and repr(both.sum()) == "x + 2 * x"
+    assert pd.Series([X, X])[1] is X
+
+
+def test_functions_of_entries_are_told():
+    assert "fw.square(x)" in raised(lambda: X**2).hint and "fw.power(x, p)" in raised(lambda: X**2).hint
+    assert "fw.abs(x)" in raised(lambda: abs(X)).hint
 
 
 def test_a_chained_comparison_says_what_to_write():

@@ -215,6 +215,25 @@ def test_column_named_twice(found: Found) -> None:
     assert found("csv", "a,a,b\n1,2,3\n", target="a") == [("FW4032", 1, None, None)]
 
 
+def test_columns_of_one_name(found: Found, folder: Path) -> None:
+    assert found("csv", "a,a,y\n1,2,3\n") == [("FW4038", 1, None, None)]
+    assert found("csv", "a,a,y\n1,2,3\n", target="y", columns=[1]) == []  # one of them alone
+    assert found("csv", ",,y\n1,2,3\n") == []  # no names
+    Path("b.csv").write_text("a,b,a,y\n1,2,3,4\n")
+    arrays, (warning,) = read(SourceSpec("csv", "b.csv", {}), (MATRIX, VECTOR))
+    assert warning.severity == "warning" and warning.message == "`X` takes 2 columns named `a` from `b.csv`"
+    np.testing.assert_array_equal(arrays["X"], [[1, 2, 3]])
+
+
+def test_another_separator_is_told_with_where_to_say_it(folder: Path) -> None:
+    Path("a.csv").write_text("x;y\n1;2\n")
+    _, (found,) = read(SourceSpec("csv", "a.csv", {}), (MATRIX, VECTOR))
+    assert 'from csv("a.csv", sep=";")' in found.hint and "`fwdsl new a.csv`" in found.hint
+    Path("a.txt").write_text("x;y\n1;2\n")
+    _, (found,) = read(SourceSpec("csv", "a.txt", {}), (MATRIX, VECTOR))
+    assert 'from csv("a.txt", sep=";")' in found.hint and "fwdsl new" not in found.hint
+
+
 def test_nothing_says_which_column(found: Found) -> None:
     assert found("csv", HOUSES) == [("FW4031", 1, None, None)]
     assert found("csv", HOUSES, VECTOR, Role("z", "vector", (None,))) == [("FW4031", 1, None, None)] * 2

@@ -22,7 +22,7 @@ from fwdsl.words import (
     SOURCES,
     TYPES,
 )
-from fwdsl.words.tables import PAGE, TABLES, written
+from fwdsl.words.tables import PAGE, TABLES, sections_of, written
 
 RECORDS = {
     "losses": {name: word for name, word in LOSSES.items() if not word.entrywise},
@@ -75,3 +75,17 @@ def test_a_domain_of_numbers_has_its_example_and_no_number_of_another_sign(name:
 
 def test_types_of_numbers_are_domains() -> None:
     assert [name for name, word in TYPES.items() if word.is_number] == [n for n in NUMBERS if n in SCALAR_TYPES]
+
+
+def test_words_are_in_the_sections_that_are_said_to_tell_of_them():
+    parts = re.split(r"^(##+ .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts, above = {}, ""
+    for head, text in zip(parts[1::2], parts[2::2], strict=True):
+        above = above if head.startswith("###") else head
+        for heading in dict.fromkeys((above, head)):  # a section has those below it
+            anchor = heading.lstrip("# ").lower().replace(" ", "-")
+            texts[anchor] = texts.get(anchor, "") + text
+    for words in RECORDS.values():
+        for name in words:
+            sections = sections_of(name)
+            assert sections and all(re.search(rf"\b{name}\b", texts[section]) for section in sections), name

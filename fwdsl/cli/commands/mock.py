@@ -36,6 +36,7 @@ def parser() -> Parser:
     add_file(made)
     made.add_argument(
         "--dims",
+        "--dim",
         action="append",
         default=[],
         metavar="n=1000,p=50",

@@ -107,6 +107,7 @@ def _first_program(table: Table, path: str, out: Path, target: Column) -> FirstP
 
 
 def _looked(path: str) -> Table:
+    from ...readers.csv_columns import ONE_NAME, repeated, several_named
     from ...readers.look import look
 
     found = infer_format(path) or ""
@@ -122,9 +123,13 @@ def _looked(path: str) -> Table:
         )
     findings = FileFindings(without_secrets(path))
     try:
-        return look(path, found, findings)
+        table = look(path, found, findings)
     except Unreadable:
         raise DataError(findings.result()) from None
+    if twice := repeated([column.name for column in table.columns]):
+        told, hint = several_named(twice), "give each column of the file a name of its own"
+        raise CommandStop([Diagnostic("FW4038", f"`{without_secrets(path)}` has {told}", rule=ONE_NAME, hint=hint)])
+    return table
 
 
 def _target(table: Table, path: str, named: str | None, output: Output) -> Column:
