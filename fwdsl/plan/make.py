@@ -20,10 +20,10 @@ from ..grammar.diagnostic import Diagnostic
 from ..grammar.tree import Solve
 from ..model import Model
 from ..model.options import Options
-from ..readers.memory import size
+from ..readers.memory import give_back, size
 from ..words import SQUARES
 from .certificate import expected_certificate
-from .memory import KEEPS
+from .memory import KEEPS, allowed
 from .plan import Plan
 from .weigh import Weighing
 
@@ -36,6 +36,8 @@ def make_plan(problem: Form | Model, options: Options) -> tuple[Plan | None, tup
 
     A program that is solved as an equivalent one is planned as that; as it is written where a method is named that takes it so alone.
     """
+    if options.memory is not None:
+        give_back()  # what loading freed does not count against the run
     if isinstance(problem, Model):
         found = rewritten(problem)
         inner: Form | Model | None = found.draft.model if found is not None else None
@@ -81,11 +83,10 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
     }
     freely = options.among or [n for n in AUTOMATIC if n not in pointless]
     names = tuple(n for n in METHODS if n == options.method or n in freely)
-    refusal = _refuse(options, model, weighing, names, form)
+    refusal = _beyond(options, model, weighing, names) if options.memory is not None and form is not None else None
+    refusal = refusal or _refuse(options, model, weighing, names, form)
     if refusal is not None:
         return None, (refusal,)
-    if options.memory is not None and form is not None and all(weighing.reasons(name) for name in names):
-        return None, (_beyond(options, model, weighing, names),)
     if options.method == "auto":
         # a wish for the device is one for methods that use it, where there are any and data that go there
         moves = device is not None and device.moves and not options.among
@@ -181,16 +182,29 @@ def _refuse(
     )
 
 
-def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str]) -> Diagnostic:
-    """The refusal where no method keeps to the memory that the run may take."""
+def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str]) -> Diagnostic | None:
+    """The refusal where no method that may be taken keeps to the memory that the run may take; None where one does, or where they lack another thing."""
     assert options.memory is not None
-    told = [f"`{name}` {weighing.reasons(name)[-1]}" for name in names if KEEPS in weighing.reasons(name)[-1]]
+    named = options.among or (() if options.method == "auto" else (options.method,))
+    asked = named or names
+    if any(name not in METHODS or not weighing.reasons(name) for name in asked):
+        return None
+    short = {name: needed for name in asked if (needed := weighing.enough(name)) is not None}
+    if named and not short:
+        return None
+    only = len(named) == 1
+    reasons = [(name, weighing.reasons(name)[-1]) for name in short]
+    told = list(dict.fromkeys(f"{'it' if only else f'`{n}`'} {why}" if KEEPS in why else why for n, why in reasons))
+    hint = "allow more memory, so that the data are read into it, or leave `--memory` out"
+    if short:
+        others = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name)) if named else ""
+        hint = f"allow about {allowed(min(short.values()))}{f', or name a method that keeps to it: {others}' if others else ''}"
     return _refusal(
         "FW4095",
-        f"no method keeps to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
+        f"{f'`{named[0]}` does not keep' if only else 'no method keeps'} to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
         model,
         rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",
-        hint="allow more memory, or name a method that `fwdsl plan` shows with less",
+        hint=hint,
     )
 
 
@@ -211,12 +225,16 @@ def _refuse_method(
     reasons = weighing.reasons(options.method)
     if reasons:
         able = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name))
+        hint = f"write `method = auto`, or name one that applies: {able}"
+        if not able:
+            lacking = any(weighing.enough(name) is not None for name in names)
+            hint = "allow more memory" if lacking else "change the program: no other method applies to it"
         return _refusal(
             "FW5003",
             f"the method `{options.method}` does not apply: {'; '.join(reasons)}",
             model,
             rule="A named method must cover the problem's structure.",
-            hint=f"write `method = auto`, or name one that applies: {able}",
+            hint=hint,
         )
     return _refuse_options(options, model, form)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 
@@ -32,17 +33,27 @@ def why_not_streamed(method: type[Method], form: Form) -> tuple[str, ...]:
     )
 
 
-def why_beyond(estimate: Estimate | None, memory: int, threads: int) -> tuple[str, ...]:
+def why_beyond(estimate: Estimate, memory: int, threads: int) -> tuple[str, ...]:
     """The reason why a method does not keep to so many bytes; none where it does as far as can be predicted."""
-    if estimate is None:
-        return ()
     now, most = resident()
+    if enough(estimate, threads) <= memory:
+        return ()
     if most > memory:
         return (f"{size(most)} were in memory before the run began, more than the {size(memory)} of `--memory`",)
     needed = expected(estimate, threads)
-    if now + needed <= memory:
-        return ()
     return (f"takes about {size(needed)} {KEEPS} ({size(now)}), together more than the {size(memory)} of `--memory`",)
+
+
+def enough(estimate: Estimate, threads: int) -> float:
+    """Bytes that a method is expected to keep to, those that were in memory before the run counted."""
+    now, most = resident()
+    return max(most, now + expected(estimate, threads))
+
+
+def allowed(needed: float) -> str:
+    """The size to allow where so many bytes are needed, as `--memory` takes it: with some room, since what is read into memory grows with it."""
+    unit = 10.0 ** max(6, math.floor(math.log10(needed)) - 1)
+    return f"{round(math.ceil(1.05 * needed / unit) * unit / 1e6)}MB"
 
 
 def expected(estimate: Estimate, threads: int) -> float:

@@ -17,7 +17,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .fitted import LEAST_FACTOR, corrected, features
-from .memory import why_beyond, why_not_streamed
+from .memory import enough, why_beyond, why_not_streamed
 
 
 @light_dataclass
@@ -46,6 +46,8 @@ class Weighing:
         self._features: dict[FormKind, tuple[float, ...]] = {}
         self._reasons: dict[str, tuple[str, ...]] = {}
         self._candidates: dict[str, Candidate] = {}
+        #: Of the methods that apply but for the memory that they take: the bytes that would do.
+        self._enough: dict[str, float] = {}
         #: The planner chooses among the methods whose products a device takes.
         self.by_device = False
         #: What their products take, beside what the host takes.
@@ -117,6 +119,10 @@ class Weighing:
             self._reasons[name] = self._why_not(METHODS[name])
         return self._reasons[name]
 
+    def enough(self, name: str) -> float | None:
+        """The bytes that would do for a method that lacks nothing but memory; None where that is not so."""
+        return self._enough.get(name) if self.reasons(name) else None
+
     @np.errstate(all="ignore")  # forms of problems at the ends of the range overflow
     def _why_not(self, method: type[Method]) -> tuple[str, ...]:
         reasons = _reasons(self._model, self._apart, method.name)
@@ -127,7 +133,13 @@ class Weighing:
         reasons = reasons if told is None else method.requires_values(told)
         if told is None or reasons or self._options.memory is None:
             return reasons
-        return why_beyond(method.estimate(told, self._options.tol), self._options.memory, self._options.threads)
+        estimate = method.estimate(told, self._options.tol)
+        if estimate is None:
+            return ()
+        reasons = why_beyond(estimate, self._options.memory, self._options.threads)
+        if reasons:
+            self._enough[method.name] = enough(estimate, self._options.threads)
+        return reasons
 
     @np.errstate(all="ignore")  # predictions of problems at the ends of the range overflow
     def _look(self, method: type[Method]) -> Candidate:

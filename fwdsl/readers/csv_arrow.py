@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arrow_arrays import of_chunk, of_column
 from .csv_rows import Form, Rows
 from .tokens import MISSING, is_gap, is_missing
 
@@ -122,7 +123,7 @@ class ArrowReader:
         words = {c: _encoded(table.column(str(c))) for c in self._words}
         numbers = np.empty((lines.size, len(columns)))
         for j, column in enumerate(columns):
-            numbers[:, j] = column.to_numpy()
+            numbers[:, j] = of_column(column)
         dropped = 0
         if self._form.drops:
             whole = self._whole(columns, words, lines.size)
@@ -150,7 +151,7 @@ class ArrowReader:
 def _encoded(column: Any) -> tuple[list[str], np.ndarray]:
     """The distinct words of a column, and for each row which it has."""
     (chunk,) = column.chunks
-    return chunk.dictionary.to_pylist(), chunk.indices.to_numpy()
+    return chunk.dictionary.to_pylist(), of_chunk(chunk.indices)
 
 
 def _coded(held: Sequence[str], codes: np.ndarray, lines: np.ndarray) -> Coded:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from .arrow_arrays import of_column
 from .categories import Category, Mixed, level_of, name_of
 from .csv_columns import ChosenColumns, Header, choose
 from .decoded import Pile
 from .files import Unreadable, check_readable, need, opened
 from .findings import LIMIT, FileFindings, shown
 from .roles import Role
+from .row_blocks import PIECE
 from .scan import find_nonfinite
 
 if TYPE_CHECKING:
@@ -44,13 +46,14 @@ def read_parquet(
     """
     if groups is not None:
         return _arrays(path, options, roles, findings, _of_groups(*groups), folders)
+    is_bounded = any(role.stays is not None for role in roles)
     if any(role.may_stay for role in roles) and options.get("missing") != "drop":
         with opened(path, findings) as stream:
             file = open_parquet(path, stream, findings)
             count = file.metadata.num_row_groups
         if count > 1:
             return _by_groups(path, options, roles, findings, folders, count)
-    return _arrays(path, options, roles, findings, open_parquet, folders)
+    return _arrays(path, options, roles, findings, _open_bounded if is_bounded else open_parquet, folders)
 
 
 def _by_groups(
@@ -67,9 +70,9 @@ def _by_groups(
     before = 0
     for group in range(groups):
         own = FileFindings(path)
-        arrays = _arrays(path, options, roles, own, _of_groups(group, group + 1), folders)
+        arrays = _arrays(path, options, roles, own, _of_groups(group, group + 1, _open_bounded), folders)
         if any(isinstance(array, Mixed) for array in arrays.values()):
-            return _arrays(path, options, roles, findings, open_parquet, folders)
+            return _arrays(path, options, roles, findings, _open_bounded, folders)
         for found in own.result():
             counted = f"{found.message} (rows count from row {before + 1:,} of the file, where a group of rows begins)"
             findings.extend(replace(found, message=counted) if before and found.place is not None else found)
@@ -110,18 +113,54 @@ def pieces_parquet(path: str, options: Mapping[str, object], roles: Sequence[Rol
 class _Groups:
     """A range of groups of rows of a parquet file, with the parts of a `ParquetFile` that are used here."""
 
-    def __init__(self, file: Any, groups: range) -> None:
-        self._file, self._groups = file, groups
+    def __init__(self, file: ParquetFile | _Bounded, groups: range) -> None:
+        self._file, self._groups = file, list(groups)
         self.schema_arrow = file.schema_arrow
 
     def read(self, columns: Sequence[str]) -> Any:
         """The table of some columns."""
-        return self._file.read_row_groups(list(self._groups), columns=list(columns))
+        return self._file.read_row_groups(self._groups, columns=list(columns))
 
 
-def _of_groups(start: int, stop: int) -> Opener:
+class _Bounded:
+    """A parquet file that is read by a few columns at a time: beside the table there are the bytes of these, about a piece, and not of the file.
+
+    No other thread reads: each would keep memory of its own for the next file.
+    """
+
+    def __init__(self, path: str, stream: BinaryIO, findings: FileFindings) -> None:
+        self._file = open_parquet(path, stream, findings, pre_buffer=False)
+        self.schema_arrow = self._file.schema_arrow
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """The table of some columns."""
+        return self.read_row_groups(range(self._file.metadata.num_row_groups), columns)
+
+    def read_row_groups(self, groups: Sequence[int], columns: Sequence[str]) -> Any:
+        """The same of some groups of rows."""
+        import pyarrow
+
+        told, groups = self._file.metadata, list(groups)
+        size = sum(told.row_group(group).total_byte_size for group in groups)
+        few = max(1, len(self.schema_arrow.names) * PIECE // max(1, size))
+        parts = [
+            self._file.read_row_groups(groups, columns=list(columns[at : at + few]), use_threads=False)
+            for at in range(0, max(1, len(columns)), few)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        fields = [field for part in parts for field in part.schema]
+        return pyarrow.table([c for part in parts for c in part.columns], schema=pyarrow.schema(fields))
+
+
+def _open_bounded(path: str, stream: BinaryIO, findings: FileFindings) -> _Bounded:
+    return _Bounded(path, stream, findings)
+
+
+def _of_groups(start: int, stop: int, open_file: Opener | None = None) -> Opener:
     """A function that opens a range of groups of rows."""
-    return lambda path, stream, findings: _Groups(open_parquet(path, stream, findings), range(start, stop))
+    opens = open_file or open_parquet
+    return lambda path, stream, findings: _Groups(opens(path, stream, findings), range(start, stop))
 
 
 def read_feather(
@@ -170,7 +209,11 @@ def _arrays(
     if findings.failed:
         return {}
     choice = chosen.choice
-    result: dict[str, Raw] = {role.name: arrays[position] for role, position in choice.targets}
+    # a column of Arrow's own memory would hold that, and cannot be written to
+    result: dict[str, Raw] = {
+        role.name: array if not isinstance(array, np.ndarray) or array.flags.writeable else array.copy()
+        for role, array in ((role, arrays[position]) for role, position in choice.targets)
+    }
     if choice.table is not None:
         numbers = choice.numbers
         matrix = np.empty((rows, len(numbers)), _common(arrays, numbers, chosen.used))
@@ -247,13 +290,16 @@ def _chosen(
             return _Chosen(table, used, table.num_rows, choice, told)
 
 
-def open_parquet(path: str, stream: BinaryIO, findings: FileFindings) -> ParquetFile:
-    """The parquet file in a stream. Raises `Unreadable` where pyarrow is absent, or the file is none."""
+def open_parquet(path: str, stream: BinaryIO, findings: FileFindings, pre_buffer: bool = True) -> ParquetFile:
+    """The parquet file in a stream, whose bytes are all read at once where `pre_buffer` is true.
+
+    Raises `Unreadable` where pyarrow is absent, or the file is none.
+    """
     with _noted(path, findings):
         import pyarrow
         from pyarrow.parquet import ParquetFile
 
-        return ParquetFile(pyarrow.PythonFile(stream, mode="r"))
+        return ParquetFile(pyarrow.PythonFile(stream, mode="r"), pre_buffer=pre_buffer)
 
 
 class _Feather:
@@ -425,13 +471,13 @@ def _column(column: Any, name: str, position: int, findings: FileFindings) -> np
     if column.null_count:
         _note_gaps(np.flatnonzero(column.is_null().to_numpy()), name, position, findings)
         return np.zeros(0)
-    values: np.ndarray = column.to_numpy()
+    values = of_column(column)
     if values.dtype.kind == "O" and not isinstance(values[0], str):  # decimals
         values = values.astype(np.float64)
     if values.dtype.kind == "O":
         return values.astype(str)
     if values.dtype != np.float32:
-        values = values.astype(np.float64) if values.dtype.kind != "b" else values.astype(np.int64)
+        values = values.astype(np.int64 if values.dtype.kind == "b" else np.float64, copy=False)
     for row, _, value in find_nonfinite(values, LIMIT):
         findings.add(
             "FW4021",

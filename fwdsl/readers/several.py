@@ -19,6 +19,7 @@ from . import places
 from .categories import Mixed, joined
 from .files import Unreadable
 from .findings import LEFT_OUT, FileFindings
+from .memory import give_back
 from .roles import LabelSets, Role
 from .sources import has_suffix
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from .pieces import Piece
     from .roles import Raw
 
+
+TRIMMED = 1 << 23
+"""Bytes of files that are read into a pile between two times that freed memory goes back to the system."""
 
 PATTERN = "*?["
 """The characters of patterns."""
@@ -123,6 +127,7 @@ def read_all(
         roles = [replace(role, stays=0) for role in roles]
     into = {role.name: role.decoded if role.is_rows else None for role in roles}
     roles = [replace(role, decoded=None) for role in roles]
+    is_piled, freed = any(files is not None for files in into.values()), 0
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
@@ -164,8 +169,13 @@ def read_all(
             file = named[path][0] if path in named else path
             roles = [_with_columns(role, findings.headers.get(role.name, ()), file) for role in roles]
         if not own.failed:
-            for name, array in arrays.items():
-                parts[name][path] = _piled(name, array, into[name], parts[name], piles)
+            for name in list(arrays):
+                parts[name][path] = _piled(name, arrays.pop(name), into[name], parts[name], piles, is_piled)
+        if is_piled:
+            freed += os.path.getsize(path) if os.path.isfile(path) else TRIMMED
+            if freed >= TRIMMED:
+                freed = 0
+                give_back()
     for code, alike in warnings.items():
         more = f"; {len(alike) - 1} more of the files are like it" if len(alike) > 1 else ""
         if code != LEFT_OUT:
@@ -287,10 +297,15 @@ class _Elsewhere:
         return file, Decoding(reader, self.options, tuple(roles))
 
 
-def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile]) -> Any:
-    """The matrix of a file; no more than its shape where it went to the pile of those before, as those do that may outgrow memory together."""
-    if into is None or not hasattr(array, "astype") or hasattr(array, "pieces"):
+def _piled(
+    name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile], is_piled: bool
+) -> Any:
+    """The array of a file; no more than its shape of a matrix that went to the pile of those before, as those do that may outgrow memory together."""
+    if not hasattr(array, "astype") or hasattr(array, "pieces"):
         return array
+    if into is None:
+        # a column that is cut out of its file's table would hold all of that
+        return array.copy() if is_piled and getattr(array, "base", None) is not None else array
     from .decoded import Pile
 
     first = next(iter(parts.values()), array)
@@ -301,7 +316,17 @@ def _piled(name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any]
     ):
         return array  # which is told when all are joined
     piles.setdefault(name, Pile(into, name)).add(array)
-    return array[:0]
+    # no slice: it would hold all numbers of the file
+    return _without_rows(array)
+
+
+def _without_rows(matrix: Any) -> Any:
+    """A matrix of no rows that has the width and the type of another, and nothing of its memory."""
+    if hasattr(matrix, "tocsr"):
+        return type(matrix)((0, matrix.shape[1]), dtype=matrix.dtype)
+    import numpy as np  # where files are looked for it is not needed
+
+    return np.empty((0, matrix.shape[1]), matrix.dtype)
 
 
 def _has_row(found: Diagnostic) -> bool:
