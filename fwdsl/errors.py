@@ -75,6 +75,10 @@ class PlanError(FwError):
     """No method was found, or the one asked for does not apply (FW5nnn)."""
 
 
+class MemoryLimitError(DataError, PlanError):
+    """No method that may be taken keeps to the memory allowed: less data would do, and so may another method (FW4095)."""
+
+
 class RunError(FwError):
     """Running failed (FW0nnn, FW6nnn)."""
 
@@ -92,6 +96,7 @@ _KINDS: dict[str, type[FwError]] = {
     "FW2": RejectedError,
     "FW3": RejectedError,
     "FW4": DataError,
+    "FW4095": MemoryLimitError,
     "FW5": PlanError,
     "FW9": InternalError,
 }
@@ -100,7 +105,7 @@ _KINDS: dict[str, type[FwError]] = {
 def error_for(diagnostics: Sequence[Diagnostic]) -> FwError:
     """The exception that fits the first error among the diagnostics."""
     code = next((d.code for d in diagnostics if d.severity == "error"), diagnostics[0].code if diagnostics else "")
-    return _KINDS.get(code[:3], RunError)(diagnostics)
+    return (_KINDS.get(code) or _KINDS.get(code[:3], RunError))(diagnostics)
 
 
 def misuse(code: str, message: str, *, rule: str = "", hint: str = "") -> BuildError:

@@ -183,7 +183,7 @@ def _refuse(
 
 
 def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str]) -> Diagnostic | None:
-    """The refusal where no method that may be taken keeps to the memory that the run may take; None where one does, or where they lack another thing."""
+    """The refusal where no method that may be taken keeps to the memory allowed; None where one does, or where they lack another thing."""
     assert options.memory is not None
     named = options.among or (() if options.method == "auto" else (options.method,))
     asked = named or names
@@ -193,6 +193,7 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
     if named and not short:
         return None
     only = len(named) == 1
+    who = f"`{named[0]}` does not keep" if only else "no method keeps"
     reasons = [(name, weighing.reasons(name)[-1]) for name in short]
     told = list(dict.fromkeys(f"{'it' if only else f'`{n}`'} {why}" if KEEPS in why else why for n, why in reasons))
     hint = "allow more memory, so that the data are read into it, or leave `--memory` out"
@@ -201,7 +202,7 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
         hint = f"allow about {allowed(min(short.values()))}{f', or name a method that keeps to it: {others}' if others else ''}"
     return _refusal(
         "FW4095",
-        f"{f'`{named[0]}` does not keep' if only else 'no method keeps'} to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
+        f"{who} to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
         model,
         rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",
         hint=hint,

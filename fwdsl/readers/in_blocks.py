@@ -18,6 +18,7 @@ import numpy as np
 
 from .decoded import Decoded, Pile
 from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
+from .memory import GivingBack
 from .row_blocks import is_on_disk
 
 _RULE = "Blocks are taken in turn. Each has rows of one name, or as a mapping those of several, and the rows of all blocks have the same length."
@@ -29,7 +30,7 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
     Raises `NotPulled` where a block cannot be had, or is none, and `DiskFull` where there is no room for them.
     """
     cache = Decoded(("python", uuid.uuid4().hex), (), sys.maxsize if stays is None else stays)
-    pile, count = Pile(cache, name), 0
+    pile, count, giving = Pile(cache, name), 0, GivingBack()
     names: tuple[str, ...] = ()
     try:
         for block in _blocks(value, name):
@@ -43,6 +44,10 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
                 )
             pile.add(rows)
             count += 1
+            nbytes = rows.data.nbytes
+            block = rows = None  # nor is one kept while the next is made
+            if stays is not None:
+                giving.read(nbytes)
         if not count:
             raise _none(value)
         found = cache.keep({name: pile.finish()}, {}, again=False)[name]

@@ -29,6 +29,23 @@ def give_back() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
+class GivingBack:
+    """Gives freed memory back now and then while much is read: what one file or block left must not add up with what others do."""
+
+    EVERY = 1 << 23
+    """Bytes that are read between two times."""
+
+    def __init__(self) -> None:
+        self._since = 0
+
+    def read(self, nbytes: int) -> None:
+        """Count bytes that were read, and whose arrays are gone."""
+        self._since += nbytes
+        if self._since >= self.EVERY:
+            self._since = 0
+            give_back()
+
+
 def size(value: float) -> str:
     """Bytes in the unit that suits them."""
     for unit in ("B", "kB", "MB", "GB"):

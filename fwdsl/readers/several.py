@@ -19,7 +19,7 @@ from . import places
 from .categories import Mixed, joined
 from .files import Unreadable
 from .findings import LEFT_OUT, FileFindings
-from .memory import give_back
+from .memory import GivingBack
 from .roles import LabelSets, Role
 from .sources import has_suffix
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from .pieces import Piece
     from .roles import Raw
 
-
-TRIMMED = 1 << 23
-"""Bytes of files that are read into a pile between two times that freed memory goes back to the system."""
 
 PATTERN = "*?["
 """The characters of patterns."""
@@ -127,7 +124,7 @@ def read_all(
         roles = [replace(role, stays=0) for role in roles]
     into = {role.name: role.decoded if role.is_rows else None for role in roles}
     roles = [replace(role, decoded=None) for role in roles]
-    is_piled, freed = any(files is not None for files in into.values()), 0
+    is_piled, giving = any(files is not None for files in into.values()), GivingBack()
     piles: dict[str, Pile] = {}
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
@@ -172,10 +169,7 @@ def read_all(
             for name in list(arrays):
                 parts[name][path] = _piled(name, arrays.pop(name), into[name], parts[name], piles, is_piled)
         if is_piled:
-            freed += os.path.getsize(path) if os.path.isfile(path) else TRIMMED
-            if freed >= TRIMMED:
-                freed = 0
-                give_back()
+            giving.read(os.path.getsize(path) if os.path.isfile(path) else giving.EVERY)
     for code, alike in warnings.items():
         more = f"; {len(alike) - 1} more of the files are like it" if len(alike) > 1 else ""
         if code != LEFT_OUT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -336,3 +337,50 @@ def test_lists_on_the_command_line() -> None:
     _, spec = parse_data_argument("X=part[01].npy")  # type: ignore[misc]
     assert spec.paths == ("part[01].npy",)
     assert parse_data_argument("X=[a.npy,]").code == "FW0103"  # type: ignore[union-attr]
+
+
+HELD = """
+import sys
+from fwdsl.readers.decoded import Pile
+from fwdsl.readers.memory import resident
+from fwdsl.readers.read import Role, read
+from fwdsl.readers.sources import SourceSpec
+form, folder = sys.argv[1:]
+held, add = [], Pile.add
+def noting(pile, rows):
+    held.append(resident()[0])
+    add(pile, rows)
+Pile.add = noting
+roles = [Role("X", "matrix", (None, None), stays=1 << 20), Role("y", "signs", (None,), stays=1 << 20)]
+arrays, found = read(SourceSpec(form, folder, {} if form == "npz" else {"target": "y"}), roles)
+assert not found and arrays["X"].shape == (24 * 5000, 50) and arrays["y"].shape == (24 * 5000,), found
+print(*held)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is told by Linux alone")
+@pytest.mark.parametrize("form", ["npz", "parquet", "csv"])
+def test_files_that_are_decoded_leave_no_memory_behind(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """24 files of 2 MB: what is in memory after 8 of them is what is there in the end, but for the labels."""
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-99, 99, (5000, 50)).astype(float), np.where(rng.random(5000) < 0.5, 1.0, -1.0)
+    names = [*(f"x{j}" for j in range(50)), "y"]
+    (tmp_path / "rows").mkdir()
+    first = tmp_path / "rows" / f"00.{form}"
+    if form == "npz":
+        np.savez(first, X=X, y=y)
+    elif form == "csv":
+        np.savetxt(first, np.column_stack([X, y]), "%.0f", ",", header=",".join(names), comments="")
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table([*X.T.copy(), y], names=names), first)
+    for i in range(1, 24):
+        shutil.copy(first, tmp_path / "rows" / f"{i:02}.{form}")
+    command = [sys.executable, "-c", HELD, form, str(tmp_path / "rows")]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    held = list(map(int, told.stdout.split()))
+    assert len(held) == 24 and min(held[16:]) - min(held[4:8]) < 8_000_000

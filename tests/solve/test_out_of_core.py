@@ -1,6 +1,7 @@
 """Data that stay on their disk: answers and certificates to the bits of those in memory, and ends of runs that cannot go on."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -233,6 +234,70 @@ def test_peak_of_a_process_keeps_to_the_limit(tmp_path):
     told = subprocess.run(command, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     assert 0 < int(told.stdout.split()[-1]) <= 450_000_000 < n * d * 8
+
+
+LOADED = """
+import sys, fwdsl as fw
+from fwdsl.errors import PlanError
+from fwdsl.readers.memory import resident
+memory, method = int(sys.argv[2]), sys.argv[3]
+try:
+    print(fw.load(sys.argv[1]).solve(memory=memory, method=method, tol=1e-3, threads=2).status)
+except PlanError as error:
+    print(error.code)
+print(resident()[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is told by Linux alone")
+@pytest.mark.parametrize("form", ["parquet", "csv", "npz"])
+def test_peak_of_a_process_that_decodes_a_folder_keeps_to_the_limit(form, tmp_path, monkeypatch):
+    """Files of 20 MB of numbers, the whole of which is more than may be in memory."""
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "rows").mkdir()
+    rng = np.random.default_rng(0)
+    for i in range(24):
+        X = rng.standard_normal((50_000, 50)).round(3)
+        y = np.where(X[:, 0] + rng.standard_normal(50_000) > 0.0, 1.0, -1.0)
+        path = tmp_path / "rows" / f"{i:02}.{form}"
+        if form == "npz":
+            np.savez(path, X=X, y=y)
+            continue
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table([*X.T.copy(), y], names=[*(f"x{j}" for j in range(50)), "y"])
+        if form == "csv":
+            pytest.importorskip("pyarrow.csv").write_csv(table, path)
+        else:
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    (tmp_path / "p.fw").write_text(
+        f'fw 1\ndata X: matrix[n, p], y: signs[n] from {form}("rows"{"" if form == "npz" else ", target = " + chr(34) + "y" + chr(34)})\n'
+        "var w: vector[p]\nminimize mean(logistic(X @ w, y))\nsubject to norm1(w) <= 3\n"
+    )
+    limit = 420_000_000
+    for _ in ("decoded", "read again"):
+        command = [sys.executable, "-c", LOADED, str(tmp_path / "p.fw"), str(limit), "apg"]
+        told = subprocess.run(command, capture_output=True, text=True)
+        assert told.returncode == 0, told.stderr
+        status, peak = told.stdout.split()
+        assert status == "optimal" and int(peak) <= limit < 24 * 50_000 * 50 * 8
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is told by Linux alone")
+@pytest.mark.parametrize("method", ["auto", "apg", "frank_wolfe"])
+def test_what_memory_would_do_is_told(folder, streamed, method):
+    with pytest.raises(PlanError) as error:
+        problem(folder, "logistic").solve(memory="2MB", method=method)
+    assert error.value.code == "FW4095"
+    told = re.search(r"allow about (\d+)MB", error.value.first.hint)
+    assert told is not None and int(told[1]) > 20
+    assert problem(folder, "logistic").solve(memory=f"{2 * int(told[1])}MB", method=method).status == "optimal"
+
+
+def test_no_list_of_methods_is_empty(folder, streamed):
+    with pytest.raises(PlanError) as error:
+        problem(folder, "lasso").solve(memory="1MB", method="coordinate_descent")
+    assert error.value.code == "FW5003" and not error.value.first.hint.rstrip().endswith(":")
 
 
 def test_newton_on_few_rows_is_refused_where_the_columns_are_not_at_hand(streamed, tmp_path):
