@@ -176,7 +176,7 @@ class _Words:
                 if not np.isfinite(value):
                     findings.not_finite(what, word, self._known[word][1], column + 1)
         distinct, same = np.unique(values, return_inverse=True)
-        if role.kind == "signs" and distinct.size != 2 and not findings.failed:
+        if role.is_signs and distinct.size != 2 and not findings.failed:
             row, odd = None, None
             if distinct.size > 2:
                 odd = words[int(codes[odd_one(same[codes], distinct.size)[1]])]

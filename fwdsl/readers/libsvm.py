@@ -93,7 +93,7 @@ def place_in_libsvm(
 
 def _check_signs(path: str, role: Role, labels: np.ndarray, findings: FileFindings) -> None:
     """Note labels of signs that do not have two values, at the line of the rarest."""
-    if role.kind != "signs":
+    if not role.is_signs:
         return
     if labels.size and np.all((labels == labels.min()) | (labels == labels.max())) and labels.min() < labels.max():
         return
@@ -162,7 +162,7 @@ def _assign(
 ) -> tuple[Role | None, Role | None] | None:
     """The role that gets the matrix, and the role that gets the labels."""
     several = bool(options.get("multilabel", False))
-    targets = [r for r in roles if r.is_column or (several and r.kind == "signs")]
+    targets = [r for r in roles if r.is_column or (several and r.is_signs)]
     tables = [r for r in roles if r.is_table and r not in targets]
     if len(tables) > 1 or len(targets) > 1 or len(tables) + len(targets) < len(roles):
         findings.cannot_serve(

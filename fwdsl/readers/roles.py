@@ -54,7 +54,12 @@ class Role:
     @property
     def is_column(self) -> bool:
         """True if the role takes one value per row. `labels[n, k]` does: `k` is a number of classes."""
-        return self.kind in ("labels", "index") or (self.kind in ("vector", "signs") and len(self.shape) == 1)
+        return self.kind in ("labels", "index") or ((self.kind == "vector" or self.is_signs) and len(self.shape) == 1)
+
+    @property
+    def is_signs(self) -> bool:
+        """True of labels of exactly two values."""
+        return self.kind == "signs"
 
     @property
     def is_table(self) -> bool:

@@ -186,7 +186,7 @@ def read_all(
             joined[name] = join(named[paths[0]][0], asked[name], list(arrays.values()), findings)
         else:
             joined[name] = _joined(name, arrays, findings)
-        if asked[name].kind == "signs" and asked[name].is_column and join is None:
+        if asked[name].is_signs and asked[name].is_column and join is None:
             places_of = _Places(reader, options, roles, named, gaps)
             _check_signs(asked[name], joined[name], arrays, places_of, findings)
     joined |= {name: pile.finish() for name, pile in piles.items()}

@@ -64,8 +64,6 @@ ALLOWED_OTHERS = {
     "fwdsl/model/types.py": (13, "the properties of `Type`"),
     "fwdsl/plan/make.py": (1, "the place where the program names a method"),
     "fwdsl/readers/coo.py": (1, "the role of a datum in a file, by the kind of its type"),
-    "fwdsl/readers/csv_table.py": (1, "the role of a datum in a file, by the kind of its type"),
-    "fwdsl/readers/libsvm.py": (2, "the role of a datum in a file, by the kind of its type"),
     "fwdsl/readers/roles.py": (7, "the role of a datum in a file, by the kind of its type"),
     "fwdsl/readers/sources.py": (1, "a key is of npz files"),
     "fwdsl/studies/every_word.py": (1, "an argument that is a positive semidefinite matrix"),
