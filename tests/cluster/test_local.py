@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -30,7 +29,7 @@ def begun(folder, text):
     """A script that runs."""
     (folder / "script.py").write_text(text)
     env = {**os.environ, "PYTHONPATH": str(Path(fw.__file__).parents[1])}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "script.py"], cwd=folder, env=env, **pipes)
 
 
@@ -43,15 +42,19 @@ def test_workers_do_not_import_the_script_that_starts_them(tmp_path):
 
 @pytest.mark.slow
 def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
-    text = 'from fwdsl.cluster.connect import connect\nheld = connect(2)\nprint("there", flush=True)\ninput()\n'
+    text = (
+        "from fwdsl.cluster.connect import connect\nheld = connect(2)\n"
+        "while True:\n    print(len(held.workers(within=60.0)), flush=True)\n    input()\n"
+    )
     script = begun(tmp_path, text)
-    assert script.stdout.readline() == "there\n"
+    assert script.stdout.readline() == "2\n"
     children = psutil.Process(script.pid).children(recursive=True)
     assert len(children) >= 3
     for child in children:
         child.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    assert all(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+    script.stdin.write("\n")
+    script.stdin.flush()
+    assert script.stdout.readline() == "2\n"
     script.kill()
     script.communicate()
     gone, left = psutil.wait_procs(children, timeout=30)
