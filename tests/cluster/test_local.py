@@ -44,7 +44,7 @@ def test_workers_do_not_import_the_script_that_starts_them(tmp_path):
 def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
     text = (
         "from fwdsl.cluster.connect import connect\nheld = connect(2)\n"
-        "while True:\n    print(len(held.workers(within=60.0)), flush=True)\n    input()\n"
+        "while True:\n    print(len(held.workers()), flush=True)\n    input()\n"
     )
     script = begun(tmp_path, text)
     assert script.stdout.readline() == "2\n"
@@ -55,6 +55,7 @@ def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
     script.stdin.write("\n")
     script.stdin.flush()
     assert script.stdout.readline() == "2\n"
+    assert all(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
     script.kill()
     script.communicate()
     gone, left = psutil.wait_procs(children, timeout=30)
