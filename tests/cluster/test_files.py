@@ -111,6 +111,7 @@ def test_large_files_of_several_are_read_by_ranges_of_their_rows(tmp_path, clien
     assert first + told.place.row - 1 == 1201
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", quick(("parquet", "csv", "npy", "npz", "libsvm"), "csv"))
 def test_workers_read_the_members_of_a_list(kind, tmp_path, client):
     path = write(tmp_path, kind)

@@ -33,6 +33,7 @@ def begun(folder, text):
     return subprocess.Popen([sys.executable, "script.py"], cwd=folder, env=env, **pipes)
 
 
+@pytest.mark.slow
 def test_workers_do_not_import_the_script_that_starts_them(tmp_path):
     script = begun(tmp_path, SCRIPT)
     out, err = script.communicate(timeout=120)
