@@ -12,8 +12,8 @@ from ..readers.held_rows import where
 from ..readers.memory import resident, size
 from ..readers.row_blocks import PIECE, is_on_disk
 
-KERNELS = 120e6
-"""Bytes that loading the kernels and SciPy takes, where they are not loaded yet, and the interpreter's own growth."""
+KERNELS = 150e6
+"""Bytes that loading the kernels and SciPy takes, and compiling some, where they are not loaded yet, and the interpreter's own growth."""
 
 BUFFERS = 3.0
 """Pieces of data that a thread has at a time: the one read, one as its numbers are converted, and the verifier's."""

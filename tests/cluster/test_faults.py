@@ -128,6 +128,7 @@ def test_twenty_deaths_at_random_moments():
     assert survived == 20
 
 
+@pytest.mark.slow
 def test_rows_of_a_lost_worker_are_read_from_its_file_and_a_changed_one_is_an_error(mapped, local):
     made = fw.load(mapped / "p.fw")
     with connected(local) as cluster:
