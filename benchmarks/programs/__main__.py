@@ -101,12 +101,14 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__)
     parser.add_argument("parts", nargs="*", help="kinds, or parts of names of programs; all unless given")
     parser.add_argument("--repeats", type=int, default=3, help="rounds in which competitors take turns")
-    parser.add_argument("--cap", type=float, default=20.0, help="seconds that one run may take")
+    parser.add_argument("--cap", type=float, help="seconds that one run may take: 20 unless given, 150 with `--large`")
     parser.add_argument("--alone", action="store_true", help="beside CVXPY's default solver alone")
     parser.add_argument("--large", action="store_true", help="six programs at size, beside the best open solver")
     parser.add_argument("--values", action="store_true", help="find the optimal values anew")
     parser.add_argument("--list", action="store_true", help="list the programs and measure nothing")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.cap = options.cap or (150.0 if options.large else 20.0)
+    return options
 
 
 # --- a program ----------------------------------------------------------------------------------------------------------
