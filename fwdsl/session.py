@@ -142,8 +142,10 @@ class Session:
 
             watched = on_progress or self.default_progress()
             solution = solve(form, plan, self.options, watched, start, control, resume, on_state, watch)
+        from .readers.mapped import check_mapped
         from .results.solution import Times
 
+        check_mapped(form.instance.values.values())
         spent, planning = solution.times, self._canonical.seconds + self._planned.seconds
         before = (self._compiled.seconds, self._bound.seconds, planning)
         times = Times(*before, spent.solve, spent.verify, spent.kernels, spent.move)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,6 +23,7 @@ from .exits import REJECTED, USAGE, CommandStop, code_for
 from .files import STDIN, display_name, folder_of, program_text
 from .output import Output
 from .outputs import Outputs, keep_apart
+from .signals import on_lost_pages
 
 if TYPE_CHECKING:
     from ..bind import Bindings
@@ -103,7 +106,25 @@ def opened_to_solve(
     session.options = options_for(session.compile(), known)
     for url in _urls(session):
         output.note(f"{without_secrets(url)} is pulled")  # which may take a while
+    tell_of_lost_pages(output)
     return session
+
+
+def tell_of_lost_pages(output: Output) -> None:
+    """Say, where the numbers of a mapped file are gone when they are read, which file is cut short; the process ends there."""
+    on_lost_pages(lambda: _end_at_cut_file(output))
+
+
+def _end_at_cut_file(output: Output) -> None:
+    from ..readers.mapped import check_all_mapped
+    from ..readers.row_blocks import ChangedFile
+
+    try:
+        check_all_mapped()
+    except ChangedFile as error:
+        output.reject(error.diagnostics)
+        sys.stdout.flush()
+        os._exit(USAGE)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False  # the checkers know the name; `typing` takes a while to import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
     from typing import Self
 
@@ -63,6 +64,30 @@ class Terminated(_Handled):
         on_interrupt = signal.getsignal(signal.SIGINT)
         # Ctrl-C is ignored by what a shell runs in the background, termination is not
         (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
+
+
+def on_lost_pages(tell: Callable[[], None]) -> None:
+    """Have `tell` called where pages of a mapped file are gone (SIGBUS), by the thread that reads them; it ends the process, or that ends as ever.
+
+    A handler of Python's own would be called once the instruction is done, which it never is.
+    """
+    number = getattr(signal, "SIGBUS", None)
+    if number is None or _handlers:
+        return
+    import ctypes
+
+    library = ctypes.CDLL(None)
+
+    def handle(_signal: int) -> None:
+        library.signal(int(number), None)  # what is no file's fault ends the process
+        tell()
+
+    _handlers.append(ctypes.CFUNCTYPE(None, ctypes.c_int)(handle))
+    library.signal(int(number), _handlers[0])
+
+
+_handlers: list[object] = []
+"""The functions that C calls, which have to be kept."""
 
 
 def let_go() -> None:

@@ -19,6 +19,7 @@ from .decoded import Pile
 from .files import Unreadable, XzError, opened
 from .findings import FileFindings
 from .growing import Growing
+from .mapped import mapped
 from .roles import Role
 from .row_blocks import DenseRows, SparseRows, Stored, stored_at
 from .sources import compression
@@ -72,8 +73,8 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
         raise Unreadable
     order = "F" if fortran else "C"
     with opened(path, findings):
-        mapped = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)  # type: ignore[call-overload]
-    return {role.name: mapped if dtype.isnative else mapped.astype(dtype.newbyteorder("="))}
+        array = mapped(path, dtype, offset, shape, order)
+    return {role.name: array if dtype.isnative else array.astype(dtype.newbyteorder("="))}
 
 
 def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], findings: FileFindings) -> dict[str, Raw]:

@@ -57,6 +57,15 @@ class ChangedFile(DataError):
         super().__init__((Diagnostic("FW4090", f"`{path}` {what}", rule=rule, hint=hint, place=place),))
 
 
+def require_same(path: str, size: int, changed: int, now: os.stat_result) -> None:
+    """Raise `ChangedFile` where a file has another size or time of change than it had."""
+    if now.st_size != size:
+        how = "cut short" if now.st_size < size else "changed"
+        raise ChangedFile(path, f"was {how} after it was bound: {size:,} bytes then, {now.st_size:,} now")
+    if now.st_mtime_ns != changed:
+        raise ChangedFile(path, "was written to after it was bound")
+
+
 @light_dataclass
 class Stored:
     """Numbers of one type that lie one after the other in a file, with what tells that the file is the same one: its size and time of change."""
@@ -100,14 +109,7 @@ class Stored:
         return Stored(self.path, offset, self.dtype, stop - start, self.size, self.changed)
 
     def _check(self, file: BinaryIO) -> None:
-        state = os.fstat(file.fileno())
-        if state.st_size != self.size:
-            how = "cut short" if state.st_size < self.size else "changed"
-            raise ChangedFile(
-                self.path, f"was {how} after it was bound: {self.size:,} bytes then, {state.st_size:,} now"
-            )
-        if state.st_mtime_ns != self.changed:
-            raise ChangedFile(self.path, "was written to after it was bound")
+        require_same(self.path, self.size, self.changed, os.fstat(file.fileno()))
 
 
 @light_dataclass

@@ -10,9 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fwdsl.cli import app, main
+from fwdsl.cli.exits import USAGE
 from fwdsl.cli.output import Output
 from fwdsl.errors import DataError
 from fwdsl.grammar.diagnostic import Diagnostic
@@ -276,3 +278,54 @@ def test_an_interruption_before_anything_is_imported(root: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted: there is no result\n")
+
+
+WRITES_MEANWHILE = """
+import os, sys
+from fwdsl.cli.app import run
+from fwdsl.session import Session
+
+plan = Session.plan
+
+def planned(session):
+    found = plan(session)
+    with open("X.npy", "r+b") as file:
+        {write}
+    return found
+
+Session.plan = planned
+sys.exit(run(["run", "lasso.fw", "--threads", "1", *{options}]))
+"""
+"""A run during which its data are written to, after they were read for the first time."""
+
+
+def meanwhile(root: Path, write: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """The run, on a matrix of 4 MB that is mapped from its file."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 100))
+    np.save(root / "X.npy", X)
+    np.save(root / "y.npy", X[:, 0])
+    (root / "lasso.fw").write_text(
+        'data X: matrix[n, p] from npy("X.npy"), y: vector[n] from npy("y.npy")\nvar w: vector[p]\n'
+        "minimize 1/2 * mean(squared(X @ w, y)) + 0.1 * norm1(w)\n"
+    )
+    script = WRITES_MEANWHILE.format(write=write, options=repr(options))
+    return subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="this system has no SIGBUS")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_mapped_file_that_is_cut_short_ends_the_run_where_its_rows_are_read(tmp_path, options):
+    done = meanwhile(tmp_path, "file.truncate(1000)", *options)
+    assert done.returncode == USAGE, done.stderr
+    if options:
+        (told,) = json.loads(done.stdout)["diagnostics"]
+        assert told["code"] == "FW4090"
+    else:
+        assert "FW4090" in done.stderr and "`X.npy` was cut short" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_mapped_file_that_is_written_to_gives_no_answer(tmp_path):
+    done = meanwhile(tmp_path, "file.seek(200); file.write(bytes(8)); file.flush(); os.utime(file.fileno(), ns=(1, 1))")
+    assert done.returncode == USAGE
+    assert "FW4090" in done.stderr and "`X.npy` was written to" in done.stderr and "objective" not in done.stdout

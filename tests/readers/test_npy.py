@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array, save_npz
 
 from fwdsl.grammar.diagnostic import Diagnostic
+from fwdsl.readers.mapped import check_mapped
 from fwdsl.readers.read import Role, read
+from fwdsl.readers.row_blocks import ChangedFile
 from fwdsl.readers.sources import SourceSpec
 
 MATRIX = Role("X", "matrix", (None, None))
@@ -259,3 +261,36 @@ def test_a_sparse_matrix_whose_shape_is_not_whole(folder: Path) -> None:
     parts = {"data": made.data, "indices": made.indices, "indptr": made.indptr}
     np.savez("a.npz", shape=np.array([3.0, 3.0]), format=np.array(b"csr"), **parts)
     assert _refused("a.npz").code == "FW4044"
+
+
+@pytest.mark.parametrize("how", ["written", "cut", "grown"])
+def test_a_mapped_file_that_was_written_to_is_an_error(tmp_path, how):
+    path = tmp_path / "X.npy"
+    np.save(path, np.arange(6000.0).reshape(60, 100))
+    X = _array(str(path))
+    check_mapped([X, 1.0])
+    content = path.read_bytes()
+    with open(path, "r+b") as file:
+        file.truncate(len(content) - 8 * (how == "cut"))
+        file.seek(0, os.SEEK_END)
+        file.write(b"12345678" * (how == "grown"))
+    os.utime(path, ns=(1, 1))
+    for value in (X, X[3:], np.asarray(X)):
+        with pytest.raises(ChangedFile, match=r"X\.npy"):
+            check_mapped([value])
+    check_mapped([X[:2].copy()])
+
+
+@pytest.mark.parametrize("how", ["replaced", "removed"])
+def test_a_mapped_file_that_another_took_the_place_of_is_still_there(tmp_path, how):
+    path, other = tmp_path / "X.npy", tmp_path / "other.npy"
+    A = np.arange(6000.0).reshape(60, 100)
+    np.save(path, A)
+    X = _array(str(path))
+    if how == "removed":
+        path.unlink()
+    else:
+        np.save(other, -A)
+        os.replace(other, path)
+    check_mapped([X])
+    assert np.array_equal(X, A)

@@ -12,7 +12,7 @@ from ...grammar.diagnostic import Diagnostic
 from ...results.plot import require_plot
 from ..arguments import Parser, add_bindings, add_file, add_html, add_json, add_solve, add_strict
 from ..exits import BUG, OF_STATUS, USAGE
-from ..opening import bindings_of, inputs_of, opened
+from ..opening import bindings_of, inputs_of, opened, tell_of_lost_pages
 from ..output import Output
 from ..outputs import keep_apart, require_outputs, written
 from ..racing import show_table, watching
@@ -54,6 +54,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     from ...studies.race import run_race
 
     session = opened(name, output, bindings)
+    tell_of_lost_pages(output)
     keep_apart(outputs, inputs_of(session, name))
     told = ("tol", "gap", "time", "max_iter", "seed", "threads", "device")
     session.options = race_options(session.compile(), **{key: getattr(known, key) for key in told})
