@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..grammar import tree
+from ..grammar.diagnostic import Fix
 from ..model import Dim, Expr, Type
 from ..words import ENTRYWISE, LOSSES, EntryWord, LossWord
 from . import algebra, shapes, signs
@@ -346,8 +347,17 @@ def _fit(
             labels=ctx.declared(bound["target"], part),
             rule="Prediction and target have the same samples, and the same columns where they have several.",
             hint=_class_hint(prediction.type, target.type, signature),
+            fix=_observing(ctx, part, prediction.type, ctx.text(bound["target"]), target.type),
         )
     return fits
+
+
+def _observing(ctx: Context, part: tree.Expr, prediction: Type, name: str, target: Type) -> Fix | None:
+    """The fix that takes the observed entries of a matrix that is to predict them."""
+    if not target.is_entries or prediction.array_shape != target.shape or part.span is None:
+        return None
+    text = f"{ctx.text(part)}[{name}]" if isinstance(part, tree.Name) else f"({ctx.text(part)})[{name}]"
+    return Fix(f"write `{text}`, the predictions of the entries that `{name}` has", part.span, text)
 
 
 def _class_hint(prediction: Type, target: Type, signature: LossWord) -> str:

@@ -26,8 +26,12 @@ class Local:
 
     def __init__(self, count: int, threads: int) -> None:
         """Raises `OSError` where they cannot be started."""
+        from dask.config import global_config, serialize
+
         command = [os.fsdecode(spawn.get_executable()), "-c", BEGIN]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # the settings of Dask that were made here: so does Dask hand them on to processes
+        own = {**os.environ, "DASK_INTERNAL_INHERIT_CONFIG": serialize(global_config)}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own)
         assert self._process.stdin is not None and self._process.stdout is not None
         asked = {"n_workers": count, "threads_per_worker": threads}
         try:

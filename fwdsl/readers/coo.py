@@ -1,4 +1,4 @@
-"""Reads observed entries: a row, a column and a value on each line, separated by commas; a header is optional.
+"""Reads observed entries: a row, a column and a value on each line, separated by commas or by `sep`; a header is optional.
 
 Whether ids are indices or names depends on the program's other data, so they come back as written.
 """
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_columns import ChosenColumns, Header
-from .csv_table import Table, first_line
+from .categories import Onehot, Selector, name_of
+from .csv_columns import ChosenColumns, Header, position_of
+from .csv_rows import Form
+from .csv_table import Table, first_line, with_sep
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .roles import Role, Triplets
@@ -46,12 +48,12 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     while True:
         attempt = FileFindings(path)
         try:
-            columns, first, has_name = _columns(path, kinds, roles[0], attempt)
+            columns, first, has_name, at = _columns(path, options, kinds, roles[0], attempt)
         except Unreadable:
             findings.extend(*attempt.result())
             raise
         found = attempt.result()
-        words = [k for k in (0, 1) if kinds[k] == "vector" and _are_no_numbers(k, columns, found)]
+        words = [k for k in (0, 1) if kinds[k] == "vector" and _are_no_numbers(columns[k], at[k], found)]
         if not words:
             break
         for k in words:
@@ -71,47 +73,85 @@ def read_coo(path: str, options: Mapping[str, Any], roles: Sequence[Role], findi
     return {roles[0].name: Triplets(_ids(row), _ids(column), value, base, first)}
 
 
-def _columns(path: str, kinds: Sequence[str], role: Role, findings: FileFindings) -> tuple[list[np.ndarray], int, bool]:
-    """The three columns, the line of the first entry (0 where entries and lines do not correspond), and whether the first
-    value may be the name of its column, which only the other values tell where all are words."""
+def _columns(
+    path: str, options: Mapping[str, Any], kinds: Sequence[str], role: Role, findings: FileFindings
+) -> tuple[list[np.ndarray], int, bool, tuple[int, int, int]]:
+    """The three columns, the line of the first entry (0 where entries and lines do not correspond), whether the first
+    value may be the name of its column, which only the other values tell where all are words, and the columns' positions."""
+    form = Form.of(options)
     with opened(path, findings) as stream:
-        header, rest, line = first_line(lines(stream), {"header": False}, path, findings, takes_sep=False)
-        if header.count != 3:
-            findings.add(
-                "FW4036",
-                f"line {line} of `{path}` has {header.count} field{'s' if header.count > 1 else ''}, where 3 were expected",
-                rule=_RULE,
-                hint="keep the columns of the row, the column and the value, in this order",
-                row=line,
-            )
-            raise Unreadable
+        header, rest, line = first_line(lines(stream), {**options, "header": False}, path, findings, "coo")
         text = next(rest)
         head, _, tail = text.partition(b"\n")
-        value = next(csv.reader([head.decode("utf-8")], strict=True))[2].strip()
+        fields = [f.strip() for f in next(csv.reader([head.decode("utf-8")], delimiter=form.sep, strict=True))]
+        chosen = _chosen(fields, options, path, line, findings)
+        value = fields[chosen[2]]
         doubtful = False
-        if to_finite(value) is None and not is_infinite(value):
-            if role.of != "signs" or to_finite(_second(tail)) is not None:
+        if any(isinstance(s, str) for s in options.get("columns", ())):
+            text, line = tail, line + 1
+        elif to_finite(value) is None and not is_infinite(value):
+            if role.of != "signs" or to_finite(_second(tail, form.sep, chosen[2])) is not None:
                 text, line = tail, line + 1
             else:
                 doubtful = True
         count = _Count()
-        targets = [
-            (Role(name, kind), k) for k, (name, kind) in enumerate(zip(_NAMES, (*kinds, _value(role)), strict=True))
-        ]
+        kinds = (*kinds, _value(role))
+        targets = tuple((Role(name, kind), at) for name, kind, at in zip(_NAMES, kinds, chosen, strict=True))
+        names = [dict(zip(chosen, _NAMES, strict=True)).get(at, "") for at in range(header.count)]
         table = Table(
-            Header(3, _NAMES, 0),
-            ChosenColumns(None, (), tuple(targets)),
+            Header(header.count, tuple(names), 0),
+            ChosenColumns(None, (), targets),
             path,
             findings,
             "write the value as a number",
+            form=form,
             files=role.decoded,
         )
         table.add(count.through(text, rest), line)
     columns = table.result()
     if not columns:
-        return [np.zeros(0)] * 3, line, doubtful
+        return [np.zeros(0)] * 3, line, doubtful, chosen
     arrays = [columns[name] for name in _NAMES]
-    return arrays, line if count.lines == size_of(arrays[0]) else 0, doubtful  # type: ignore[return-value]
+    return arrays, line if count.lines == size_of(arrays[0]) else 0, doubtful, chosen  # type: ignore[return-value]
+
+
+def _chosen(
+    fields: Sequence[str], options: Mapping[str, Any], path: str, line: int, findings: FileFindings
+) -> tuple[int, int, int]:
+    """The positions of the row, the column and the value. Raises `Unreadable`."""
+    listed: Sequence[Selector] = options.get("columns", ())
+    count, sep = len(fields), Form.of(options).sep
+    if listed:
+        header = Header(count, tuple(fields), line)
+        found = [position_of(header, name_of(s), "columns", path, findings) for s in listed]
+        if len(set(found)) != 3 or any(isinstance(s, Onehot) for s in listed):
+            findings.add(
+                "FW4036",
+                f"`columns=` of `{path}` does not name three columns",
+                rule=_RULE,
+                hint=f"list the columns of the row, the column and the value, in this order; {header.listed()}",
+            )
+        if findings.failed:
+            raise Unreadable
+        row, column, value = (at for at in found if at is not None)
+        return row, column, value
+    if count == 3:
+        return 0, 1, 2
+    several = count == 1 and len(fields[0].split(" ")) >= 3
+    named = all(to_finite(f) is None for f in fields)
+    three = ", ".join(f'"{f}"' for f in fields[:3]) if named else "0, 1, 2"
+    findings.add(
+        "FW4036",
+        f"line {line} of `{path}` has {count} field{'s' if count > 1 else ''}, where 3 were expected",
+        rule=_RULE,
+        hint=with_sep(path, " ", "coo")
+        if several and sep != " "
+        else f"say which are the row, the column and the value, as in `columns=[{three}]`"
+        if count > 3
+        else "keep the columns of the row, the column and the value, in this order",
+        row=line,
+    )
+    raise Unreadable
 
 
 class _Count:
@@ -136,16 +176,17 @@ def _value(role: Role) -> str:
     return "labels" if role.of == "signs" else "vector"
 
 
-def _second(tail: bytes) -> str:
+def _second(tail: bytes, sep: str, at: int) -> str:
     """The value on the second line."""
-    return tail.partition(b"\n")[0].rpartition(b",")[2].decode("utf-8", "replace").strip()
+    fields = tail.partition(b"\n")[0].decode("utf-8", "replace").split(sep)
+    return fields[at].strip() if at < len(fields) else ""
 
 
-def _are_no_numbers(k: int, columns: Sequence[np.ndarray], found: Sequence[Any]) -> bool:
+def _are_no_numbers(column: np.ndarray, position: int, found: Sequence[Any]) -> bool:
     """True if a column that was read as numbers holds words, or numbers too large for floats to tell apart."""
-    if any(d.code in ("FW4020", "FW4021") and d.place.column == k + 1 for d in found):
+    if any(d.code in ("FW4020", "FW4021") and d.place.column == position + 1 for d in found):
         return True
-    return any(bool(np.abs(ids).max() >= _EXACT) for ids in chunks_of(columns[k]))
+    return any(bool(np.abs(ids).max() >= _EXACT) for ids in chunks_of(column))
 
 
 def _ids(column: np.ndarray) -> np.ndarray:

@@ -73,9 +73,9 @@ def choose(
     needless = not singles and ("columns" in options or any(t.columns for t in tables))
     absent = needless and isinstance(options.get("target"), str) and options["target"] not in (header.names or ())
     told = "target" in options and not absent
-    target = _position(header, options["target"], "target", path, findings) if told else None
+    target = position_of(header, options["target"], "target", path, findings) if told else None
     selectors: Sequence[Selector] = options.get("columns", ())
-    listed = [_position(header, name_of(s), "columns", path, findings) for s in selectors]
+    listed = [position_of(header, name_of(s), "columns", path, findings) for s in selectors]
     if findings.failed:
         return None
     columns = [c for c in listed if c is not None]
@@ -208,7 +208,7 @@ def _targets(
     return None if rest else tuple((role, chosen[role.name]) for role in singles)
 
 
-def _position(header: Header, selector: object, option: str, path: str, findings: FileFindings) -> int | None:
+def position_of(header: Header, selector: object, option: str, path: str, findings: FileFindings) -> int | None:
     """The position of a column given by name or position, or None with the reason noted."""
     if isinstance(selector, str):
         names = header.names or ()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..grammar.diagnostic import Place
+from ..words import SOURCES
 from .categories import Category, Mixed, level_of
 from .csv_arrow import FROM, ArrowReader, Coded, Columns
 from .csv_columns import ChosenColumns, Header, choose
@@ -439,18 +440,15 @@ class Table:
 
 
 def first_line(
-    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings, takes_sep: bool = True
+    chunks: Iterator[bytes], options: Mapping[str, object], path: str, findings: FileFindings, source: str = "csv"
 ) -> tuple[Header, Iterator[bytes], int]:
-    """The header, the chunks behind it (in front of it where the file has none), and the line where they start.
-
-    Where the format `takes_sep`, that is the remedy for fields that something else than commas separates.
-    """
+    """The header, the chunks behind it (in front of it where the file has none), and the line where they start; `source` is read."""
     row = 1
     for text in chunks:
         while text:
             head, _, tail = text.partition(b"\n")
             if head.strip():
-                return _header(text, row, options, path, chunks, findings, takes_sep)
+                return _header(text, row, options, path, chunks, findings, source)
             text, row = tail, row + 1
     findings.no_rows()
     raise Unreadable
@@ -463,7 +461,7 @@ def _header(
     path: str,
     chunks: Iterator[bytes],
     findings: FileFindings,
-    takes_sep: bool,
+    source: str,
 ) -> tuple[Header, Iterator[bytes], int]:
     sep, first = Form.of(options).sep, _FirstRow(text, chunks)
     reader = csv.reader(decoded(first.lines(), row, findings), delimiter=sep, strict=True)
@@ -484,10 +482,8 @@ def _header(
         findings.add(
             "FW4034",
             f"line {row} of `{path}` has {told}, but a {SEPARATING[other]}",
-            rule="Fields of a csv file are separated by commas, or by what `sep=` says."
-            if takes_sep
-            else "Fields of such a file are separated by commas.",
-            hint=_with_sep(path, other) if takes_sep else "save the file with commas",
+            rule=f"Fields of a {source} file are separated by commas, or by what `sep=` says.",
+            hint=with_sep(path, other, source),
             row=row,
         )
         raise Unreadable
@@ -505,12 +501,14 @@ def _header(
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + reader.line_num
 
 
-def _with_sep(path: str, sep: str) -> str:
+def with_sep(path: str, sep: str, source: str = "csv") -> str:
     """The hint for a file whose fields another character separates."""
-    file = without_secrets(path)
-    decimals = ', and `decimal=","` behind it for decimal commas' if sep == ";" else ""
-    program = f'say `sep=` in the program, as in `from csv("{file}", sep={json.dumps(sep)})`{decimals}'
-    return program if infer_format(path) != "csv" else f"{program}; `fwdsl new {file}` writes such a program"
+    file, word = without_secrets(path), SOURCES[source]
+    takes_decimals = any(p.domain == "decimal" for p in word.parameters)
+    decimals = ', and `decimal=","` behind it for decimal commas' if sep == ";" and takes_decimals else ""
+    program = f'say `sep=` in the program, as in `from {source}("{file}", sep={json.dumps(sep)})`{decimals}'
+    is_written = word.serves == "table" and infer_format(path) == source
+    return f"{program}; `fwdsl new {file}` writes such a program" if is_written else program
 
 
 def _has_several(text: bytes, sep: str) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..atoms.base import Array
 from ..atoms.loss import LossFunction
+from ..atoms.low_rank import LowRank
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.terms import term_values
@@ -38,6 +39,10 @@ class SolvableCanonical(AsWritten):
 
     def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
         """Zero, values by name, a solution with its dual point where that fits, or a start as it is."""
+        if isinstance(start, Start) and isinstance(start.x, LowRank):
+            assert self.form.factored is not None
+            written = {name: np.asarray(value) for name, value in self.form.factored.split(start.x).items()}
+            return Start(self.form.join(written), None, start.origin)
         if isinstance(start, Start):
             return start
         if start is None:

@@ -38,6 +38,8 @@ class SolvableFactored(AsWritten):
     def start(self, start: Solution | Mapping[str, object] | Start | None) -> Start:
         """A point of rank 0, or the factors of a value."""
         form = self.form
+        if isinstance(start, Start) and isinstance(start.x, LowRank):
+            return start
         if start is None or isinstance(start, Start):  # a start is of the dense form
             return Start(LowRank(*(np.zeros((size, 0)) for size in form.shape)), None, "zero")
         values = realigned(start, form.instance) if isinstance(start, Solution) else values_of(start)

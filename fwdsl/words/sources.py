@@ -37,6 +37,7 @@ _TARGET = Parameter("target", "column", optional=True, meaning="the name or posi
 _COLUMNS = Parameter(
     "columns", "columns", optional=True, meaning="names or positions of the matrix, categories as `onehot(column)`"
 )
+_SEP = Parameter("sep", "separator", optional=True, meaning='the separator, `","` unless told')
 _KEY = Parameter("key", "string", optional=True, meaning="the declared name unless given")
 _MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
@@ -61,7 +62,7 @@ SOURCES: dict[str, SourceWord] = {
             _TARGET,
             _COLUMNS,
             Parameter("header", "boolean", optional=True, meaning="`false` for a file without"),
-            Parameter("sep", "separator", optional=True, meaning='the separator, `","` unless told'),
+            _SEP,
             Parameter(
                 "decimal", "decimal", optional=True, meaning='`","` for decimal commas, between `;` unless `sep` tells'
             ),
@@ -101,7 +102,17 @@ SOURCES: dict[str, SourceWord] = {
     "coo": SourceWord(
         ("coo", "read_coo"),
         (".coo",),
-        (_PATH, _base("the first index, 0 unless 1 is given")),
+        (
+            _PATH,
+            Parameter(
+                "columns",
+                "columns",
+                optional=True,
+                meaning="names or positions of row, column and value, where lines have more",
+            ),
+            _SEP,
+            _base("the first index, 0 unless 1 is given"),
+        ),
         "entries",
         "a row, a column and a value on each line",
     ),

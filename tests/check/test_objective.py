@@ -180,6 +180,16 @@ def test_swapped_arguments_of_a_loss_are_put_right():
     assert only(f"{REGRESSION}minimize mean(squared(y, X @ w))\n").hint == "write `squared(X @ w, y)`"
 
 
+@pytest.mark.parametrize(("predicted", "written"), [("B", "B[R]"), ("(2 * B)", "(2 * B)[R]"), ("A @ B", "(A @ B)[R]")])
+def test_a_matrix_that_is_to_predict_entries_is_observed_at_them(predicted: str, written: str):
+    text = "data R: entries[m, n], A: matrix[m, m]\nvar B: matrix[m, n]\n"
+    found = only(f"{text}minimize mean(squared({predicted}, R))\n")
+    assert found.code == "FW2046" and found.fix is not None and found.source is not None
+    assert found.source.slice(found.fix.span) == predicted
+    checked(f"{text}minimize mean(squared({found.fix.replacement}, R))\n")
+    assert found.fix.replacement.replace("((", "(").replace("))", ")") == written
+
+
 def test_a_square_of_a_variable_names_sum_squares():
     assert "`sum_squares(w)`" in only(f"{REGRESSION}minimize sum(w * w)\n").hint
     assert "`quad_form(w, P)`" in only("data P: psd[p]\nvar w: vector[p]\nminimize w.T @ P @ w\n").hint

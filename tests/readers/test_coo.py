@@ -91,10 +91,51 @@ def test_what_is_wrong_has_its_place(found: Any, text: str, expected: tuple[obje
     assert found("coo", text, ENTRIES) == [expected]
 
 
-def test_no_option_is_advised_that_it_does_not_have(folder: Path) -> None:
-    (folder / "a.csv").write_text("1\t2\t3\n")
-    _, (only,) = read(SourceSpec("coo", "a.csv", {}), (ENTRIES,))
-    assert only.code == "FW4034" and only.hint == "save the file with commas" and "sep=" not in only.rule
+@pytest.mark.parametrize(
+    ("text", "options", "advised"),
+    [
+        ("1\t2\t3\n", {}, 'from coo("a.csv", sep="\\t")'),
+        ("1 2 3\n", {}, 'from coo("a.csv", sep=" ")'),
+        ("user,movie,rating,time\n1,2,3,4\n", {}, 'columns=["user", "movie", "rating"]'),
+        ("1,2,3,4\n", {}, "columns=[0, 1, 2]"),
+        ("1,2,3,4\n", {"columns": (0, 1)}, "the columns are"),
+        ("1,2,3,4\n", {"columns": (0, 1, 1)}, "the columns are"),
+        (
+            "user,movie,rating,time\n1,2,3,4\n",
+            {"columns": ("user", "film", "rating")},
+            "the columns are `user`, `movie`",
+        ),
+    ],
+)
+def test_what_to_write_for_other_forms(folder: Path, text: str, options: dict[str, object], advised: str):
+    (folder / "a.csv").write_text(text)
+    _, found = read(SourceSpec("coo", "a.csv", options), (ENTRIES,))
+    assert advised in found[0].hint
+    assert found[0].code in ("FW4032", "FW4034", "FW4036")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "first"),
+    [
+        ("1\t7\t4.5\t99\nann\t8\t2\t99\n", {"sep": "\t", "columns": (0, 1, 2)}, 1),
+        ("1::7::4.5::99\nann::8::2::99\n", {"sep": ":", "columns": (0, 2, 4)}, 1),
+        ("at,user,stars,film\n99,1,4.5,7\n99,ann,2,8\n", {"columns": ("user", "film", "stars")}, 2),
+        ("at,user,stars,film\n99,1,4.5,7\n99,ann,2,8\n", {"columns": (1, 3, -2)}, 2),
+        ("1;7;4.5\nann;8;2\n", {"sep": ";"}, 1),
+    ],
+)
+def test_other_separators_and_lines_with_more_fields(served: Any, text: str, options: dict[str, object], first: int):
+    found = served("coo", text, ENTRIES, **options)["M"]
+    assert found.rows.tolist() == ["1", "ann"] and found.columns.tolist() == [7, 8]
+    assert found.values.tolist() == [4.5, 2.0] and found.first == first
+
+
+def test_a_column_that_is_not_used_may_hold_anything(served: Any):
+    assert served("coo", "1,2,3,\n4,5,6,x\n", ENTRIES, columns=(0, 1, 2))["M"].values.tolist() == [3.0, 6.0]
+
+
+def test_places_are_those_of_the_file(found: Any):
+    assert found("coo", "9,1,2,3\n9,4,5,x\n", ENTRIES, columns=(1, 2, 3)) == [("FW4020", 2, 4, "x")]
 
 
 def test_it_serves_one_name_of_entries(found: Any):
