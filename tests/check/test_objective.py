@@ -186,7 +186,7 @@ def test_a_matrix_that_is_to_predict_entries_is_observed_at_them(predicted: str,
     found = only(f"{text}minimize mean(squared({predicted}, R))\n")
     assert found.code == "FW2046" and found.fix is not None and found.source is not None
     assert found.source.slice(found.fix.span) == predicted
-    checked(f"{text}minimize mean(squared({found.fix.replacement}, R))\n")
+    accepted(f"{text}minimize mean(squared({found.fix.replacement}, R))\n")
     assert found.fix.replacement.replace("((", "(").replace("))", ")") == written
 
 
