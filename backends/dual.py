@@ -30,6 +30,7 @@ from fwdsl.atoms.vectors.support import Support
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
 from fwdsl.backends.functions import FastVector
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.parts import Block
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """The share of the sizes of its terms by which an equality may be missed, as `fwdsl.certify.verify` has it."""
@@ -45,6 +46,10 @@ ROUNDS = 4
 
 STUCK = 0.5
 """The factor by which a correction has to lessen what is missed for there to be another one, where there is another way to meet the equalities."""
+
+HIDDEN, WHOLE = 1e-11, 1.0 - 1e-7
+"""The mean share of its terms' sizes that a coordinate may miss the domain of a penalty by, and the factor that scaling would leave of y, where a
+step leads there and not scaling."""
 
 ROOM = 0.1
 """The share of its box that an entry at an end may count as its distance from it, where all of y shrinks afterwards."""
@@ -139,6 +144,9 @@ def repair(
     kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
+    hidden, outside = _misses(problem, kty, x, _sizes(problem, ys), interior)
+    if s == 1.0 and hidden.size and _is_rounding(problem, ys, hidden, outside, shrinks=False):
+        return ys  # as the verifier takes it
     s *= feasible_scale(problem, s * kty, past_cones=True)
     # scaling keeps an equality K'y = -q only where q = 0; q on a free block is therefore never scaled past
     if 0.0 < s < 1.0 and not any(
@@ -255,7 +263,8 @@ def _misses(
 
     For a free block every coordinate; for a cone (nonnegative, half-infinite boxes) those outside and those in the support,
     whose multiplier must vanish. Of the support those count where x is larger than v, each beside its mean size: a point of the interior has
-    entries of x everywhere, of which most are on their way to 0. Domains that scaling reaches (balls of penalties) are left to it.
+    entries of x everywhere, of which most are on their way to 0. Domains that scaling reaches (balls of penalties) are left to it, but where what is missed is
+    rounding.
     """
     index, miss = [], []
     v = -(problem.q + kty)
@@ -267,10 +276,16 @@ def _misses(
             index.append(block.start + at)
             miss.append(vb[at])
             continue
-        if math.isfinite(g.conjugate(vb)) or g.f.coercive() is not None:
+        if math.isfinite(g.conjugate(vb)):
             continue
         target = g.f.dual_project(vb)
         outside = vb != target
+        if g.f.coercive() is not None:
+            if _is_hidden(problem, block, g, vb - target, kty, sizes):
+                at = np.flatnonzero(outside)
+                index.append(block.start + at)
+                miss.append(vb[at] - target[at])
+            continue
         if g.f.pair != (None, None):
             face = g.f.face(x[block.slice])
             if face is not None and not face.normals.size:
@@ -284,6 +299,28 @@ def _misses(
     if not index:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     return np.concatenate(index), np.concatenate(miss)
+
+
+def _is_hidden(
+    problem: PreparedProblem, block: Block, g: FastVector, missed: Array, kty: Array, sizes: dict[str, float]
+) -> bool:
+    """True if a penalty is so small beside the terms of K'y that the rounding of y leaves its domain: scaling may then leave little of y."""
+    largest_miss = float(np.abs(missed).max(initial=0.0))
+    if problem.q[block.slice].any() or largest_miss * block.size > HIDDEN * sizes[block.name]:
+        return False
+    return g.f.dual_scale(-kty[block.slice]) < WHOLE
+
+
+def has_hidden_penalties(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
+    """True if y misses the domain of a penalty by rounding alone: a repair then moves y, where a method of its own would scale it."""
+    kty, sizes = problem.adjoint(ys), _sizes(problem, ys)
+    v = -(problem.q + kty)
+    return any(
+        g.f.coercive() is not None
+        and not math.isfinite(g.conjugate(v[b.slice]))
+        and _is_hidden(problem, b, g, v[b.slice] - g.f.dual_project(v[b.slice]), kty, sizes)
+        for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
+    )
 
 
 def _is_rounding(

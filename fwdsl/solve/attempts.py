@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..backends.dual import repair, step_inside
+from ..backends.dual import has_hidden_penalties, repair, step_inside
 from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
@@ -113,6 +113,10 @@ def _of_other_duals(
     if _is_scaled(canonical):
         if not first:
             yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
+        # a method that scales its gradients has little left of them where rounding takes these out of the domain of a penalty
+        gradients = problem.losses_gradient(problem.forward(x))[1]
+        if has_hidden_penalties(problem, gradients):
+            yield x, _with(canonical, x, verified, repair(problem, gradients, x, stop))
         return
     if is_dear:
         return

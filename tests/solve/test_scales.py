@@ -226,3 +226,21 @@ def test_a_ray_is_proven_in_decimal_units_too(unit: float, method: str) -> None:
     A, E, q = np.array([[-2.0, 1.0 / unit]]), np.array([[-1.0, -1.0 / unit]]), np.array([-3.0, -2.0 / unit])
     text = "data A: matrix[m, n], E: matrix[k, n], q: vector[n]\nvar x: vector[n]\nminimize dot(q, x)\nsubject to\n    A @ x <= -2\n    E @ x == 0\n"
     assert fw.parse(text).bind(A=A, E=E, q=q).solve(method=method, time=20.0).status == "unbounded"
+
+
+@pytest.mark.parametrize("unit", [1e7, 1e8, 1e10])
+@pytest.mark.parametrize("penalty", ["norm1(w)", "norm2(w)", "norm_inf(w)"])
+@pytest.mark.parametrize("method", ["auto", "apg", "coordinate_descent"])
+def test_a_penalty_that_is_rounding_beside_the_data_has_a_bound(unit: float, penalty: str, method: str):
+    """Of K'y there is 1e17 in each sum, and a multiplier of 0.1 in the domain: scaling would leave nothing of y."""
+    if method == "coordinate_descent" and penalty != "norm1(w)":
+        pytest.skip("the method has no such norm")
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 12))
+    y = X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(80)
+    text = f"data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize mean(squared(X @ w, y)) + 0.1 * {penalty}"
+    s = fw.parse(text).bind(X=unit * X, y=unit * y).solve(method=method, tol=1e-6, threads=1)
+    least = float(np.mean((X @ np.linalg.lstsq(X, y)[0] - y) ** 2)) * unit**2
+    assert s.status == "optimal" and s.certificate.kind == "exact"
+    assert s.dual_bound <= s.objective * (1.0 + 1e-12)
+    assert s.objective == pytest.approx(least, rel=2e-6) and s.dual_bound == pytest.approx(least, rel=2e-6)
