@@ -263,8 +263,8 @@ def _misses(
 
     For a free block every coordinate; for a cone (nonnegative, half-infinite boxes) those outside and those in the support,
     whose multiplier must vanish. Of the support those count where x is larger than v, each beside its mean size: a point of the interior has
-    entries of x everywhere, of which most are on their way to 0. Domains that scaling reaches (balls of penalties) are left to it, but where what is missed is
-    rounding.
+    entries of x everywhere, of which most are on their way to 0. Domains that scaling reaches (balls of penalties) are left to
+    it, but where what is missed is rounding.
     """
     index, miss = [], []
     v = -(problem.q + kty)
