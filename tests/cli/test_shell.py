@@ -484,6 +484,14 @@ def test_a_program_in_a_file_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "methods that apply" in out and "status      optimal" in out and "error" not in err
 
 
+@pytest.mark.parametrize("word", ["solve", "show", "quit", "exit"])
+def test_a_command_without_its_colon_is_told(
+    word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = typed(f"{word}\n:show\n", monkeypatch, capsys)
+    assert out == "" and "FW0032" in err and f"write `:{word}`" in err
+
+
 # --- logging ----------------------------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,8 @@ from .run import tell
 
 PROMPT, MORE = "fw> ", "... "
 
+ENDS = (":quit", ":q", ":exit")
+
 UNFINISHED = ("FW2062", "FW2068")
 """The errors of a program that has no objective or no variable yet."""
 
@@ -117,7 +119,7 @@ class Repl:
     def take(self, line: str) -> bool:
         """Run a command or add to the program; True at the end."""
         stripped = line.strip()
-        if stripped in (":quit", ":q", ":exit"):
+        if stripped in ENDS:
             return True
         if stripped.startswith(":"):
             name, _, value = stripped[1:].partition(" ")
@@ -134,6 +136,10 @@ class Repl:
                 )
             else:
                 self._guarded(lambda: command(value.strip()))
+        elif stripped in self._commands or f":{stripped}" in ENDS:
+            found = f"`{stripped}` is a command of the prompt, and no statement"
+            rule = "Commands begin with a colon; every other line is added to the program."
+            self._output.report([Diagnostic("FW0032", found, rule=rule, hint=f"write `:{stripped}`")])
         elif stripped:
             self._guarded(lambda: self._add(line))
         return False
