@@ -8,7 +8,7 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from ..words import CONVEX, SETS
+from ..words import CONVEX, ENTRYWISE, LOSSES, SETS
 from . import algebra, shapes
 from .context import Context
 from .values import Combination, Value
@@ -24,7 +24,7 @@ def affine(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
 def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | None) -> Expr | None:
     """The meaning of an argument that is an affine expression of numbers; None after an error. Only boxes take `inf`."""
     if isinstance(value, Combination):
-        text = _of_values(ctx, node, value)
+        text = _of_values(ctx, node, value) or _of_sum(ctx, node, value)
         ctx.error(
             "FW3005",
             f"`{ctx.text(part)}` is {value.told} and not affine, and stands in `{node.func.name}`",
@@ -65,6 +65,22 @@ def _of_values(ctx: Context, node: tree.Call, value: Combination) -> str:
         return ""
     rest = ctx.source.text[node.args[0].span.end : node.span.end]
     return f"{known[body.word]}({ctx.source.slice(body.argument.span)}{rest}"
+
+
+def _of_sum(ctx: Context, node: tree.Call, value: Combination) -> str:
+    """The words for a function of a convex sum: `log_sum_exp(x)` for `log(sum(exp(x)))`; empty where there are none."""
+    word = LOSSES.get(node.func.name) or ENTRYWISE.get(node.func.name)
+    bodies = [s.body for s in value.summands if not isinstance(s.body, Expr)]
+    beside = [algebra.number(s.body) for s in value.summands if isinstance(s.body, Expr)]
+    if word is None or len(bodies) != 1 or len(node.args) != 1 or beside not in ([], [1.0]):
+        return ""
+    (body,) = bodies
+    scaled = any(algebra.number(s.coefficient) != 1.0 for s in value.summands if s.body is body)
+    if scaled or body.argument.span == tree.NOWHERE:
+        return ""
+    adds_up = bool(body.reduce) and body.kind == "loss" and not body.argument.type.is_scalar
+    told = " ".join([*(["1 +"] if beside else []), *([body.reduce] if adds_up else []), body.word])
+    return dict(word.of_sums).get(told, "").format(ctx.source.slice(body.argument.span))
 
 
 def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:

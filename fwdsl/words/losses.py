@@ -29,6 +29,8 @@ class LossWord(Word):
     instead: Callable[[float], str] | None = None
     #: The word for it of another function of entries: `power(abs(z), p)` is `abs_power(z, p)`.
     around: tuple[tuple[str, str], ...] = ()
+    #: What to write for it of a convex sum: `log` of "sum exp" is `log_sum_exp`. A function alone, its "sum", "1 +" it; `{}` is its argument.
+    of_sums: tuple[tuple[str, str], ...] = ()
     #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
     #: The convex function of pairs that it is where both of its sides depend on variables.
@@ -93,6 +95,8 @@ class EntryWord(Word):
     fixed: tuple[tuple[str, float], ...] = ()
     #: The word for it of another function of entries: `square(pos(z))` is `square_pos(z)`.
     around: tuple[tuple[str, str], ...] = ()
+    #: What to write for it of a convex sum, as of a `LossWord`.
+    of_sums: tuple[tuple[str, str], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -144,6 +148,7 @@ def _function(
     concave: tuple[float, float] | None = None,
     instead: Callable[[float], str] | None = None,
     around: tuple[tuple[str, str], ...] = (),
+    of_sums: tuple[tuple[str, str], ...] = (),
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a function of one number with mathematics of its own."""
@@ -156,6 +161,7 @@ def _function(
         concave=concave,
         instead=instead,
         around=around,
+        of_sums=of_sums,
     )
 
 
@@ -238,7 +244,13 @@ LOSSES: dict[str, LossWord] = Words(
             of_numbers=True,
             elsewhere=("kullback_leibler", "kl"),
         ),
-        _function("log", "log(z), concave, z > 0.", concave=(-inf, inf), elsewhere=("ln",)),
+        _function(
+            "log",
+            "log(z), concave, z > 0.",
+            concave=(-inf, inf),
+            of_sums=(("sum exp", "log_sum_exp({})"), ("1 + exp", "logistic(-({}))")),
+            elsewhere=("ln",),
+        ),
         _function(
             "power",
             "z^p, z >= 0: convex for p >= 1 and for p < 0 (z > 0), concave for 0 < p < 1; |z|^p for even p.",
@@ -284,7 +296,14 @@ ENTRYWISE: dict[str, EntryWord] = {
             elsewhere=("relu", "positive_part"),
         ),
         EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0),
-        EntryWord(name="sqrt", formula="sqrt(z), concave, z >= 0.", parameters=_Z, loss="power", fixed=(("p", 0.5),)),
+        EntryWord(
+            name="sqrt",
+            formula="sqrt(z), concave, z >= 0.",
+            parameters=_Z,
+            loss="power",
+            fixed=(("p", 0.5),),
+            of_sums=(("sum square", "norm2({})"), ("sum_squares", "norm2({})"), ("square", "abs({})")),
+        ),
         EntryWord(
             name="inv_pos",
             formula="1/z, z > 0.",
@@ -301,7 +320,14 @@ ENTRYWISE: dict[str, EntryWord] = {
             residual=1.0,
             elsewhere=("relative_entropy",),
         ),
-        EntryWord(name="log1p", formula="log(1 + z), concave, z > -1.", parameters=_Z, loss="log", shift=1.0),
+        EntryWord(
+            name="log1p",
+            formula="log(1 + z), concave, z > -1.",
+            parameters=_Z,
+            loss="log",
+            shift=1.0,
+            of_sums=(("exp", "logistic(-({}))"),),
+        ),
     )
 }
 """The functions of one number that are spelled otherwise: as losses at a constant target."""

@@ -180,6 +180,34 @@ def test_swapped_arguments_of_a_loss_are_put_right():
     assert only(f"{REGRESSION}minimize mean(squared(y, X @ w))\n").hint == "write `squared(X @ w, y)`"
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("sum(log(1 + exp(X @ w)))", "sum(logistic(-(X @ w)))"),
+        ("sum(log1p(exp(X @ w)))", "sum(logistic(-(X @ w)))"),
+        ("log(exp(w[0]) + 1)", "logistic(-(w[0]))"),
+        ("log(sum(exp(w)))", "log_sum_exp(w)"),
+        ("sqrt(sum(square(X @ w)))", "norm2(X @ w)"),
+        ("sqrt(sum_squares(w))", "norm2(w)"),
+    ],
+)
+def test_a_function_of_a_convex_sum_that_is_a_word_is_written_so(text: str, written: str):
+    found = only(f"{REGRESSION}minimize {text}\n")
+    assert found.code == "FW3005" and found.fix is not None and found.source is not None
+    at = found.fix.span
+    whole = found.source.text[: at.start] + found.fix.replacement + found.source.text[at.end :]
+    assert whole.endswith(f"minimize {written}\n")
+    accepted(whole)
+
+
+@pytest.mark.parametrize(
+    "text", ["log(2 + exp(w[0]))", "log(1 + 2 * exp(w[0]))", "log(sum(exp(w)) + 1)", "sqrt(sum(exp(w)))"]
+)
+def test_other_convex_sums_in_a_function_have_no_word(text: str):
+    found = only(f"{REGRESSION}minimize {text}\n")
+    assert found.code == "FW3005" and found.fix is None
+
+
 @pytest.mark.parametrize(("predicted", "written"), [("B", "B[R]"), ("(2 * B)", "(2 * B)[R]"), ("A @ B", "(A @ B)[R]")])
 def test_a_matrix_that_is_to_predict_entries_is_observed_at_them(predicted: str, written: str):
     text = "data R: entries[m, n], A: matrix[m, m]\nvar B: matrix[m, n]\n"
