@@ -68,6 +68,11 @@ def record_of(cls: type, name: str, records: Mapping[str, Y]) -> Y:
     return records[name]
 
 
+def share_of_least(noise: float, sizes: Array) -> float:
+    """noise over the least of the sizes that are not 0."""
+    return noise / float(sizes[sizes > 0.0].min(initial=math.inf)) if noise > 0.0 else 0.0
+
+
 @dataclass(frozen=True)
 class Face:
     """The smooth manifold on which a vector function g is locally affine plus constant, around a point x.
@@ -182,6 +187,10 @@ class VectorFunction(ABC):
     def conjugate(self, v: Array) -> float:
         """g*(v) = sup_x <v, x> - g(x) (for a set the support function), inf outside its domain."""
 
+    def conjugate_size(self, v: Array) -> float:
+        """The size of the terms of g*(v), where that is finite: what its rounding goes with."""
+        return abs(self.conjugate(v))
+
     def conjugate_with_ridge(self, v: Array, c: float) -> float:
         """(g + c |x|^2)*(v), c > 0: <v, x> - g(x) - c |x|^2 at the one maximiser, x = prox of g / (2 c) at v / (2 c)."""
         center = v / (2.0 * c)
@@ -198,6 +207,13 @@ class VectorFunction(ABC):
     def rounding(self, v: Array) -> float:
         """A bound on the distance from v to `dual_project(v)` where v is in the domain: 0 for formulas, more for decompositions."""
         return 0.0
+
+    def blur(self, v: Array) -> float:
+        """The share that rounding has of the least part of v, where the set is a curved cone; 0 where formulas tell what is inside.
+
+        e beside 1 adds e^2 / 2 to a length, which is lost: a vector with such a part may seem to be in a cone, or its polar, and be outside.
+        """
+        return share_of_least(self.rounding(v), np.abs(v))
 
     def dual_scale(self, v: Array) -> float:
         """The largest s in [0, 1] with s v in the domain of g* (1 where v itself is, exactly as `conjugate` judges, and where g is bounded).

@@ -62,6 +62,9 @@ class Repeated(OfInner):
     def rounding(self, v: Array) -> float:
         return max((self.inner.rounding(b) for b in self._blocks(v)), default=0.0)
 
+    def blur(self, v: Array) -> float:
+        return max((self.inner.blur(b) for b in self._blocks(v)), default=0.0)
+
     def prox(self, v: Array, t: float) -> Array:
         return np.concatenate([self.inner.prox(b, t) for b in self._blocks(v)]) if self.count else v.copy()
 

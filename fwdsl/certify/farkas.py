@@ -14,7 +14,8 @@ over the sizes of its terms, and rho the largest miss of an equality over the si
 so its terms exceed the right-hand sides R = kappa / rho times. R >= 1e12 is asked for: then rounding of the data cannot explain the ray. A
 weaker contradiction counts where the equalities cancel exactly, in rational numbers (`rationals.py`): that of equal rows, say. Rows
 of large multipliers that cancel each other, as proportional ones do, must not hide in their rounding what the rows leave that carry the left side:
-rho counts misses, and eps times the sizes of all terms, over the sizes of the terms of those rows too (`rays.hidden`). The ray is
+rho counts misses, and eps times the sizes of all terms, over the sizes of the terms of those rows too (`rays.hidden`). Cones that are curved hide
+small multipliers likewise (`VectorFunction.blur`). The ray is
 `exact` where the misses are rounding, and `conditional` on no feasible point having terms R times its right-hand sides elsewhere. Of cones of
 matrices the rounding of the decomposition is measured by the entries that carry the left side (`_unsure`).
 
@@ -36,12 +37,8 @@ from ..canon.form import Canonical
 from ..canon.parts import Block, SumTerm
 from .point import EPS, ROUNDING
 from .rationals import exact_adjoint, in_whole_numbers
-from .rays import CARRIES, MARGIN, SAFE, Ray, hidden
+from .rays import CARRIES, MARGIN, SAFE, UNSURE, Ray, hidden
 from .verify import block_sizes, set_radii
-
-UNSURE = 1e10
-"""The multiple of what a decomposition leaves unknown, beside the entries that carry a certificate's value, that the value must be: between what
-feasible matrices without an interior allow, 1e8, and what honest contradictions have."""
 
 
 def infeasible(canonical: Canonical, direction: Sequence[Array]) -> Ray | None:
@@ -63,12 +60,8 @@ def _contradiction(canonical: Canonical, y: list[Array]) -> Ray | None:
     if not math.isfinite(value):
         return None
     carrying = _carrying_rows(canonical, y)
-    carriers = y if carrying is None else carrying
     rho = 0.0
-    unsure = max(
-        (_unsure(t.domain, yi, 0.0, largest(own)) for t, yi, own in zip(canonical.terms, y, carriers, strict=True)),
-        default=0.0,
-    )
+    unsure = max((_blur(t.domain, yi) for t, yi in zip(canonical.terms, y, strict=True)), default=0.0)
     for block in canonical.blocks:
         part = _of_block(canonical, block, v[block.slice], y, carrying)
         for taken in (part.rounding, part.support, part.miss):
@@ -113,8 +106,12 @@ def _of_block(
     on, bounds = block.g.set_beneath(), set_radii(canonical, block)
     inside = _domain_projection(block.g, vb)
     rho = rounding = unsure = 0.0
+    beside = terms
     if carrying is not None and not bounds and not math.isfinite(block.g.radius()):
-        rho = max(0.0, hidden(vb, terms, block_sizes(canonical, block, carrying, with_q=False)))
+        carried = block_sizes(canonical, block, carrying, with_q=False)
+        rho = max(0.0, hidden(vb, terms, carried))
+        # entries of one variable have one unit: where no carrying row sees an entry, others tell
+        beside = np.minimum(terms, np.where(carried > 0.0, carried, largest(carried) or math.inf))
     if on is not None and bounds:
         rounding = min(bounds) * on.rounding(vb)
     elif on is not None:
@@ -130,7 +127,9 @@ def _of_block(
     support = _domain_support(block.g, inside)
     if bounds:
         return _BlockPart(rounding, support, min(bounds) * float(np.linalg.norm(miss)), rho, unsure)
-    return _BlockPart(rounding, support, 0.0, max(rho, largest_share(np.abs(miss), terms)), unsure)
+    is_rounding = np.abs(miss) <= ROUNDING * terms
+    shares = largest_share(np.abs(miss), np.where(is_rounding, terms, beside))
+    return _BlockPart(rounding, support, 0.0, max(rho, shares), unsure)
 
 
 def _of_terms(canonical: Canonical, y: Sequence[Array], v: Array) -> tuple[float, float]:
@@ -143,7 +142,7 @@ def _of_terms(canonical: Canonical, y: Sequence[Array], v: Array) -> tuple[float
         if not math.isfinite(support):
             return -math.inf, math.inf
         value += term.dot(term.map.offset, yi) - support
-        sizes += term.dot(np.abs(term.map.offset), np.abs(yi)) + abs(support)
+        sizes += term.dot(np.abs(term.map.offset), np.abs(yi)) + term.domain.conjugate_size(yi)
         term.map.adjoint(-yi, v)
     return value, sizes
 
@@ -185,6 +184,14 @@ def _unsure(on: VectorFunction | None, v: Array, miss: float, carried: float) ->
     if on is None or noise == 0.0 or math.isfinite(on.radius()):
         return 0.0
     return max(noise, miss) / carried if carried > 0.0 else 0.0
+
+
+def _blur(on: VectorFunction | None, y: Array) -> float:
+    """The share that rounding has of the least part of the multipliers of a cone, whether or not it carries a value.
+
+    It may be what a row elsewhere, whose right-hand side carries the value, is balanced with.
+    """
+    return 0.0 if on is None or math.isfinite(on.radius()) or not y.any() else on.blur(y)
 
 
 def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]) -> str:

@@ -39,6 +39,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     worst = outside = rounding = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
+    far_sums: list[Array] = []
     sizes = _Sizes(canonical, x)
     summed = canonical.nnz <= LARGEST_SUMS
     far = _far(sizes) if summed else frozenset()
@@ -46,6 +47,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     for k, term in enumerate(canonical.terms):
         z = term.map.apply(x)
         sums.append(sizes.of(k, far) if summed else NOTHING)
+        far_sums.append(sizes.of_far(k, far) if far else NOTHING)
         missed = NOTHING
         asks = term.f if isinstance(term.f, VectorFunction) else term.domain
         if asks is not None and asks.violation(z) != 0.0:
@@ -71,7 +73,18 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     worst = _worse(worst, outside)
     ends = tuple(np.array([stop for _, stop in t.map.leaves] or [0]) for t in canonical.terms)
     return Point(
-        value, size, worst, outside, tuple(violations), tuple(distances), tuple(sums), adrift, lengths, rounding, ends
+        value,
+        size,
+        worst,
+        outside,
+        tuple(violations),
+        tuple(distances),
+        tuple(sums),
+        adrift,
+        lengths,
+        rounding,
+        tuple(far_sums),
+        ends,
     )
 
 
@@ -132,6 +145,12 @@ class _Sizes:
         if not kept:
             return NOTHING if without else np.zeros(self.canonical.terms[k].map.rows)
         return sum((self.part(k, i) for i in kept[1:]), self.part(k, kept[0]))
+
+    def of_far(self, k: int, far: Set[str]) -> Array:
+        """The sums of the sizes of these variables alone; no array where the term has none of them."""
+        parts = self.canonical.terms[k].map.parts
+        own = [self.part(k, i) for i, (block, _) in enumerate(parts) if block.name in far]
+        return sum(own[1:], own[0]) if own else NOTHING
 
 
 def _far(sizes: _Sizes) -> frozenset[str]:

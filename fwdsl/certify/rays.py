@@ -37,6 +37,10 @@ MARGIN = 1e-9
 SAFE = 1e12
 """The multiple of the right-hand sides that the terms of a feasible point would have to be."""
 
+UNSURE = 1e10
+"""The multiple of what a decomposition, or a length, leaves unknown, beside the entries that carry a certificate's value, that the value must be:
+between what feasible matrices without an interior allow, 1e8, and what honest contradictions have."""
+
 CARRIES = 1e-3
 """The least share of the largest contribution to a certificate's value that makes a row, or an unknown, one that carries it."""
 
@@ -80,8 +84,10 @@ def unbounded(canonical: Canonical, direction: Array, feasible_points: Callable[
 
 def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence[Array]]) -> Ray | None:
     """The certificate of this direction, which it moves into the recession cones of the sets of the blocks, or None."""
+    blur = 0.0
     for block in canonical.blocks:
-        d[block.slice] = _into_recession(block.g, d[block.slice])
+        d[block.slice], hides = _into_recession(block.g, d[block.slice])
+        blur = max(blur, hides)
     for term in canonical.terms:
         if term.is_indicator and isinstance(term.f, VectorFunction) and is_of_one_block(term):
             at = term.map.parts[0][0].slice
@@ -98,21 +104,27 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
         z, terms = term.map.linear(d), sizes_of_terms(term, np.abs(d))
         if carrying is not None:
             missed = max(missed, hidden(z, terms, sizes_of_terms(term, carrying)))
+        on = term.f.set_beneath() if isinstance(term.f, VectorFunction) else None
+        if on is not None:
+            blur = max(blur, on.blur(np.where(np.abs(z) <= ROUNDING * terms, 0.0, z)))
         if term.is_indicator:
             assert isinstance(term.f, VectorFunction)
             missed = max(missed, largest_share(np.abs(z - term.f.into_recession(z)), terms))
             continue
-        if isinstance(term.f, VectorFunction):
-            outside, growth, size = _term_growth(term.f, z, terms)
-            missed = max(missed, outside)
-        else:
-            growth, size = _loss_growth(term, z, terms)
-        slope, sizes = slope + growth, sizes + size
+        of_term = _term_growth(term.f, z, terms) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
+        outside, growth, size = of_term
+        missed, slope, sizes = max(missed, outside), slope + growth, sizes + size
         sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
+    if blur * UNSURE > 1.0:
+        return None
     if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
         # a logarithm falls without bound, slower than any line: nothing else may rise or fall at all
         return _told(canonical, d) if any(_stands(canonical, x, d) for x in feasible_points()) else None
-    if not slope < -MARGIN * sizes or not math.isfinite(slope) or missed > max(ROUNDING, -slope / (SAFE * sizes)):
+    if (
+        not slope < -max(MARGIN, UNSURE * blur) * sizes
+        or not math.isfinite(slope)
+        or missed > max(ROUNDING, -slope / (SAFE * sizes))
+    ):
         return None
     if -slope < SAFE * EPS * sizes and not _is_exact(canonical, d):
         return None
@@ -164,12 +176,16 @@ def _seems_zero(z: Array, sizes: Array) -> NDArray[np.bool_]:
     return np.asarray(np.abs(z) <= np.maximum(TINY * largest(z), ROUNDING * sizes))
 
 
-def _into_recession(g: VectorFunction, d: Array) -> Array:
-    """d moved into the recession cone of the domain of g."""
+def _into_recession(g: VectorFunction, d: Array) -> tuple[Array, float]:
+    """d moved into the recession cone of the domain of g, without what is rounding in it, and the share that rounding has of its least part."""
     if g.curvature > 0.0 or math.isfinite(g.radius()):
-        return np.zeros_like(d)
+        return np.zeros_like(d), 0.0
     on = g.set_beneath()
-    return d if on is None else on.into_recession(d)
+    if on is None:
+        return d, 0.0
+    inside = on.into_recession(d)
+    inside = np.where(np.abs(inside) <= on.rounding(inside), 0.0, inside)
+    return inside, on.blur(inside)
 
 
 def _growth(g: VectorFunction, d: Array) -> float:
@@ -184,27 +200,39 @@ def _growth(g: VectorFunction, d: Array) -> float:
 def _term_growth(f: VectorFunction, z: Array, sizes: Array) -> tuple[float, float, float]:
     """(share, growth, size): the share of z, relative to its terms, that leads out of the domain, f^inf of what stays in it, and its terms' size.
 
+    What counts as 0 and is more than rounding leads out of it too.
+
     The value of a function is no proof that its argument is in the domain: a geometric mean of negative numbers counts as 0. Rounding of 0 is 0,
     as the mean of 1e-16 and 1 is 1e-8. Nor is a value the size of its terms: a largest eigenvalue of 0 is -1e-16 by rounding.
     """
-    z = np.where(_seems_zero(z, sizes), 0.0, z)
+    seen = np.where(_seems_zero(z, sizes), 0.0, z)
     on = f.set_beneath()
-    inside = z if on is None else on.into_recession(z)
+    inside = seen if on is None else on.into_recession(seen)
     growth = _growth(f, inside)
-    return largest_share(np.abs(z - inside), sizes), growth, max(abs(growth), f.slope * largest(inside))
+    return (
+        largest_share(_beyond_rounding(z - inside, sizes), sizes),
+        growth,
+        max(abs(growth), f.slope * largest(inside)),
+    )
 
 
-def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> tuple[float, float]:
-    """sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*, and its size; infinite ends allow no direction but to rounding."""
-    z = np.where(_seems_zero(z, sizes), 0.0, z)
+def _loss_growth(term: SumTerm, z: Array, sizes: Array) -> tuple[float, float, float]:
+    """(share, growth, size) of sum_j max(lo_j z_j, hi_j z_j) over the ends of the domain of f*; infinite ends allow no direction but to rounding."""
+    seen = np.where(_seems_zero(z, sizes), 0.0, z)
     if isinstance(term.f, VectorLossFunction):
-        return term.f.growth(z)
+        return 0.0, *term.f.growth(seen)
     assert isinstance(term.f, LossFunction)
     lo, hi = term.f.dual_bounds()
     end = np.where(z > 0.0, hi, lo)
-    moving = z != 0.0
-    found = float((end[moving] * z[moving]).sum())
-    return found, abs(found)
+    moving = seen != 0.0
+    found = float((end[moving] * seen[moving]).sum())
+    stopped = np.where(np.isinf(end), z - seen, 0.0)
+    return largest_share(_beyond_rounding(stopped, sizes), sizes), found, abs(found)
+
+
+def _beyond_rounding(missed: Array, sizes: Array) -> Array:
+    """The sizes of misses that rounding of sums of terms of these sizes does not explain."""
+    return np.where(np.abs(missed) <= ROUNDING * sizes, 0.0, np.abs(missed))
 
 
 def _stands(canonical: Canonical, x: Array, d: Array) -> bool:

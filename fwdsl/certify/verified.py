@@ -39,6 +39,8 @@ class Point:
     adrift: float = 0.0
     lengths: tuple[float, ...] = ()
     rounding: float = 0.0
+    #: |K_i| |x| of the variables far out, an array a term, empty where there are none.
+    far_sums: tuple[Array, ...] = ()
     ends: tuple[NDArray[np.int64], ...] = ()
 
     def dot(self, k: int, a: Array, b: Array) -> float:
@@ -68,6 +70,8 @@ class DualBound:
     met: bool = False
     #: |y|' |K| |x|, where it was added up with the bound.
     pairs: float | None = None
+    #: The share of `size` and of |y|' |K| |x| that counts in S.
+    weight: float = 1.0
 
     @property
     def proven(self) -> float:
@@ -123,9 +127,10 @@ class Verified:
     def scale(self) -> float:
         """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|.
 
+        Multipliers far larger than the costs they balance count for less (`weight`).
         The linear terms at x and the last ones are without variables far out. Along a ray they outgrow all else, and would call any gap small.
         """
-        return self.at_zero + self.point.size + self.bound.size + self._pairs()
+        return self.at_zero + self.point.size + self.bound.weight * (self.bound.size + self._pairs())
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""
@@ -153,7 +158,11 @@ class Verified:
         over = self.bound.value - self.primal - self.hidden - self.bound.miss
         # rounding of P and D goes with all that was added up, and with <v_B, x_B> where the multipliers of a set are known up to rounding
         pairs = sum(v * x for v, x in zip(self.bound.normals, self.point.lengths, strict=False))
-        return relative(over, self.primal, self.bound.value, self.scale + self.point.adrift + pairs) > 1e-9
+        # far out, what a point misses a constraint by may be lost in its terms
+        far = zip(self.bound.y, self.point.far_sums, strict=False)
+        pairs += sum(self.point.dot(k, np.abs(y), sums) for k, (y, sums) in enumerate(far) if sums.size)
+        whole = self.at_zero + self.point.size + self.bound.size + self._pairs() + self.point.adrift + pairs
+        return relative(over, self.primal, self.bound.value, whole) > 1e-9
 
 
 NO_BOUND = DualBound(-math.inf, 0.0, "none", "no dual point was found")

@@ -38,7 +38,7 @@ from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import Block, SumTerm
-from .certificate import CertificateKind
+from .certificate import FLOOR, CertificateKind
 from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
@@ -47,6 +47,9 @@ RADIUS_FACTOR = 1000.0
 OWN_MISS = 1e-2
 """The largest share of its own terms by which the dual may miss the equality of an unknown with a linear cost."""
 NOISE = 1e-25
+
+MOST_BALANCE = 1e3
+"""The multiple of a variable's costs up to which what multipliers of constraints balance there counts in S."""
 
 
 def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Point | None = None) -> Verified:
@@ -123,7 +126,32 @@ def evaluate_dual(
         # squares of a diverged run's multipliers overflow, to either side: what is left is no bound
         return _no_bound("the numbers of the dual point overflow")
     normals = tuple(norm2(v[b.slice]) for b in canonical.blocks)
-    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met)
+    pairs = sum(
+        point.dot(k, np.abs(yi), sums) for k, (yi, sums) in enumerate(zip(y, point.sums, strict=False)) if sums.size
+    )
+    small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
+    weight = _weight(canonical, y, v) if small else 1.0
+    return DualBound(total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met, weight=weight)
+
+
+def _weight(canonical: Canonical, y: Sequence[Array], v: Array) -> float:
+    """The share of the sizes of the dual's terms that counts: 1, or less where constraints have multipliers far larger than the costs they balance.
+
+    Where the constraints have no interior, y may be anything, and would call any gap small.
+    """
+    over = math.inf
+    for block in canonical.blocks:
+        costs, balance = np.abs(canonical.q[block.slice]), np.zeros(block.size)
+        if block.g.pair[0] is not None or block.g.curvature > 0.0:
+            costs = costs + np.abs(v[block.slice])
+        for term, yi in zip(canonical.terms, y, strict=True):
+            for other, m in term.map.parts:
+                if other is block:
+                    own = m.absolute().adjoint_over(np.abs(yi), term.map.leaves)
+                    costs, balance = (costs, balance + own) if term.is_indicator else (costs + own, balance)
+        if costs.any():
+            over = min(over, largest(balance) / largest(costs))
+    return 1.0 if over <= MOST_BALANCE or not math.isfinite(over) else MOST_BALANCE / over
 
 
 def _no_bound(statement: str) -> DualBound:

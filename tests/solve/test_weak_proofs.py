@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.certify.farkas import infeasible
 from fwdsl.certify.rationals import exact_adjoint, exact_products, in_whole_numbers
+from fwdsl.certify.rays import unbounded
 
 
 def ended(E: object, e: object, objective: str) -> str:
@@ -54,6 +56,69 @@ def test_a_multiplier_that_lengths_lose_in_their_rounding_proves_nothing(norm: s
     for method, limit in (("interior", 200), ("pdhg", 3000)):
         found = fw.parse(text).bind(e=e).solve(threads=1, method=method, max_iter=limit)
         assert found.status != "infeasible"
+
+
+CURVED = [
+    "norm2(x) <= x[0]",
+    "norm2(hstack(x, s)) <= t, t == x[0]",
+    "norm_p(x, 3) <= x[0]",
+    "norm2(x) + norm1(s) <= x[0]",
+    "quad_over_lin(x[1], x[0]) <= t, t <= 0",
+    "norm_spec(vstack(x, x)) <= 1.4142135623730951 * x[0]",
+    "max_rownorm2(vstack(x, x)) <= x[0]",
+]
+"""Constraints that leave x[1] = 0 alone, which a length, or an eigenvalue, does not see where x[0] is large."""
+
+
+@pytest.mark.parametrize("constraint", CURVED)
+def test_a_fall_along_the_edge_of_a_cone_that_rounding_hides_is_none(constraint: str) -> None:
+    """Along (1, 1e-8) the length grows by 5e-17 more than the bound, and the objective falls by 1e-8."""
+    text = f"var x: vector[2], s: real, t: real\nminimize -x[1]\nsubject to {constraint}\n"
+    found = fw.parse(text).bind().solve(method="interior", time=5.0)
+    assert found.status != "unbounded"
+    assert found.certificate.kind != "estimate"
+
+
+def test_a_fall_into_a_cone_is_one() -> None:
+    for constraint in ("norm2(x) <= 2 * x[0]", "norm2(hstack(x, 1)) <= 3 * x[0]"):
+        text = f"var x: vector[2]\nminimize -x[1]\nsubject to {constraint}\n"
+        assert fw.parse(text).bind().solve(method="interior").status == "unbounded"
+
+
+@pytest.mark.parametrize("small", [1e-13, 1e-15])
+def test_a_row_that_is_small_beside_others_stops_a_fall(small: float) -> None:
+    """Along x the first row is free, and the second one's square stops the fall, however far out."""
+    text = "data A: matrix[m, 1]\nvar x: vector[1]\nminimize sum(square_pos(A @ x)) - 1e-3 * sum(x)"
+    form = fw.parse(text).bind(A=np.array([[-1.0], [small]])).canonical
+    assert unbounded(form, np.ones(1), lambda: [np.zeros(1)]) is None
+    free = fw.parse(text).bind(A=np.array([[-1.0], [0.0]])).canonical
+    assert unbounded(free, np.ones(1), lambda: [np.zeros(1)]) is not None
+
+
+def test_a_constraint_with_a_small_multiplier_is_not_contradicted_by_what_larger_ones_miss() -> None:
+    """The geometric mean is at least the mean at x = (1, 1) alone, and 1e-12 is the multiplier of x[0] >= 1."""
+    text = "var x: vector[2]\nminimize -x[0]\nsubject to geo_mean(x) >= sum(x) / 2, x[0] >= 1"
+    problem = fw.parse(text).bind()
+    d = 5.25e-13
+    near = [np.array([-1.0, -0.5 + d, -0.5 - d]), np.array([-2.0 * d])]
+    assert infeasible(problem.canonical.outer, near) is None
+    assert problem.solve(method="interior", time=5.0).status != "infeasible"
+
+
+def test_rounding_of_logarithms_contradicts_nothing() -> None:
+    """The entropy of a share that is 1 but for rounding is rounding."""
+    text = "var x: vector[2]\nminimize -x[1]\nsubject to log_sum_exp(x) <= x[0]"
+    form = fw.parse(text).bind().canonical
+    assert infeasible(form, [np.array([-1.0, np.nextafter(1.0, 0.0), 0.0])]) is None
+
+
+def test_multipliers_without_measure_do_not_make_a_gap_small() -> None:
+    """x[0] = x[1] is all that is feasible, and has no interior: multipliers may be anything, and the optimum is 0."""
+    text = "var x: vector[2]\nminimize x[1] - x[0]\nsubject to geo_mean(x) >= sum(x) / 2, x[0] >= 1"
+    found = fw.parse(text).bind().solve(method="interior", time=5.0)
+    size = float(np.abs(found["x"]).sum())
+    assert found.status != "optimal" or abs(found.objective) <= 1e-9 * size
+    assert found.status != "optimal" or found.certificate.gap <= 1e-9 * size
 
 
 def test_products_in_rational_numbers() -> None:

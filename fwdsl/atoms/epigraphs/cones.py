@@ -131,6 +131,13 @@ class SecondOrderCones(EpigraphSet):
         """The rounding of lengths: e beside 1 adds e^2 / 2 to a length, which is lost, so a small multiplier may be outside."""
         return EPS * float(np.abs(v).max(initial=0.0))
 
+    def blur(self, v: Array) -> float:
+        """The largest over the cones, which may differ in size."""
+        s, rows = self._cut(np.abs(v))
+        each = np.column_stack([s, rows])
+        least = np.where(each > 0.0, each, np.inf).min(axis=1, initial=np.inf)
+        return EPS * float((each.max(axis=1, initial=0.0) / least).max(initial=0.0))
+
     def into_recession(self, d: Array) -> Array:
         return self.prox(d, 1.0)
 

@@ -132,6 +132,10 @@ class Epigraph(EpigraphSet):
             found = s * self.f.conjugate(y / s)
         return math.inf if math.isnan(found) else found
 
+    def conjugate_size(self, v: Array) -> float:
+        s = -float(v[0])
+        return s * self.f.conjugate_size(v[1:] / s) if s > 0.0 else 0.0
+
     def dual_project(self, v: Array) -> Array:
         """(-s, s u) with the u of the domain of f* nearest to y / s, and the s >= 0 that makes it nearest to (a, y): the root of
         s + a = <y - s u, u>."""
@@ -165,9 +169,9 @@ class Epigraph(EpigraphSet):
         return v if step < 1.0 else np.zeros_like(v)
 
     def rounding(self, v: Array) -> float:
-        """The rounding of f, and of a norm that of its lengths, as of second-order cones."""
+        """The rounding of f, and of a cone that is curved that of its formulas, as of second-order cones."""
         found = self.f.rounding(v[1:])
-        return max(found, EPS * float(np.abs(v).max(initial=0.0))) if self.f.is_norm else found
+        return max(found, EPS * float(np.abs(v).max(initial=0.0))) if self.f.is_curved_cone else found
 
     def into_recession(self, d: Array) -> Array:
         """The directions along which f grows no faster than t."""

@@ -58,11 +58,17 @@ class RowEpigraphs(EpigraphSet):
     def conjugate(self, v: Array) -> float:
         return float(sum(g.conjugate(v[at]) for g, at in self._places()))
 
+    def conjugate_size(self, v: Array) -> float:
+        return float(sum(g.conjugate_size(v[at]) for g, at in self._places()))
+
     def dual_project(self, v: Array) -> Array:
         return self._each(v, lambda g, own: g.dual_project(own))
 
     def rounding(self, v: Array) -> float:
         return max((g.rounding(v[at]) for g, at in self._places()), default=0.0)
+
+    def blur(self, v: Array) -> float:
+        return max((g.blur(v[at]) for g, at in self._places()), default=0.0)
 
     def into_recession(self, d: Array) -> Array:
         return self._each(d, lambda g, own: g.into_recession(own))

@@ -62,6 +62,11 @@ class Summed:
             total = sum(f.conjugate(part) for f, part in self._cut(y))
         return math.inf if math.isnan(total) else float(total)
 
+    def conjugate_size(self, y: Array) -> float:
+        """The sizes of the terms of f*(y)."""
+        each = (f.conjugate_size(p) if isinstance(f, VectorFunction) else abs(f.conjugate(p)) for f, p in self._cut(y))
+        return float(sum(each))
+
     def into_dual(self, y: Array) -> Array:
         """The point of the closure of the domain of f* that is nearest to y."""
         return self._each(
@@ -77,6 +82,11 @@ class Summed:
     def is_norm(self) -> bool:
         """True if it is positively homogeneous and sees sizes alone."""
         return all(isinstance(f, VectorFunction) and _is_norm(f) for f in self.parts)
+
+    @property
+    def is_curved_cone(self) -> bool:
+        """True if a part is positively homogeneous, its conjugate so the indicator of a set, and that set is no polyhedron."""
+        return any(isinstance(f, VectorFunction) and _is_even(f) and not f.polyhedral for f in self.parts)
 
     @property
     def certificate(self) -> str:
@@ -120,6 +130,11 @@ def _terms(f: Inner, z: Array, sizes: Array) -> float | None:
 def _is_norm(f: VectorFunction) -> bool:
     name, on = f.pair
     return name is not None and on is None and CONVEX[name].is_norm and f.curvature == 0.0
+
+
+def _is_even(f: VectorFunction) -> bool:
+    name, _ = f.pair
+    return name is not None and CONVEX[name].grows_evenly and f.curvature == 0.0
 
 
 def _recession(f: Inner, d: Array) -> tuple[Array, float]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...words import CONVEX
-from ..base import Array, VectorFunction
+from ..base import Array, VectorFunction, share_of_least
 from ..conic import Cone, Conic, MatrixEntries, budget_form, entries, joined, norm2_form, semidefinite_form
 from ..vectors.common import ConvexSet, negative_part, norm2
 from ..vectors.nonnegative import Nonnegative
@@ -72,6 +72,10 @@ class Spectral(VectorFunction):
     def rounding(self, v: Array) -> float:
         """Twice the distance that `dual_project` keeps from the boundary: once for it, once for its own products."""
         return 4.0 * self.error(v)
+
+    def blur(self, v: Array) -> float:
+        """Beside the largest entry of each row: small ones among larger ones say nothing."""
+        return share_of_least(self.rounding(v), np.abs(matrix(v, self.shape)).max(axis=1, initial=0.0))
 
     # --- facts --------------------------------------------------------------------------------------------------------
     def radius(self) -> float:

@@ -50,6 +50,10 @@ class LogSumExp(Support):
         live = v[v > 0.0]
         return float((live * np.log(live / self.c)).sum())
 
+    def conjugate_size(self, v: Array) -> float:
+        """With the sum of v: an entry that is c but for rounding has nothing but rounding for its logarithm."""
+        return abs(self.conjugate(v)) + float(np.abs(v).sum())
+
     def prox(self, v: Array, t: float) -> Array:
         """Newton for nu, on a convex and falling sum from the left: monotone."""
         r = t * self.c

@@ -66,6 +66,9 @@ class Ridged(OfInner):
     def rounding(self, v: Array) -> float:
         return self.inner.rounding(v)
 
+    def blur(self, v: Array) -> float:
+        return self.inner.blur(v)
+
     def prox(self, v: Array, t: float) -> Array:
         """The inner prox at v / (1 + 2 t c), for t / (1 + 2 t c)."""
         grow = 1.0 + 2.0 * t * self.c
