@@ -279,6 +279,10 @@ class VectorFunction(ABC):
         found = self.entries()
         return np.zeros_like(d) if found is None else found.into_recession(d)
 
+    def drawn_in(self, x: Array, distance: float) -> Array:
+        """x moved by this distance to where the edge of the set is, to tell whether x is inside by more; x itself where that is not known."""
+        return x
+
     def growth(self, d: Array) -> float:
         """g^inf(d), for a direction d other than 0 in which the domain has no end, where g is no norm; inf where it is not known."""
         return math.inf

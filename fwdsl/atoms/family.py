@@ -91,6 +91,9 @@ class Repeated(OfInner):
         lo, hi = self.inner.enclosing_box()
         return np.tile(lo, self.count), np.tile(hi, self.count)
 
+    def drawn_in(self, x: Array, distance: float) -> Array:
+        return np.concatenate([self.inner.drawn_in(b, distance) for b in self._blocks(x)]) if self.count else x.copy()
+
     def into_recession(self, d: Array) -> Array:
         return np.concatenate([self.inner.into_recession(b) for b in self._blocks(d)]) if self.count else d.copy()
 

@@ -24,7 +24,7 @@ from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors import Ridged
 from ..atoms.vectors.common import largest, largest_share
 from ..canon.form import Canonical
-from ..canon.parts import SumTerm
+from ..canon.parts import Block, SumTerm
 from ..words import CONVEX
 from .certificate import CertificateKind
 from .point import EPS, ROUNDING, sizes_of_terms
@@ -46,6 +46,10 @@ CARRIES = 1e-3
 
 STOOD_ON = 1e-9
 """The relative violation that a point may have from which the objective falls without bound."""
+
+FAR_OUT = 1e6
+"""The multiple of what the constants of its constraints tell of a variable's size up to which a point on the edge of a curved set counts as feasible:
+far out it may only be near the set, as (x, 1) comes near |(x, 1)| <= x."""
 
 TINY = 1e-12
 """Entries of K d below this share of the largest count as zero."""
@@ -254,6 +258,10 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
             return False
         if not isinstance(term.f, VectorFunction):
             continue
+        if _is_on_edge(term, z) and any(
+            largest(x[b.slice]) > FAR_OUT * _natural(canonical, b) for b, _ in term.map.parts
+        ):
+            return False
         if term.f.violation(z) == 0.0:
             continue
         own, constant = sizes_of_terms(term, np.abs(rest)), _has_constants(term)
@@ -262,6 +270,36 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
         if not term.f.violation(z, sizes) <= STOOD_ON:
             return False
     return True
+
+
+def _is_on_edge(term: SumTerm, z: Array) -> bool:
+    """True of a curved set without end that z is not inside of by more than `STOOD_ON`."""
+    on = term.domain
+    if on is None or on.polyhedral or math.isfinite(on.radius()) or not z.any():
+        return False
+    return on.violation(on.drawn_in(z, STOOD_ON * largest(z))) != 0.0
+
+
+def _natural(canonical: Canonical, block: Block) -> float:
+    """The largest size that the constant of a row tells of a variable that it sees; 0 where no row with a constant does."""
+    found = max(_finite_bounds(block.g), default=0.0)
+    for term in canonical.terms:
+        bounds = [] if term.domain is None else _finite_bounds(term.domain)
+        constants = np.maximum(np.abs(term.map.offset), max(bounds, default=0.0))
+        for other, m in term.map.parts:
+            if other is block and constants.any():
+                rows = m.absolute().apply(np.ones(block.size))
+                found = max(
+                    found, float(np.divide(constants, rows, out=np.zeros_like(rows), where=rows > 0.0).max(initial=0.0))
+                )
+    return found
+
+
+def _finite_bounds(f: VectorFunction) -> list[float]:
+    """The sizes of the bounds that a set has for its entries, or its radius."""
+    entries = f.entries()
+    ends = [f.radius()] if entries is None else np.abs(np.concatenate(entries.bounds(f.size))).tolist()
+    return [float(end) for end in ends if math.isfinite(end)]
 
 
 def _has_constants(term: SumTerm) -> NDArray[np.bool_]:

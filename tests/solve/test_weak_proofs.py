@@ -85,6 +85,27 @@ def test_a_fall_into_a_cone_is_one() -> None:
         assert fw.parse(text).bind().solve(method="interior").status == "unbounded"
 
 
+@pytest.mark.parametrize(
+    ("constraint", "at", "holds"),
+    [
+        ("norm2(x[0:2]) <= x[0], x[1] >= 1", [1e9, 1.0, 0.0], False),
+        ("norm2(x[0:2]) <= x[0] + 1, x[1] >= 1", [1e9, 1.0, 0.0], True),
+        ("norm2(x[0:2]) <= x[0] + 1, x[1] >= 1", [10.0, 1.0, 0.0], True),
+        ("norm2(x[0:2]) <= x[0], x[1] == 0, x[0] >= 1", [10.0, 0.0, 0.0], True),
+        ("exp(x[0]) <= 0", [-800.0, 0.0, 0.0], False),
+        ("exp(x[0]) <= 1e-3", [-8.0, 0.0, 0.0], True),
+        ("lambda_min(x[0] * P + x[1] * Q) >= 0, x[1] >= 1", [1e13, 1.0, 0.0], False),
+    ],
+)
+def test_a_point_far_out_on_the_edge_of_a_cone_is_not_feasible(constraint: str, at: list[float], holds: bool) -> None:
+    """What is near a set far out may be so nowhere: |(x, 1)| <= x has no point, and all x from 1e8 on seem to be some."""
+    data = "data P: symmetric[2] = [[1, 0], [0, 0]], Q: symmetric[2] = [[0, 1], [1, 0]]\n" if "Q" in constraint else ""
+    problem = fw.parse(f"{data}var x: vector[3]\nminimize x[2]\nsubject to {constraint}\n").bind()
+    form = getattr(problem.canonical, "outer", problem.canonical)
+    found = unbounded(form, np.array([0.0, 0.0, -1.0]), lambda: [np.array(at)])
+    assert (found is not None) is holds
+
+
 @pytest.mark.parametrize("small", [1e-13, 1e-15])
 def test_a_row_that_is_small_beside_others_stops_a_fall(small: float) -> None:
     """Along x the first row is free, and the second one's square stops the fall, however far out."""

@@ -49,6 +49,12 @@ class EpigraphSet(VectorFunction):
     def value(self, x: Array) -> float:
         return 0.0
 
+    def drawn_in(self, x: Array, distance: float) -> Array:
+        """With bounds lowered by it."""
+        out = x.copy()
+        out[: self.bounds_number] -= distance
+        return out
+
     def coercive(self) -> None:
         return None
 

@@ -383,6 +383,10 @@ class EigenSet(Eigen, ConvexSet):
         values, rebuild = self.decompose(d)
         return rebuild(self.inner.into_recession(values))
 
+    def drawn_in(self, x: Array, distance: float) -> Array:
+        """With all eigenvalues lowered by it."""
+        return x - distance * np.eye(self.shape[0]).reshape(-1)
+
     def enclosing_box(self) -> tuple[Array, Array]:
         """The radius bounds every entry; those of the diagonal lie between the bounds of the eigenvalues."""
         lo, hi = super().enclosing_box()
