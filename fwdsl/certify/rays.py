@@ -44,8 +44,11 @@ between what feasible matrices without an interior allow, 1e8, and what honest c
 CARRIES = 1e-3
 """The least share of the largest contribution to a certificate's value that makes a row, or an unknown, one that carries it."""
 
-STOOD_ON = 1e-9
+STOOD_ON = 1e-11
 """The relative violation that a point may have from which the objective falls without bound."""
+
+EDGE = 1e-9
+"""The share of its size by which a point must be inside of a curved set not to be on its edge."""
 
 FAR_OUT = 1e6
 """The multiple of what the constants of its constraints tell of a variable's size up to which a point on the edge of a curved set counts as feasible:
@@ -273,11 +276,11 @@ def _stands(canonical: Canonical, x: Array, d: Array) -> bool:
 
 
 def _is_on_edge(term: SumTerm, z: Array) -> bool:
-    """True of a curved set without end that z is not inside of by more than `STOOD_ON`."""
+    """True of a curved set without end that z is not inside of by more than `EDGE`."""
     on = term.domain
     if on is None or on.polyhedral or math.isfinite(on.radius()) or not z.any():
         return False
-    return on.violation(on.drawn_in(z, STOOD_ON * largest(z))) != 0.0
+    return on.violation(on.drawn_in(z, EDGE * largest(z))) != 0.0
 
 
 def _natural(canonical: Canonical, block: Block) -> float:

@@ -106,6 +106,15 @@ def test_a_point_far_out_on_the_edge_of_a_cone_is_not_feasible(constraint: str, 
     assert (found is not None) is holds
 
 
+def test_rows_that_contradict_each_other_by_little_leave_no_point_to_fall_from() -> None:
+    """The first and the last row are 1e-9 of their constants apart, and along (1, 1) nothing stops the objective."""
+    text = "data A: matrix[m, 2], b: vector[m]\nvar x: vector[2]\nminimize -x[0]\nsubject to A @ x <= b"
+    A = np.array([[-2.0, 2.0], [1.0, -3.0], [2.0, -2.0]])
+    ended = {d: fw.parse(text).bind(A=A, b=np.array([10.0, -9.0, -10.0 - d])).solve().status for d in (0.0, 1e-8)}
+    assert ended[1e-8] != "unbounded"
+    assert ended[0.0] == "unbounded"
+
+
 @pytest.mark.parametrize("small", [1e-13, 1e-15])
 def test_a_row_that_is_small_beside_others_stops_a_fall(small: float) -> None:
     """Along x the first row is free, and the second one's square stops the fall, however far out."""
