@@ -98,7 +98,7 @@ def test_a_fall_into_a_cone_is_one() -> None:
     ],
 )
 def test_a_point_far_out_on_the_edge_of_a_cone_is_not_feasible(constraint: str, at: list[float], holds: bool) -> None:
-    """What is near a set far out may be so nowhere: |(x, 1)| <= x has no point, and all x from 1e8 on seem to be some."""
+    """A point that is near a set far out need not show that it has any: |(x, 1)| <= x has no point, and all x from 1e8 on seem to be some."""
     data = "data P: symmetric[2] = [[1, 0], [0, 0]], Q: symmetric[2] = [[0, 1], [1, 0]]\n" if "Q" in constraint else ""
     problem = fw.parse(f"{data}var x: vector[3]\nminimize x[2]\nsubject to {constraint}\n").bind()
     form = getattr(problem.canonical, "outer", problem.canonical)

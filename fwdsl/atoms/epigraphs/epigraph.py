@@ -50,7 +50,7 @@ class EpigraphSet(VectorFunction):
         return 0.0
 
     def drawn_in(self, x: Array, distance: float) -> Array:
-        """With bounds lowered by it."""
+        """The point with its bounds lowered by the distance."""
         out = x.copy()
         out[: self.bounds_number] -= distance
         return out

@@ -384,7 +384,7 @@ class EigenSet(Eigen, ConvexSet):
         return rebuild(self.inner.into_recession(values))
 
     def drawn_in(self, x: Array, distance: float) -> Array:
-        """With all eigenvalues lowered by it."""
+        """The matrix with all eigenvalues lowered by the distance."""
         return x - distance * np.eye(self.shape[0]).reshape(-1)
 
     def enclosing_box(self) -> tuple[Array, Array]:

@@ -51,7 +51,7 @@ class LogSumExp(Support):
         return float((live * np.log(live / self.c)).sum())
 
     def conjugate_size(self, v: Array) -> float:
-        """With the sum of v: an entry that is c but for rounding has nothing but rounding for its logarithm."""
+        """The size with the sum of v added: an entry that is c but for rounding has nothing but rounding for its logarithm."""
         return abs(self.conjugate(v)) + float(np.abs(v).sum())
 
     def prox(self, v: Array, t: float) -> Array:
