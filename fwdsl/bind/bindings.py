@@ -505,6 +505,7 @@ def of_python(
             rule="New data whose columns have names are matched with the fit's columns by name.",
             hint="name the columns as in the fit, or give an array, whose columns are taken by position",
         )
+        return None
     if found.positions == tuple(range(len(names))) or not found.positions:
         return RawDatum(decl, value, origin, header=names)
     few = cells(value, found.positions)

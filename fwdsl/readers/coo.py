@@ -105,6 +105,7 @@ def _columns(
             findings,
             "write the value as a number",
             form=form,
+            source="coo",
             files=role.decoded,
         )
         table.add(count.through(text, rest), line)

@@ -212,8 +212,10 @@ class Table:
         advice: str = 'list the columns that are used with `columns=`, those of categories as `onehot("NAME")`',
         form: Form | None = None,
         files: Decoded | None = None,
+        source: str = "csv",
     ) -> None:
         self._header = header
+        self._source = source
         self._form = form or Form()
         self._dropped = 0
         self._one_by_one = 0  # fields that are not converted by array operations
@@ -307,7 +309,7 @@ class Table:
                     blank = here if blank is None else blank
                     continue
                 if self._header.count == 1 and blank is not None:
-                    _note_empty(blank, 0, self._what(0), self._findings)
+                    self._empty(blank, 0)
                 blank = None
                 if len(record) != self._header.count:
                     self._note_ragged(record, here)
@@ -403,7 +405,7 @@ class Table:
 
     def _number(self, text: str, row: int, column: int) -> float:
         if not text:
-            _note_empty(row, column, self._what(column), self._findings)
+            self._empty(row, column)
         elif (value := to_finite(self._form.plain(text))) is not None:
             return value
         elif is_infinite(text):
@@ -414,8 +416,11 @@ class Table:
 
     def _word(self, text: str, row: int, column: int) -> str:
         if not text:
-            _note_empty(row, column, self._what(column), self._findings)
+            self._empty(row, column)
         return text
+
+    def _empty(self, row: int, column: int) -> None:
+        _note_empty(row, column, self._what(column), self._findings, source=self._source)
 
     def _about_text(self, row: int) -> str:
         if self._header.names is None and row == self._header.row:
@@ -430,8 +435,8 @@ class Table:
         self._findings.add(
             "FW4022",
             f"line {row} has {len(record)} fields, where {self._header.count} were expected",
-            rule="All lines of a csv file have as many fields as its first.",
-            hint="a decimal comma or an unquoted comma in a text splits a field"
+            rule=f"All lines of a {self._source} file have as many fields as its first.",
+            hint=f"{_SPLITS.get(self._form.sep, f'an unquoted `{self._form.sep}` in a text')} splits a field"
             if len(record) > self._header.count
             else "",
             row=row,
@@ -572,12 +577,23 @@ def decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Itera
             line += 1
 
 
-def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "") -> None:
+_SPLITS = {
+    ",": "a decimal comma or an unquoted comma in a text",
+    "\t": "an unquoted tab in a text",
+    " ": "a second or an unquoted blank",
+}
+"""What makes more fields of a line than are meant, by separator."""
+
+
+def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "", source: str = "csv") -> None:
+    leaves_out = any(parameter.name == "missing" for parameter in SOURCES[source].parameters)
     findings.add(
         "FW4023",
         f"{what} is {f'`{text}`, which is no value,' if text else 'empty'} on line {row}",
         rule="Every row has a value in every column that is used.",
-        hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`',
+        hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`'
+        if leaves_out
+        else "fill in the value, or remove the line",
         row=row,
         column=column + 1,
         value=text,

@@ -337,7 +337,7 @@ class Match:
     def words(self, names: Sequence[str]) -> str:
         """The words for what is wrong: "no column `b`"."""
         absent = [name for name in self.wrong if name not in names]
-        listed = absent or self.wrong
+        listed = absent or tuple(dict.fromkeys(self.wrong))
         told = ", ".join(f"`{name}`" for name in listed[:5]) + (", ..." if len(listed) > 5 else "")
         return f"{'no column' if absent else 'several columns'} {told}"
 

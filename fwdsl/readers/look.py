@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from typing import Any
 
 from ..words import SOURCES
 from .csv_rows import LONGEST
@@ -83,7 +84,7 @@ class Table:
 
 
 def look(path: str, format_name: str, findings: FileFindings) -> Table:
-    """The columns of a csv, parquet or libsvm file by its first rows. Raises `Unreadable` where it cannot be read, with the reason noted."""
+    """The columns of a csv, parquet, feather or libsvm file by its first rows. Raises `Unreadable` where it cannot be read, with the reason noted."""
     if is_url(path):
         from .remote import copied
 
@@ -93,7 +94,7 @@ def look(path: str, format_name: str, findings: FileFindings) -> Table:
                 return look(copy.path, format_name, own)
             finally:
                 findings.extend(*(copy.of_url(d) for d in own.result()))
-    return {"csv": _csv, "parquet": _parquet, "libsvm": _libsvm}[format_name](path, findings)
+    return {"csv": _csv, "parquet": _parquet, "feather": _feather, "libsvm": _libsvm}[format_name](path, findings)
 
 
 def _csv(path: str, findings: FileFindings) -> Table:
@@ -165,8 +166,25 @@ def _parquet(path: str, findings: FileFindings) -> Table:
         if batch is None or not batch.num_rows:
             findings.no_rows()
             raise Unreadable
-        columns = [["" if v is None else str(v) for v in column.to_pylist()] for column in batch.columns]
-        return Table("parquet", _columns(batch.schema.names, columns), batch.num_rows)
+        return _of_arrow("parquet", batch)
+
+
+def _feather(path: str, findings: FileFindings) -> Table:
+    from .parquet import open_feather
+
+    check_readable(path, findings)
+    with opened(path, findings) as stream:
+        head = open_feather(path, stream, findings).head(MOST_ROWS)
+        if not head.num_rows:
+            findings.no_rows()
+            raise Unreadable
+        return _of_arrow("feather", head)
+
+
+def _of_arrow(format_name: str, rows: Any) -> Table:
+    """The table of rows of Arrow, whose values are looked at as texts."""
+    columns = [["" if v is None else str(v) for v in column.to_pylist()] for column in rows.columns]
+    return Table(format_name, _columns(rows.schema.names, columns), rows.num_rows)
 
 
 def _columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[Column, ...]:

@@ -172,7 +172,7 @@ def read_feather(
     folders: Sequence[FolderColumn] = (),
 ) -> dict[str, Raw]:
     """The same for a feather file of version 2, which is an Arrow file of batches."""
-    return _arrays(path, options, roles, findings, _open_feather, folders)
+    return _arrays(path, options, roles, findings, open_feather, folders)
 
 
 def _arrays(
@@ -313,8 +313,13 @@ class _Feather:
         """The table of some columns."""
         return self._reader.read_all().select(list(columns))
 
+    def head(self, rows: int) -> Any:
+        """The first rows, with all columns."""
+        return self._reader.read_all().slice(0, rows)
 
-def _open_feather(path: str, stream: BinaryIO, findings: FileFindings) -> _Feather:
+
+def open_feather(path: str, stream: BinaryIO, findings: FileFindings) -> _Feather:
+    """The feather file in a stream. Raises `Unreadable` where pyarrow is absent, or the file is none."""
     with _noted(path, findings):
         import pyarrow
 

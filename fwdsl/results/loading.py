@@ -6,9 +6,11 @@ import json
 import math
 import os
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -285,6 +287,13 @@ def _no_solution(name: str, error: Exception, of: str = "") -> Diagnostic:
     if isinstance(error, FileNotFoundError):
         return Diagnostic(
             "FW0016", f"there is no file `{name}`", hint="solutions are saved by `fwdsl run FILE --out FILE.npz`"
+        )
+    if isinstance(error, BadZipFile | zlib.error | EOFError):
+        return Diagnostic(
+            "FW0016",
+            f"`{name}` holds no solution{of}: it is empty, cut short or damaged",
+            rule="A saved solution is a whole npz archive.",
+            hint="copy it again, or save it again",
         )
     return Diagnostic(
         "FW0016",

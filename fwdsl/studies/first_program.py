@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,13 @@ class FirstProgram:
 def targets(table: Table) -> list[Column]:
     """The columns that may be predicted: without gaps, and of numbers or classes."""
     return [c for c in table.columns if not c.missing and c.distinct > 1 and c.kind != "names"]
+
+
+def usual_target(able: Sequence[Column], table: Table) -> Column:
+    """The one of `targets` that is predicted where none is named: the last of numbers or of classes with two samples each on average.
+
+    Words that hardly repeat, such as names and dates, make a class of each sample; they are taken where nothing else is there."""
+    return ([c for c in able if c.numbers is not None or 2 * c.distinct <= table.rows] or able)[-1]
 
 
 def first_program(table: Table, path: str, target: Column) -> FirstProgram:

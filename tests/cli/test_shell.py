@@ -281,6 +281,18 @@ def test_words_that_hardly_repeat_are_left_out(capsys: pytest.CaptureFixture[str
     assert form["left_out"] == [{"column": "owner", "reason": "it holds words that hardly repeat"}]
 
 
+@pytest.mark.parametrize(("last", "target"), [("owner {i}", "price"), ("2024-01-{i:02}", "price"), ("{i}", "last")])
+def test_what_differs_in_each_row_is_no_class_to_predict(
+    last: str, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i % 7},{i % 5}.5,{last.format(i=i)}" for i in range(60)]
+    Path("owners.csv").write_text("\n".join(["size,price,last", *rows]) + "\n")
+    assert told(capsys, "new", "owners.csv")[1]["target"] == target
+    # where it is named it is taken
+    _, form = told(capsys, "new", "owners.csv", "--target", "last", "--out", "named.fw")
+    assert form["target"] == "last"
+
+
 @pytest.mark.parametrize("name", ["data", "in", "inf", "simplex", "1st", "caf\u00e9"])
 def test_a_file_may_have_any_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     houses(f"{name}.csv")
@@ -373,6 +385,13 @@ def test_libsvm_and_parquet_files_have_programs_too(capsys: pytest.CaptureFixtur
     pandas.DataFrame({"u": rng.normal(size=50), "v": rng.normal(size=50)}).to_parquet("pairs.parquet")
     code, form = told(capsys, "new", "pairs.parquet")
     assert (code, form["target"]) == (0, "v") and fw.load("pairs.fw").solve().status == "optimal"
+    pandas.read_parquet("pairs.parquet").to_feather("twins.feather")
+    code, form = told(capsys, "new", "twins.feather")
+    twins, pairs = (fw.load(f"{name}.fw").solve() for name in ("twins", "pairs"))
+    assert (code, form["target"], twins.objective) == (0, "v", pairs.objective)
+    pandas.DataFrame({"u": [], "v": []}).to_feather("none.feather")
+    code, form = told(capsys, "new", "none.feather")
+    assert (code, form["diagnostics"][0]["code"]) == (1, "FW4004")
 
 
 def test_the_column_is_asked_for_on_a_terminal(
@@ -474,6 +493,19 @@ def test_a_wrong_line_is_told_and_left_out(monkeypatch: pytest.MonkeyPatch, caps
     out, err = typed("var w: vector[3]\nminimize norm1(v)\n:shw\n:set w\n:check\n:show\n", monkeypatch, capsys)
     assert "`v` is not declared" in err and "`:shw` is no command" in err and "there is no objective" in err
     assert out == "var w: vector[3]\n"
+
+
+def test_what_the_program_does_not_take_is_told_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        ":set nu=2\nparam mu: positive = 1\nvar w: vector[2]\nminimize sum_squares(w - mu)\n"
+        ":set mu=-3\n:data q=q.npy\n:plan\n:solve\n"
+    )
+    out, err = typed(text, monkeypatch, capsys)
+    # each once: what was given before the program was whole is told where that is used first
+    assert [err.count(each) for each in ("gives `q`", "`mu` is -3", "gives `nu`")] == [1, 1, 1]
+    assert "status      optimal" in out and "[1, 1]" in out
 
 
 def test_a_program_in_a_file_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,6 +93,22 @@ def test_a_column_that_is_missing(frame: Maker):
 
 
 @every
+def test_columns_that_do_not_match_are_told_once(frame: Maker):
+    """The sizes, which differ for that reason, are no second error."""
+    with pytest.raises(fw.DataError) as error:
+        fitted(frame(X, "abc")).evaluate("z", X=frame(NEW[:, :2], "ac"))
+    assert [d.code for d in error.value.diagnostics] == ["FW4032"]
+
+
+def test_a_name_of_several_columns_is_told_once():
+    pandas = pytest.importorskip("pandas", reason="the frame is one of pandas")
+    new = pandas.DataFrame(np.column_stack([NEW, NEW])[:, :4], columns=list("abbc"))
+    with pytest.raises(fw.DataError, match="several columns `b`, which") as error:
+        fitted(pandas.DataFrame(X, columns=list("abc"))).evaluate("z", X=new)
+    assert [d.code for d in error.value.diagnostics] == ["FW4032"]
+
+
+@every
 def test_a_fit_to_an_array_takes_frames_by_position(frame: Maker):
     solution = fitted(X)
     close(solution.evaluate("z", X=frame(NEW, "cab")), NEW @ solution["w"])

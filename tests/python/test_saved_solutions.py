@@ -230,6 +230,14 @@ def test_files_that_are_no_answers(tmp_path: Path) -> None:
         assert error.value.code == "FW0016"
 
 
+@pytest.mark.parametrize("kept", [0, 20, 0.5, -5])
+def test_a_file_that_is_cut_short_says_so(kept: float, tmp_path: Path, file: Path) -> None:
+    whole = file.read_bytes()
+    (tmp_path / "part.npz").write_bytes(whole[: int(kept * len(whole)) if 0 < kept < 1 else int(kept)])
+    with pytest.raises(fw.RunError, match="cut short"):
+        fw.load_solution(tmp_path / "part.npz")
+
+
 def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
     class Bomb:
         def __reduce__(self) -> Any:

@@ -114,6 +114,16 @@ def test_what_to_write_for_other_forms(folder: Path, text: str, options: dict[st
     assert found[0].code in ("FW4032", "FW4034", "FW4036")
 
 
+def test_what_is_advised_for_a_line_is_what_coo_takes(folder: Path):
+    """`missing=` is no option of coo, and commas split no fields between semicolons."""
+    (folder / "a.csv").write_text("a;b;3\nc;;2\n")
+    _, (empty,) = read(SourceSpec("coo", "a.csv", {"sep": ";"}), (ENTRIES,))
+    assert (empty.code, empty.hint) == ("FW4023", "fill in the value, or remove the line")
+    (folder / "a.csv").write_text("a;b;3\nc;d;2,5;1\n")
+    _, (ragged,) = read(SourceSpec("coo", "a.csv", {"sep": ";"}), (ENTRIES,))
+    assert ragged.code == "FW4022" and "a coo file" in ragged.rule and "comma" not in ragged.hint
+
+
 @pytest.mark.parametrize(
     ("text", "options", "first"),
     [

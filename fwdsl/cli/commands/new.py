@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...readers.look import Column, Table
     from ...studies.first_program import FirstProgram
 
-FORMATS = ("csv", "parquet", "libsvm")
+FORMATS = ("csv", "parquet", "feather", "libsvm")
 """The formats of samples."""
 
 
@@ -35,11 +35,13 @@ def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(
         "new",
-        "Look at a file of samples (csv, parquet, libsvm), and write a first program that fits its columns. Asks for the column to predict "
+        f"Look at a file of samples ({', '.join(FORMATS)}), and write a first program that fits its columns. Asks for the column to predict "
         "where --target does not name it.",
     )
     made.add_argument("files", nargs="*", metavar="DATA", help="the file of samples, a row each")
-    made.add_argument("--target", metavar="COLUMN", help="the column to predict; the last that can be, unless asked")
+    made.add_argument(
+        "--target", metavar="COLUMN", help="the column to predict; the last of numbers or classes, unless asked"
+    )
     made.add_argument("--out", metavar="FILE.fw", help="the program to write; named as the data unless told")
     add_json(made)
     return made
@@ -133,7 +135,7 @@ def _looked(path: str) -> Table:
 
 
 def _target(table: Table, path: str, named: str | None, output: Output) -> Column:
-    from ...studies.first_program import targets
+    from ...studies.first_program import targets, usual_target
 
     able = targets(table)
     names = [column.name for column in able]
@@ -143,9 +145,9 @@ def _target(table: Table, path: str, named: str | None, output: Output) -> Colum
             [Diagnostic("FW0031", f"`{without_secrets(path)}` has no column that can be predicted", rule=rule)]
         )
     if named is None and len(able) > 1 and output.mode == "text" and sys.stdin.isatty():
-        named = _asked(able)
+        named = _asked(able, usual_target(able, table))
     if named is None:
-        return able[-1]
+        return usual_target(able, table)
     column = next((c for c in able if c.name == named), None)
     if column is None:
         close = get_close_matches(named, names, n=1)
@@ -164,10 +166,10 @@ def _target(table: Table, path: str, named: str | None, output: Output) -> Colum
     return column
 
 
-def _asked(able: Sequence[Column]) -> str:
-    """The answer to which column is to be predicted; the last one for none."""
+def _asked(able: Sequence[Column], usual: Column) -> str:
+    """The answer to which column is to be predicted; the usual one for none."""
     for column in able:
         sys.stderr.write(f"  {column.name} ({column.kind})\n")
-    sys.stderr.write(f"the column to predict [{able[-1].name}]: ")
+    sys.stderr.write(f"the column to predict [{usual.name}]: ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip() or able[-1].name
+    return sys.stdin.readline().strip() or usual.name

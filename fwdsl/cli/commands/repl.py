@@ -188,12 +188,28 @@ class Repl:
         self._bound = {option: [] for option in self._bound}
 
     def _bind(self, option: str, value: str) -> None:
-        """Keep a binding, if it can be read."""
-        bindings_of(Namespace(**{name: [value] if name == option else [] for name in self._bound}))
+        """Keep a binding, if it can be read and fits the program, where that is whole already."""
+        if wrong := self._wrong(option, value):
+            raise CommandStop(wrong)
         name = value.partition("=")[0].strip()
         self._bound[option] = [b for b in self._bound[option] if b.partition("=")[0].strip() != name] + [value]
 
+    def _wrong(self, option: str, value: str) -> tuple[Diagnostic, ...]:
+        """What keeps a binding from the program so far; nothing while that is no whole program."""
+        from ...bind import check_bindings
+        from ...check import compile_text
+
+        alone = bindings_of(Namespace(**{name: [value] if name == option else [] for name in self._bound}))
+        model, _ = compile_text(self.text, "<prompt>")
+        found = () if model is None else check_bindings(model, alone)
+        return tuple(d for d in found if d.severity == "error")
+
     def _session(self) -> Session:
+        """The program so far with what is bound. What was bound before the program was whole and does not fit it is told and dropped."""
+        found = {(option, v): self._wrong(option, v) for option, values in self._bound.items() for v in values}
+        self._bound = {option: [v for v in values if not found[option, v]] for option, values in self._bound.items()}
+        if wrong := [d for each in found.values() for d in each]:
+            raise CommandStop(wrong)
         session = Session(
             self.text, "<prompt>", self.base, Printing(self._output), bindings_of(Namespace(**self._bound))
         )
