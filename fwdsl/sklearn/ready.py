@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from inspect import Parameter, Signature
 from itertools import pairwise
 from numbers import Real
@@ -200,6 +201,23 @@ class ReadyEstimator(ProgramEstimator):
             missing = [n for n in (matrix, right) if n in given and given[n] is None]
             if len(missing) == 1:
                 raise ValueError(f"{matrix} and {right} are given together: {missing[0]} is None")
+        if given.get("group_weights") is not None:
+            self._check_weights()
+
+    def _check_weights(self) -> None:
+        """Raise `ValueError` where groups are not weighed one by one. Groups that are numbers are counted from 0, and one may have no feature."""
+        groups, weights = vars(self)["groups"], np.shape(vars(self)["group_weights"])
+        if _are_lists(groups):
+            count = len(groups)
+        elif groups is None and "n_features_in_" not in vars(self):
+            return
+        else:
+            numbers = np.asarray(self._groups())
+            if numbers.size == 0 or np.any(numbers != np.floor(numbers)) or numbers.min() < 0:
+                return  # told as what is wrong with `groups`
+            count = int(numbers.max()) + 1
+        if weights != (count,):
+            raise ValueError(f"group_weights has the shape {weights}: it has a number for each of the {count} groups")
 
     def _check_bounds(self) -> None:
         """Raise `ValueError` for bounds that are not one for all features, or one for each."""
@@ -290,6 +308,10 @@ def _constructor(parameters: tuple[tuple[str, Any, str], ...]) -> Any:
     signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
 
     def __init__(self: Any, **given: Any) -> None:
+        if unknown := [n for n in given if n not in signature.parameters or n == "self"]:
+            close = get_close_matches(unknown[0], [p.name for p in own], n=1)
+            known = f"did you mean '{close[0]}'?" if close else f"they are {', '.join(p.name for p in own)}"
+            raise TypeError(f"{type(self).__name__} has no parameter '{unknown[0]}': {known}")
         bound = signature.bind(self, **given)
         bound.apply_defaults()
         for name, value in bound.arguments.items():

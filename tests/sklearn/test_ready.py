@@ -104,6 +104,19 @@ def test_neighbours_are_fused():
     assert np.abs(np.diff(w)).max() < 1e-4
 
 
+def test_a_group_without_features_may_have_a_weight():
+    alone = made("GroupLasso", alpha=0.1, groups=[0, 0, 0, 2, 2, 2], group_weights=[1.0, 5.0, 2.0]).fit(X, Y)
+    beside = made("GroupLasso", alpha=0.1, groups=GROUPS, group_weights=[1.0, 2.0]).fit(X, Y)
+    assert alone.coef_ == pytest.approx(beside.coef_, abs=1e-5)
+
+
+def test_a_parameter_that_is_not_there_is_told_with_the_class():
+    with pytest.raises(TypeError, match="GroupLasso has no parameter 'alfa': did you mean 'alpha'"):
+        made("GroupLasso", alfa=1.0)
+    with pytest.raises(TypeError, match="QuantileRegression has no parameter 'quantile': they are alpha, tau, penalty"):
+        made("QuantileRegression", quantile=0.8)
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "words"),
     [
@@ -117,6 +130,11 @@ def test_neighbours_are_fused():
         ),
         ("BoxRegression", {"upper": np.ones((1, 6))}, r"upper has the shape \(1, 6\)"),
         ("GroupLassoCV", {"criterion": "auc", "alphas": 0.1}, "criterion='auc' is none of"),
+        ("GroupLasso", {"groups": GROUPS, "group_weights": [1.0]}, r"has the shape \(1,\): .* of the 2 groups"),
+        ("GroupLasso", {"groups": GROUPS, "group_weights": [1.0, 2.0, 3.0]}, r"shape \(3,\): .* of the 2 groups"),
+        ("GroupLasso", {"groups": list("uuuvvv"), "group_weights": [1.0, 2.0, 3.0]}, "of the 2 groups"),
+        ("GroupLasso", {"groups": [[0, 1, 2], [3, 4, 5]], "group_weights": [1.0]}, "of the 2 groups"),
+        ("GroupLassoCV", {"group_weights": np.ones(7)}, "of the 6 groups"),
     ],
 )
 def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):
