@@ -43,6 +43,9 @@ EXTRAS = {
 }
 """The extras by name. That of notebooks is loaded by IPython, which is there then."""
 
+ABSENCES = frozenset(extra.code for extra in EXTRAS.values())
+"""The codes of what is not installed."""
+
 _PROJECTS = {"sklearn": "scikit-learn", "distributed": "Dask's `distributed`", "cupy": "CuPy"}
 """The names of modules in messages, where these are not their own."""
 

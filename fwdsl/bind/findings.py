@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..extras import ABSENCES
 from ..grammar.diagnostic import Diagnostic, Label, Place, Severity
 from ..grammar.source import Source, Span
 
@@ -34,8 +35,11 @@ class Findings:
         self._note(Diagnostic(code, message, span, None, label, labels, rule, hint, None, place, severity))
 
     def adopt(self, diagnostics: tuple[Diagnostic, ...], span: Span, label: str = "") -> None:
-        """Note what a reader found in a file that serves the declaration under `span`."""
+        """Note what a reader found in a file that serves the declaration under `span`; what is to be installed is noted for the first file."""
+        told = {(d.code, d.hint) for d in self._found if d.code in ABSENCES}
         for d in diagnostics:
+            if (d.code, d.hint) in told:
+                continue
             self._note(replace(d, span=d.span or span, label=d.label or label))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from scipy.io import savemat
 
 import fwdsl as fw
+from fwdsl.cli import main
 from fwdsl.grammar.diagnostic import Place
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.sources import SourceSpec, infer_format, parse_data_argument
@@ -216,6 +218,30 @@ def test_without_h5py_the_extra_is_named(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "h5py", None)
     _, (found,) = read(SourceSpec("hdf5", "d.h5"), (MATRIX,))
     assert (found.code, found.hint) == ("FW4074", "pip install 'fwdsl[hdf5]'")
+
+
+@pytest.mark.parametrize(
+    ("module", "files", "codes"),
+    [
+        ("h5py", ("d.h5:X", "e.h5:y"), ["FW4074"]),
+        ("pyarrow", ("d.parquet", "e.feather"), ["FW4070"]),
+        ("h5py", ("d.h5", "e.csv"), ["FW4074", "FW4001"]),
+    ],
+)
+def test_an_extra_of_several_sources_is_named_once(
+    module: str,
+    files: tuple[str, str],
+    codes: list[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("d.h5", "e.h5", "d.parquet", "e.feather"):
+        Path(name).write_bytes(b"x")
+    Path("p.fw").write_text("data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nminimize mean(squared(X @ w, y))\n")
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["run", "p.fw", "--data", f"X={files[0]}", "--data", f"y={files[1]}", "--json"]) == 1
+    assert [d["code"] for d in json.loads(capsys.readouterr().out)["diagnostics"] if d["severity"] == "error"] == codes
 
 
 def test_feather_files_are_read_as_parquet_files_are(folder: Path) -> None:
