@@ -9,8 +9,9 @@ One file, with NumPy and nothing of fwdsl. It reads the program in the answer's 
 
 with every sum rounded outward: products are split into exact parts (Dekker 1971) and added exactly (`math.fsum`), single operations are widened to
 the next number, and logarithms and exponentials by 16 units in the last place. The program has one loss, `squared`, `logistic`, `hinge`,
-`squared_hinge` or `huber`, of `X @ w` or `X @ w + b`, and may have `norm1(w)`, `sum_squares(w)` or `norm2(w)`, bounds of w, an l1 or l2 ball, and a
-simplex. Exit code 0: the claims hold; 1: they do not; 2: the program has another form, or the files are none.
+`squared_hinge` or `huber`, of `X @ w` or `X @ w + b`, X perhaps in `standardize(X)`, and may have `norm1(w)`, `sum_squares(w)` or
+`norm2(w)`, bounds of w, an l1 or l2 ball, and a simplex. Exit code 0: the claims hold; 1: they do not; 2: the program has another
+form, or the files are none.
 """
 
 from __future__ import annotations
@@ -90,6 +91,9 @@ def total(a):
 
 def dots(A, x):
     """A x as an interval. Each product is p + e exactly, and the sum of all is rounded once; tiny products may lose what is below all numbers."""
+    if isinstance(A, Band):
+        (low, high), wide = dots(A.mid, x), dots(A.radius, abs(x))[1]
+        return np.where(wide == 0.0, low, down(low - wide)), np.where(wide == 0.0, high, up(high + wide))
     if max(np.abs(A).max(initial=0.0), np.abs(x).max(initial=0.0)) > 1e150:
         raise Refused("numbers beyond 1e150")
     sums, lost = np.empty(len(A)), np.zeros(len(A))
@@ -101,6 +105,53 @@ def dots(A, x):
     # a sum of 0 is 0: all that is added is a multiple of the smallest number
     exact = (sums == 0.0) & (lost == 0.0)
     return np.where(exact, 0.0, down(sums - lost)), np.where(exact, 0.0, up(sums + lost))
+
+
+class Band:
+    """A matrix whose entries are known up to a radius."""
+
+    def __init__(self, mid, radius):
+        self.mid, self.radius, self.shape = mid, radius, mid.shape
+
+    def __len__(self):
+        return len(self.mid)
+
+    @property
+    def T(self):
+        return Band(self.mid.T, self.radius.T)
+
+    def beside_ones(self):
+        return Band(beside_ones(self.mid), np.column_stack([self.radius, np.zeros(len(self))]))
+
+
+def beside_ones(X):
+    return X.beside_ones() if isinstance(X, Band) else np.column_stack([X, np.ones(len(X))])
+
+
+def standardized(X):
+    """(x - mean) / std of each column, the root of the mean squared deviation, for the real numbers; a column of one value is 0."""
+    n, found = float(len(X)), np.zeros((2, *X.shape))
+    for j, column in enumerate(X.T):
+        if column.min() == column.max():
+            continue
+        # first less a number near the mean, so that a large mean costs no digits; what a difference loses is a number too (Knuth)
+        near = float(column[0]) + math.fsum(column - column[0]) / n
+        less = column - near
+        back = less - column
+        lost = (column - (less - back)) - (near + back)
+        every = math.fsum((*less, *lost))
+        mean = div((float(down(every)), float(up(every))), (n, n))
+        around = np.where(lost < 0.0, down(less), less), np.where(lost > 0.0, up(less), less)
+        off = add(around, (-mean[1], -mean[0]))
+        ends = np.sort(np.abs(off), axis=0)
+        squares = np.where((off[0] <= 0.0) & (off[1] >= 0.0), 0.0, down(ends[0] * ends[0])), up(ends[1] * ends[1])
+        variance = div(total(squares), (n, n))
+        low, high = div(off, (down(math.sqrt(max(variance[0], 0.0))), up(math.sqrt(variance[1]))))
+        found[0, :, j] = mid = low + (high - low) / 2.0
+        found[1, :, j] = up(np.maximum(high - mid, mid - low))
+    if not np.all(np.isfinite(found)):
+        raise Refused("deviations that float64 does not hold")
+    return Band(*found)
 
 
 def split_products(a, b):
@@ -126,6 +177,7 @@ class Problem:
     c: tuple = (1.0, 1.0)
     delta: tuple = (1.0, 1.0)
     X: str = ""
+    standardize: bool = False
     y: str = ""
     w: str = ""
     b: str = ""
@@ -285,9 +337,13 @@ class Reader:
             if len(scalars) == 1:
                 p.b, node = scalars[0].id, rest[0]
         known = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
-        if not (known and isinstance(node.left, ast.Name) and self.types.get(node.left.id) == "matrix"):
+        rows = self.followed(node.left) if known else node
+        p.standardize = name_of(rows) == "standardize"
+        if p.standardize:
+            rows = self.followed(only(rows))
+        if not (known and isinstance(rows, ast.Name) and self.types.get(rows.id) == "matrix"):
             raise Refused(f"the prediction `{ast.unparse(node)}`")
-        p.X = node.left.id
+        p.X = rows.id
         self.is_weights(node.right)
 
     def is_weights(self, node):
@@ -542,7 +598,7 @@ def length(w):
 
 def upper_bound(p, X, t, w, b, c):
     """A number that the objective at w and b is no greater than."""
-    z = dots(X, w) if b is None else dots(np.column_stack([X, np.ones(len(X))]), np.append(w, b))
+    z = dots(X, w) if b is None else dots(beside_ones(X), np.append(w, b))
     losses = LOSSES[p.loss][0](z, t, p.delta)
     squares = tuple(float(e[0]) for e in dots(w[None, :], w))
     sizes = (c, total((losses, losses))), (p.l1, total((abs(w), abs(w)))), (p.l2, squares), (p.length, length(w))
@@ -638,7 +694,8 @@ def best_infimum(p, v):
 
 def lower_bound(p, X, t, y, c):
     """A lower bound of the optimal value, and the dual vector that proves it: the one given, moved where it misses a domain."""
-    ones = np.vstack([X.T, np.ones(len(X))]) if p.b else X.T
+    rows = X.mid if isinstance(X, Band) else X
+    ones = beside_ones(rows).T if p.b else rows.T
     for attempt in range(7):
         # at last 0, which bounds all losses by their infima
         y = admissible(p, y if attempt < 6 else np.zeros(y.shape), t, c)
@@ -721,6 +778,9 @@ def check(path, data):
         if not reader.fits(name, value.shape):
             raise Refused(f"`{name}` of the shape {value.shape}: the answer was found on another")
     X = real(p.X, given[p.X], given[p.X].shape)
+    if p.standardize and given[p.X].dtype == np.float32:
+        raise Refused("`standardize` in single precision")
+    X = standardized(X) if p.standardize else X
     n, d = X.shape
     t = target(p.y, reader.types[p.y], given[p.y])
     key = next((name for name in p.dual if name in arrays), "")
@@ -746,8 +806,9 @@ def far(found, claimed, least):
 
 def told(p):
     """The problem in a line: what the bounds are bounds of."""
+    rows = f"standardize({p.X})" if p.standardize else p.X
     more = (f" + {p.b}" if p.b else "", f", delta={p.delta[1]:.6g}" if p.loss == "huber" else "")
-    parts = [f"{p.c[1]:.6g} * {'mean' if p.mean else 'sum'}({p.loss}({p.X} @ {p.w}{more[0]}, {p.y}{more[1]}))"]
+    parts = [f"{p.c[1]:.6g} * {'mean' if p.mean else 'sum'}({p.loss}({rows} @ {p.w}{more[0]}, {p.y}{more[1]}))"]
     named = (("norm1", p.l1), ("sum_squares", p.l2), ("norm2", p.length))
     parts += [f"{size[1]:.6g} * {name}({p.w})" for name, size in named if size[1]]
     bounds = [f"{p.low[0]:.6g} <= {p.w}"] * (p.low[0] > -np.inf) + [f"{p.w} <= {p.high[1]:.6g}"] * (p.high[1] < np.inf)

@@ -99,6 +99,41 @@ def test_answers_of_every_form_are_verified(
     assert checked(LOSSES[loss], capsys)[0] == 0
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+def test_standardized_columns_are_verified(
+    loss: str, shift: float, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `fwdsl new` writes, with columns far from 0 and one of a single value."""
+    text = program(loss, "l1", True).replace("let score = X", "let Z = standardize(X)\nlet score = Z")
+    rows = np.column_stack([X * [1.0, 10.0, 1e-3, 1.0, 1e4] + shift, np.full(40, 7.1)])
+    np.save("rows.npy", rows)
+    found = fw.parse(text).bind(X=rows, y=SIGNS if LOSSES[loss] == "signs" else VALUES).solve(tol=1e-8, threads=1)
+    found.save("a.npz")
+    code = tool.main(["a.npz", "--data", "X=rows.npy", "--data", f"y={LOSSES[loss]}.npy"])
+    out = capsys.readouterr().out
+    assert code == 0 and "standardize(X) @ w + b" in out and "\nverified" in out, out
+    # other columns are another problem
+    np.save("rows.npy", rows * np.linspace(1.0, 2.0, 40)[:, None])
+    assert tool.main(["a.npz", "--data", "X=rows.npy", "--data", f"y={LOSSES[loss]}.npy"]) == 1
+
+
+def test_standardized_columns_contain_the_exact_ones() -> None:
+    columns = np.array([[1e8 + 1.0, 0.1], [1e8 + 2.0, 0.1], [1e8 + 4.0, 0.1], [1e8, 0.1]])
+    band = tool.standardized(columns)
+    assert not band.mid[:, 1].any() and not band.radius[:, 1].any() and band.radius.max() < 1e-14
+    exact = [Fraction(float(v)) for v in columns[:, 0]]
+    mean = sum(exact) / 4
+    variance = sum((v - mean) ** 2 for v in exact) / 4
+    for v, mid, radius in zip(exact, band.mid[:, 0], band.radius[:, 0], strict=True):
+        # |mid| - radius <= |v - mean| / std <= |mid| + radius, squared
+        low, high = max(Fraction(0), Fraction(abs(mid)) - Fraction(radius)), Fraction(abs(mid)) + Fraction(radius)
+        assert low**2 * variance <= (v - mean) ** 2 <= high**2 * variance
+    plain = tool.dots(band.mid, np.array([1.0, 2.0]))
+    wide = tool.dots(band, np.array([1.0, 2.0]))
+    assert np.all(wide[0] <= plain[0]) and np.all(plain[1] <= wide[1])
+
+
 def test_an_answer_far_from_the_optimum_has_its_gap(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = saved(program("logistic", "l1 ball", False), "signs", method="frank_wolfe", max_iter=5)
     code, out = checked("signs", capsys)
@@ -271,7 +306,11 @@ def test_other_data_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) 
     [
         ("minimize mean(absolute(X @ w, y)) + norm1(w)", "the term `mean(absolute(X @ w, y))`"),
         ("minimize mean(squared(X @ w, y)) + norm_inf(w)", "the term `norm_inf(w)`"),
-        ("minimize mean(squared(standardize(X) @ w, y)) + norm1(w)", "the prediction `standardize(X) @ w`"),
+        ("minimize mean(squared(normalize(X) @ w, y)) + norm1(w)", "the prediction `normalize(X) @ w`"),
+        (
+            "minimize mean(squared(standardize(X, center=false) @ w, y)) + norm1(w)",
+            "`standardize(X, center=false)`",
+        ),
         ("minimize mean(squared(X @ w, y))", "coefficients that neither a norm nor a set bounds"),
         ("minimize mean(squared(X @ w, y)) + norm1(w)\nsubject to w[0] <= 1", "the constraint `w[0] <= 1`"),
         ("minimize sum_squares(w)\nsubject to w in l1_ball(1)", "an objective without one of the losses"),
