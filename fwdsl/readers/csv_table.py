@@ -582,7 +582,7 @@ _SPLITS = {
     "\t": "an unquoted tab in a text",
     " ": "a second or an unquoted blank",
 }
-"""What makes more fields of a line than are meant, by separator."""
+"""The slips that make more fields of a line than are meant, by separator."""
 
 
 def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "", source: str = "csv") -> None:

@@ -104,7 +104,7 @@ def test_answers_of_every_form_are_verified(
 def test_standardized_columns_are_verified(
     loss: str, shift: float, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What `fwdsl new` writes, with columns far from 0 and one of a single value."""
+    """The form that `fwdsl new` writes, with columns far from 0 and one of a single value."""
     text = program(loss, "l1", True).replace("let score = X", "let Z = standardize(X)\nlet score = Z")
     rows = np.column_stack([X * [1.0, 10.0, 1e-3, 1.0, 1e4] + shift, np.full(40, 7.1)])
     np.save("rows.npy", rows)

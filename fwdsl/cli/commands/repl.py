@@ -195,7 +195,7 @@ class Repl:
         self._bound[option] = [b for b in self._bound[option] if b.partition("=")[0].strip() != name] + [value]
 
     def _wrong(self, option: str, value: str) -> tuple[Diagnostic, ...]:
-        """What keeps a binding from the program so far; nothing while that is no whole program."""
+        """The reasons why a binding does not fit the program so far; none while that is no whole program."""
         from ...bind import check_bindings
         from ...check import compile_text
 
