@@ -411,7 +411,7 @@ class Table:
         elif is_infinite(text):
             self._findings.not_finite(self._what(column), text, row, column + 1)
         else:
-            self._findings.not_a_number(self._what(column), text, row, column + 1, self._about_text(row))
+            self._findings.not_a_number(self._what(column), text, row, column + 1, self._about_text(row, column))
         return 0.0
 
     def _word(self, text: str, row: int, column: int) -> str:
@@ -422,10 +422,11 @@ class Table:
     def _empty(self, row: int, column: int) -> None:
         _note_empty(row, column, self._what(column), self._findings, source=self._source)
 
-    def _about_text(self, row: int) -> str:
+    def _about_text(self, row: int, column: int) -> str:
         if self._header.names is None and row == self._header.row:
             return "if the first line is a header, leave `header=false` out"
-        return self._advice
+        # a target is read whatever `columns=` lists
+        return self._advice if column in self._choice.numbers else "write the value as a number"
 
     def _what(self, column: int) -> str:
         """A column in the user's words."""

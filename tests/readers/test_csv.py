@@ -359,3 +359,10 @@ def test_any_bytes_give_diagnostics_or_arrays(tmp_path_factory: pytest.TempPathF
     path.write_bytes(b"a,y\n" + data)
     arrays, diagnostics = read(SourceSpec("csv", str(path)), (MATRIX, LABELS))
     assert bool(arrays) != bool(diagnostics)
+
+
+def test_words_of_a_target_are_no_columns_to_list(folder: Path):
+    (folder / "a.csv").write_text("a,y\n1,2\nu,0x10\n")
+    _, found = read(SourceSpec("csv", "a.csv", {"target": "y"}), (MATRIX, VECTOR))
+    hints = {d.place.column: d.hint for d in found if d.place is not None}
+    assert "onehot" in hints[1] and hints[2] == "write the value as a number"
