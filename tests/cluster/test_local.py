@@ -1,5 +1,6 @@
 """Workers that are started here for one problem."""
 
+import json
 import os
 import signal
 import subprocess
@@ -61,6 +62,18 @@ def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
     script.communicate()
     gone, left = psutil.wait_procs(children, timeout=30)
     assert len(gone) == len(children) and not left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [(), (sys.path,), (sys.path, {"n_workers": 1})])
+def test_workers_whose_driver_ends_as_they_begin_say_nothing(told):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    between = subprocess.Popen([sys.executable, "-c", started.BEGIN], text=True, **pipes)
+    between.stdout.close()  # what it tells is read by nobody
+    between.stdin.write("".join(f"{json.dumps(line, default=str)}\n" for line in told))
+    between.stdin.close()
+    assert between.stderr.read() == ""
+    assert between.wait(60) == 0
 
 
 @pytest.mark.slow
