@@ -80,13 +80,16 @@ def main() -> None:
             os.write(answers, f"{json.dumps(what)}\n".encode())
 
     asked = json.loads(sys.stdin.readline() or sys.exit())
-    try:
-        from distributed import LocalCluster
+    for last in (False, True):  # a worker may be lost as it begins, as it may later
+        try:
+            from distributed import LocalCluster
 
-        cluster = LocalCluster(processes=True, dashboard_address=":0", silence_logs=50, **asked)
-    except Exception as error:  # whatever keeps processes from starting is told by who asked for them
-        tell(error=(str(error).splitlines() or [""])[0] or type(error).__name__)
-        return
+            cluster = LocalCluster(processes=True, dashboard_address=":0", silence_logs=50, **asked)
+            break
+        except Exception as error:  # whatever keeps processes from starting is told by who asked for them
+            if last:
+                tell(error=(str(error).splitlines() or [""])[0] or type(error).__name__)
+                return
     tell(address=cluster.scheduler_address)
     sys.stdin.read()
     with suppress(Exception):
