@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import distributed
 import psutil
 import pytest
 
@@ -87,6 +88,33 @@ def test_no_workers_are_too_few(count):
     with pytest.raises(RunError, match="one worker or more") as error:
         connect(count)
     assert error.value.code == "FW0241"
+
+
+def test_more_workers_than_fit_into_memory_are_refused():
+    with pytest.raises(RunError, match="1,000,000 workers take .* of memory") as error:
+        connect(1_000_000)
+    assert error.value.code == "FW0241"
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://127.0.0.1:80", "unknown address scheme"),
+        ("tcp://", "missing port"),
+        ("tcp://127.0.0.1", "missing port"),
+        ("tcp://127.0.0.1:x", "invalid literal"),
+    ],
+)
+def test_what_is_no_address_is_told_at_once(address, why, tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(distributed.Client, "__new__", lambda *_, **__: made.append(1))
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": address}))
+    for workers in (address, file):
+        with pytest.raises(RunError, match=why) as error:
+            connect(workers)
+        assert error.value.code == "FW0241"
+    assert not made
 
 
 @pytest.mark.parametrize(
