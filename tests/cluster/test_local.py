@@ -91,7 +91,7 @@ def test_no_workers_are_too_few(count):
 
 
 def test_more_workers_than_fit_into_memory_are_refused():
-    with pytest.raises(RunError, match="1,000,000 workers take .* of memory") as error:
+    with pytest.raises(RunError, match=r"1,000,000 workers take .* of memory") as error:
         connect(1_000_000)
     assert error.value.code == "FW0241"
 
