@@ -20,6 +20,9 @@ BEGIN = (
 )
 """The program of the process between, which looks for modules where this one does, and ends where this one has ended."""
 
+QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""What would be told of a process between that had to be killed: that its semaphores are removed."""
+
 END = 5.0
 """Seconds within which workers end by themselves."""
 
@@ -31,7 +34,7 @@ class Local:
         """Raises `OSError` where they cannot be started."""
         from dask.config import global_config, serialize
 
-        command = [os.fsdecode(spawn.get_executable()), "-c", BEGIN]
+        command = [os.fsdecode(spawn.get_executable()), "-W", QUIET, "-c", BEGIN]
         # the settings of Dask that were made here: so does Dask hand them on to processes
         own = {**os.environ, "DASK_INTERNAL_INHERIT_CONFIG": serialize(global_config)}
         # Ctrl-C of a terminal reaches its group of processes, to which these do not belong: the driver is who ends

@@ -32,6 +32,7 @@ class FileFindings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
+        self.rows: dict[str, tuple[tuple[str, int], ...]] = {}  # of several files, by array: each with its rows
         self.has_no_rows = False  # the file is in order, but has no rows
         self.dropped = 0  # the rows that are left out
         self.lacks_reader = False  # what reads files of this format is absent

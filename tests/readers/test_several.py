@@ -103,6 +103,23 @@ def test_an_array_without_rows_beside_one_with_rows_is_told(folder: Path) -> Non
     assert [(d.code, d.message) for d in found] == [("FW4004", "`1.npz` has no rows")]
 
 
+@pytest.mark.parametrize(("format", "suffix"), [("npz", "npz"), ("mat", "mat"), ("hdf5", "h5"), ("zarr", "zarr")])
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_a_number_that_is_none_is_told_with_the_file_of_several(
+    folder: Path, format: str, suffix: str, name: str
+) -> None:
+    arrays = {"X": np.ones((5, 2)), "y": np.ones(5)}
+    arrays[name][3] = np.nan
+    for k, rows in enumerate([slice(0, 2), slice(2, 5)]):
+        written(format, f"{k}.{suffix}", arrays["X"][rows], arrays["y"][rows])
+    source = f'data X: matrix[n, p], y: vector[n] from {format}("[01].{suffix}")'
+    with pytest.raises(fw.DataError) as error:
+        fw.parse(f"{source}\nvar w: vector[p]\nminimize mean(squared(X @ w, y))\n").solve()
+    found = error.value.diagnostics[0]
+    assert found.code == "FW4021" and found.message.startswith("row 2")
+    assert found.place is not None and found.place.file.endswith(f"1.{suffix}")
+
+
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("stays", [None, 0])
 def test_sparse_rows_may_all_be_zero(folder: Path, compressed: bool, stays: int | None) -> None:
