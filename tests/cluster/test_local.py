@@ -107,7 +107,7 @@ def test_more_workers_than_fit_into_memory_are_refused():
 )
 def test_what_is_no_address_is_told_at_once(address, why, tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(distributed.Client, "__new__", lambda *_, **__: made.append(1))
+    monkeypatch.setattr(distributed.Client, "__init__", lambda *_, **__: made.append(1))
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": address}))
     for workers in (address, file):
