@@ -157,7 +157,8 @@ class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
     `located` says that rows and columns of the array are those of the file. `labels` holds the values that an earlier fit
-    knows, and `header` the names of a table's columns. `pulled` has what is known of the files at a URL.
+    knows, and `header` the names of a table's columns. `pulled` has what is known of the files at a URL. `files` are those whose rows stand
+    under each other, each with their number.
     """
 
     decl: DataDecl
@@ -168,6 +169,16 @@ class RawDatum:
     labels: tuple[Any, ...] | None = None
     header: tuple[str, ...] = ()
     pulled: tuple[Mapping[str, object], ...] = ()
+    files: tuple[tuple[str, int], ...] = ()
+
+    def in_file(self, position: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+        """The file of an entry, and its position there."""
+        row = position[0] if position else 0
+        for file, rows in self.files:
+            if row < rows:
+                return file, (row, *position[1:])[: len(position)]
+            row -= rows
+        return self.place.file if self.place is not None else "", tuple(position)
 
     def at(self, position: Sequence[int]) -> str:
         """An entry in words: `X[3, 2]` counted from 0, or row and column counted from 1 where it was read from a file."""
@@ -176,17 +187,18 @@ class RawDatum:
                 return f"`{self.decl.name}`"
             column = f" of column `{self.header[position[1]]}`" if self.header and len(position) == 2 else ""
             return f"`{self.decl.name}[{', '.join(map(str, position))}]`{column}"
-        parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), position, strict=False)]
+        parts = [f"{word} {i + 1}" for word, i in zip(("row", "column"), self.in_file(position)[1], strict=False)]
         return f"{', '.join(parts)} of `{self.decl.name}`"
 
     def place_of(self, position: Sequence[int], value: object = None) -> Place | None:
         if self.place is None:
             return None
         shown = None if value is None else str(value)
+        file, position = self.in_file(position)
         if not self.located or not 1 <= len(position) <= 2:
-            return Place(self.place.file, self.place.key, value=shown)
+            return Place(file, self.place.key, value=shown)
         row, column = (*(i + 1 for i in position), None)[:2]
-        return Place(self.place.file, self.place.key, row, column, shown)
+        return Place(file, self.place.key, row, column, shown)
 
 
 @dataclass(frozen=True)
@@ -430,7 +442,8 @@ def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Find
         roles.append(Role(decl.name, kind, tuple(size(d) for d in shape), of, columns, most))
     headers: dict[str, tuple[str, ...]] = {}
     pulled: list[Mapping[str, object]] = []
-    arrays, diagnostics = read(job.spec, roles, headers, pulled)
+    files: dict[str, tuple[tuple[str, int], ...]] = {}
+    arrays, diagnostics = read(job.spec, roles, headers, pulled, files)
     served = " and ".join(f"`{d.name}`" for d in job.serves if d.name in job.wanted)
     findings.adopt(diagnostics, job.span, f"read for {served}")
     data = {}
@@ -441,10 +454,13 @@ def _read(job: _Job, dims: Mapping[str, int], bindings: Bindings, findings: Find
         path = without_secrets(job.spec.path)
         place = Place(path, key)
         located, header = job.spec.format in ("npy", "npz"), headers.get(decl.name, ())
+        word = SOURCES.get(job.spec.format)
+        of_arrays = located or (word is not None and any(p.name == "key" for p in word.parameters))
         raw = arrays[decl.name]
         if isinstance(raw, Mixed):
             raw = replace(raw, known=levels_of(decl.name, categories_of(decl), labels))
-        data[decl.name] = RawDatum(decl, raw, path, place, located, header=header, pulled=tuple(pulled))
+        under = files.get(decl.name, ()) if of_arrays else ()
+        data[decl.name] = RawDatum(decl, raw, path, place, located, header=header, pulled=tuple(pulled), files=under)
     return data
 
 

@@ -251,7 +251,7 @@ def workers(option: str) -> Check:
             return int(text)
         if "://" in text or text.endswith(".json"):
             return text
-        expected = "a number of processes, the address of a Dask scheduler, or the path of its scheduler.json"
+        expected = "a number of processes, the address of a Dask scheduler (tcp://HOST:PORT), or the path of its scheduler.json"
         raise _bad_value(option, text, expected, "2")
 
     return check

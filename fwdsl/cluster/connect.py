@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import RunError
 from ..extras import require
 from ..grammar.diagnostic import Diagnostic
+from ..readers.memory import most_memory, size
 from ..solve.forms import default_threads
 from .closing import close
 from .local import Local
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 START = 60
 """Seconds within which workers that are started here are there."""
+
+WORKER = 100e6
+"""Bytes that a worker takes before it has any rows."""
 
 
 def connect(workers: Any, *, closing: bool = False) -> Cluster:
@@ -38,6 +42,10 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
         if count < 1:
             what = f"`client` is {count}, where one worker or more are needed"
             raise RunError([Diagnostic("FW0241", what, hint="give the number of processes, as in `client=2`")])
+        if count * WORKER > most_memory():
+            what = f"{count:,} workers take {size(count * WORKER)} of memory without any data, and this machine has {size(most_memory())}"
+            hint = f"ask for one of each core: {default_threads()}"
+            raise RunError([Diagnostic("FW0241", what, hint=hint)])
         try:
             own.append(Local(count, max(1, default_threads() // count)))
             client = distributed.Client(own[0].address, **keywords)
@@ -55,10 +63,9 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
                 client = workers
             elif isinstance(workers, distributed.Client):
                 client = distributed.Client(workers.scheduler.address, security=workers.security, **keywords)
-            elif "://" in str(workers):
-                client = distributed.Client(str(workers), **keywords)
             else:
-                client = distributed.Client(_address_in(os.fspath(workers)), **keywords)
+                address = str(workers) if "://" in str(workers) else _address_in(os.fspath(workers))
+                client = distributed.Client(_sound(address), **keywords)
         except (OSError, ValueError, TimeoutError) as error:
             what = f"no scheduler answers at {getattr(workers, 'scheduler', workers)}: {error or type(error).__name__}"
             hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
@@ -73,6 +80,18 @@ def connect(workers: Any, *, closing: bool = False) -> Cluster:
     except BaseException:
         close(*own)
         raise
+
+
+def _sound(address: str) -> str:
+    """The address. Raises `ValueError` for one that Dask does not take: it would leave a client half made, and say so as that goes."""
+    from distributed.comm.addressing import get_address_host_port, parse_address
+    from distributed.comm.registry import get_backend
+
+    scheme, _ = parse_address(address)
+    get_backend(scheme)
+    if scheme in ("tcp", "tls"):
+        get_address_host_port(address)
+    return address
 
 
 def _address_in(path: str) -> str:

@@ -137,11 +137,7 @@ class Cluster:
         return self._client.sync(bounded, callback_timeout=timeout + 1.0)
 
     def _check_versions(self) -> None:
-        try:
-            found = self._client.run(versions)
-        except Exception as error:
-            what = f"a worker cannot run fwdsl: {error}"
-            raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
+        found = self._versions()
         if not found:
             raise _refused("FW0241", "the scheduler has no workers", "start some: `dask worker ADDRESS`")
         own = own_versions()
@@ -154,6 +150,26 @@ class Cluster:
                 raise _refused(
                     "FW0242", what, "install the same versions everywhere: answers are to have the same bits"
                 )
+
+    def _versions(self) -> dict[str, dict[str, Any]]:
+        """The versions of each worker. One that is lost as it is asked is waited for, as it is most often started again."""
+        deadline, lost = time.monotonic() + WAIT, list[str]()
+        while True:
+            try:
+                found = self._client.run(versions, on_error="return")
+                gone = [address for address, told in found.items() if isinstance(told, OSError)]
+                for told in found.values():
+                    if isinstance(told, BaseException) and not isinstance(told, OSError):
+                        raise told
+            except Exception as error:
+                what = f"a worker cannot run fwdsl: {error}"
+                raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
+            lost += gone
+            if not gone and (found or not lost):
+                return dict(found)
+            if time.monotonic() > deadline:
+                return {address: told for address, told in found.items() if address not in gone}
+            time.sleep(0.2)
 
     def _engage(self, share: Share) -> None:
         """Give a share to a worker, an idle one where there is one."""

@@ -14,8 +14,14 @@ import sys
 from contextlib import suppress
 from multiprocessing import spawn
 
-BEGIN = "import sys, json; sys.path[:] = json.loads(sys.stdin.readline()); from fwdsl.cluster.local import main; main()"
-"""The program of the process between, which looks for modules where this one does."""
+BEGIN = (
+    "import sys, json; told = sys.stdin.readline() or sys.exit(); sys.path[:] = json.loads(told); "
+    "from fwdsl.cluster.local import main; main()"
+)
+"""The program of the process between, which looks for modules where this one does, and ends where this one has ended."""
+
+QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""What would be told of a process between that had to be killed: that its semaphores are removed."""
 
 END = 5.0
 """Seconds within which workers end by themselves."""
@@ -28,10 +34,13 @@ class Local:
         """Raises `OSError` where they cannot be started."""
         from dask.config import global_config, serialize
 
-        command = [os.fsdecode(spawn.get_executable()), "-c", BEGIN]
+        command = [os.fsdecode(spawn.get_executable()), "-W", QUIET, "-c", BEGIN]
         # the settings of Dask that were made here: so does Dask hand them on to processes
         own = {**os.environ, "DASK_INTERNAL_INHERIT_CONFIG": serialize(global_config)}
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own)
+        # Ctrl-C of a terminal reaches its group of processes, to which these do not belong: the driver is who ends
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own, start_new_session=True
+        )
         assert self._process.stdin is not None and self._process.stdout is not None
         asked = {"n_workers": count, "threads_per_worker": threads}
         try:
@@ -64,20 +73,27 @@ def main() -> None:
     """Start the workers that the first line of the input asks for, tell the scheduler's address, and end with the input."""
     import signal
 
-    # Ctrl-C of a terminal reaches this process and the workers too: the driver is who ends
+    # this is a group of its own, but some send the signal to every process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    told = os.fdopen(os.dup(1), "w")
+    answers = os.dup(1)
     os.dup2(2, 1)  # what workers print is for people
-    asked = json.loads(sys.stdin.readline())
-    try:
-        from distributed import LocalCluster
 
-        cluster = LocalCluster(processes=True, dashboard_address=":0", silence_logs=50, **asked)
-    except Exception as error:  # whatever keeps processes from starting is told by who asked for them
-        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
-        print(json.dumps({"error": reason}), file=told, flush=True)
-        return
-    print(json.dumps({"address": cluster.scheduler_address}), file=told, flush=True)
+    def tell(**what: str) -> None:
+        with suppress(BrokenPipeError):  # who asked has ended meanwhile, and so has the input
+            os.write(answers, f"{json.dumps(what)}\n".encode())
+
+    asked = json.loads(sys.stdin.readline() or sys.exit())
+    for last in (False, True):  # a worker may be lost as it begins, as it may later
+        try:
+            from distributed import LocalCluster
+
+            cluster = LocalCluster(processes=True, dashboard_address=":0", silence_logs=50, **asked)
+            break
+        except Exception as error:  # whatever keeps processes from starting is told by who asked for them
+            if last:
+                tell(error=(str(error).splitlines() or [""])[0] or type(error).__name__)
+                return
+    tell(address=cluster.scheduler_address)
     sys.stdin.read()
     with suppress(Exception):
         cluster.close(timeout=2.0)

@@ -21,6 +21,7 @@ from ..grammar.tree import Solve
 from ..model import Model
 from ..model.options import Options
 from ..readers.memory import give_back, size
+from ..readers.row_blocks import is_on_disk
 from ..words import SQUARES
 from .certificate import expected_certificate
 from .memory import KEEPS, allowed
@@ -83,7 +84,9 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
     }
     freely = options.among or [n for n in AUTOMATIC if n not in pointless]
     names = tuple(n for n in METHODS if n == options.method or n in freely)
-    refusal = _beyond(options, model, weighing, names) if options.memory is not None and form is not None else None
+    refusal = (
+        _beyond(options, model, weighing, names, form) if options.memory is not None and form is not None else None
+    )
     refusal = refusal or _refuse(options, model, weighing, names, form)
     if refusal is not None:
         return None, (refusal,)
@@ -182,7 +185,7 @@ def _refuse(
     )
 
 
-def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str]) -> Diagnostic | None:
+def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form) -> Diagnostic | None:
     """The refusal where no method that may be taken keeps to the memory allowed; None where one does, or where they lack another thing."""
     assert options.memory is not None
     named = options.among or (() if options.method == "auto" else (options.method,))
@@ -199,7 +202,8 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
     hint = "allow more memory, so that the data are read into it, or leave `--memory` out"
     if short:
         others = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name)) if named else ""
-        hint = f"allow about {allowed(min(short.values()))}{f', or name a method that keeps to it: {others}' if others else ''}"
+        on_disk = [value.nbytes for value in form.instance.values.values() if is_on_disk(value)]
+        hint = f"allow about {allowed(min(short.values()), on_disk)}{f', or name a method that keeps to it: {others}' if others else ''}"
     return _refusal(
         "FW4095",
         f"{who} to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Sequence
 
 from ..backends.method import Estimate, Method
+from ..bind.bindings import SHARE
 from ..canon.forms import Form
 from ..readers.held_rows import where
 from ..readers.memory import resident, size
@@ -50,10 +52,19 @@ def enough(estimate: Estimate, threads: int) -> float:
     return max(most, now + expected(estimate, threads))
 
 
-def allowed(needed: float) -> str:
-    """The size to allow where so many bytes are needed, as `--memory` takes it: with some room, since what is read into memory grows with it."""
-    unit = 10.0 ** max(6, math.floor(math.log10(needed)) - 1)
-    return f"{round(math.ceil(1.05 * needed / unit) * unit / 1e6)}MB"
+def allowed(needed: float, on_disk: Sequence[int] = ()) -> str:
+    """The size to allow where so many bytes are needed, as `--memory` takes it, with some room.
+
+    Matrices `on_disk` of so many bytes are read into memory under a size that is large beside theirs: then they count too.
+    """
+    read = 0
+    while True:
+        unit = 10.0 ** max(6, math.floor(math.log10(needed + read)) - 1)
+        limit = round(math.ceil(1.05 * (needed + read) / unit) * unit)
+        more = sum(nbytes for nbytes in on_disk if nbytes <= limit // SHARE)
+        if more == read:
+            return f"{limit // 10**6}MB"
+        read = more
 
 
 def expected(estimate: Estimate, threads: int) -> float:

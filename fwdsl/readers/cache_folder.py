@@ -11,13 +11,18 @@ class DiskFull(Exception):
     """The disk has no room for decoded rows; the message says how much there is."""
 
 
+class NotWritable(DiskFull):
+    """The folder for caches cannot be written to; the message says why."""
+
+
 def no_room(what: str, error: DiskFull) -> tuple[str, str, str, str]:
-    """The code, the message, the rule and the hint for rows that the disk has no room for."""
+    """The code, the message, the rule and the hint for rows that the disk has no room for, or the folder does not take."""
+    hint = "make room, or set FWDSL_CACHE_DIR to a folder on a larger disk"
     return (
         "FW4093",
         f"the rows of {what} cannot be written to `{cache_root()}`: {error}",
         "Under `--memory` and with workers, data that outgrow memory are written into files that ranges of rows can be read from.",
-        "make room, or set FWDSL_CACHE_DIR to a folder on a larger disk",
+        "set FWDSL_CACHE_DIR to a folder that can be written to" if isinstance(error, NotWritable) else hint,
     )
 
 

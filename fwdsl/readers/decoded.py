@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .cache_folder import DiskFull, cache_root
+from .cache_folder import DiskFull, NotWritable, cache_root
 from .growing import Growing
 from .memory import size
 from .row_blocks import DenseRows, RowBlocks, SortedTriplets, SparseRows, Stored, is_on_disk, stored_at
@@ -33,6 +33,9 @@ PREFIX, PART, RECORD = "rows-", ".part-rows-", "rows.json"
 
 ROOM = 1 << 28
 """Bytes of the disk that are left free."""
+
+NO_ROOM = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The numbers of errors of a disk, a quota or a limit of the process without room; NumPy gives none."""
 
 LOOKS = 1 << 26
 """Bytes that are written between two looks at the room that is left."""
@@ -60,7 +63,7 @@ class Decoded:
         """A new file. Raises `DiskFull` where the disk has no room for as many bytes as the sources have, or for `least`."""
         if self._part is None:
             root = self.folder.parent
-            with full_disk_told():
+            with full_disk_told(), unwritable_told():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.look(max(self.least, least))
                 self._part = Path(tempfile.mkdtemp(prefix=PART, dir=root))
@@ -297,13 +300,24 @@ def sparse_of(ends: np.ndarray, columns: Growing, values: Growing, width: int) -
 
 
 @contextmanager
+def unwritable_told() -> Iterator[None]:
+    """Raises `NotWritable` where a folder or a file in it cannot be made; what is full is another matter."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise
+        raise NotWritable((error.strerror or str(error)).lower()) from None
+
+
+@contextmanager
 def full_disk_told() -> Iterator[None]:
     """Raises `DiskFull` where a disk, a quota or a limit of the process has no room for what is written."""
     try:
         yield
     except OSError as error:
         # NumPy says of a write that was cut short only how much it wrote
-        if error.errno not in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno not in NO_ROOM:
             raise
         raise DiskFull("the disk is full") from None
 

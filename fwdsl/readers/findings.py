@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..grammar.diagnostic import Diagnostic, Place, Severity
 
@@ -32,6 +32,7 @@ class FileFindings:
     def __init__(self, file: str) -> None:
         self.file = file
         self.headers: dict[str, tuple[str, ...]] = {}  # the names of the columns, by table, where it has names
+        self.rows: dict[str, tuple[tuple[str, int], ...]] = {}  # of several files, by array: each with its rows
         self.has_no_rows = False  # the file is in order, but has no rows
         self.dropped = 0  # the rows that are left out
         self.lacks_reader = False  # what reads files of this format is absent
@@ -121,6 +122,13 @@ class FileFindings:
             )
         else:
             self.add("FW4004", f"`{self.file}` has no rows", rule=rule)
+
+    def with_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        """The arrays of a file that holds some by name. That none has rows is noted, and so is one that has none beside others that do."""
+        empty = [array.shape[:1] == (0,) for array in arrays.values()]
+        if any(empty):
+            self.no_rows()
+        return arrays if not all(empty) else {}
 
     def left_out(self, count: int, rows: int) -> None:
         """Note the rows that `missing="drop"` leaves out, some of all."""

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, cast
 from weakref import ref
-
-CO_GENERATOR = 0x20
-"""The flag of the code of a function with a `yield` (`inspect.CO_GENERATOR`)."""
 
 
 class NotPulled(Exception):
@@ -89,8 +87,8 @@ def is_lazy(value: Any) -> bool:
 
 
 def makes_blocks(value: Any) -> bool:
-    """True of a function that makes an iterator."""
-    return isinstance(value, FunctionType) and bool(value.__code__.co_flags & CO_GENERATOR)
+    """True of a function, which is taken to make an iterator."""
+    return isinstance(value, FunctionType | MethodType | partial)
 
 
 def gives_blocks(value: Any) -> bool:

@@ -88,7 +88,7 @@ def joined(value: Any, name: str) -> Any:
 def _none(value: Any) -> NotPulled:
     """The words for no block at all."""
     if makes_blocks(value):
-        return NotPulled("gives no block of rows", _RULE, f"see that `{value.__name__}` comes to a `yield`")
+        return NotPulled("gives no block of rows", _RULE, f"see that `{_name(value)}` comes to a `yield`")
     again = "give the function that makes it, which is called anew each time"
     return NotPulled("gives no block of rows: an iterator can be read once", _RULE, again)
 
@@ -114,7 +114,17 @@ def _blocks(value: Any, name: str) -> Iterator[Any]:
                 raise NotPulled(f"cannot be computed in block {count + 1:,}: {reason_of(error)}") from error
             yield block
         return
-    blocks = value() if makes_blocks(value) else value
+    blocks = value
+    if makes_blocks(value):
+        try:
+            blocks = iter(value())
+        except MemoryError:
+            raise
+        except Exception as error:  # such as a function that takes arguments, or makes a number
+            told = f"cannot be had from `{_name(value)}`: {reason_of(error)}"
+            raise NotPulled(
+                told, _RULE, "give a function without arguments that makes an iterator of blocks"
+            ) from error
     while True:
         count += 1
         try:
@@ -126,7 +136,7 @@ def _blocks(value: Any, name: str) -> Iterator[Any]:
         except Exception as error:  # whatever a program of the user runs into
             kind, reason = type(error).__name__, reason_of(error)
             told = f"cannot be had: block {count:,} ended in {kind if reason == kind else f'{kind}: {reason}'}"
-            again = f"`for rows in {value.__name__}(): pass`" if makes_blocks(value) else "what makes it"
+            again = f"`for rows in {_name(value)}(): pass`" if makes_blocks(value) else "what makes it"
             raise NotPulled(told, _RULE, f"run {again} alone to see the whole error") from error
         if isinstance(block, Mapping):
             if name not in block:
@@ -134,6 +144,10 @@ def _blocks(value: Any, name: str) -> Iterator[Any]:
                 raise NotPulled(told, _RULE, f"give the rows of `{name}` in each block, under that name")
             block = block[name]
         yield block
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", "") or getattr(function.func, "__name__", "function"))
 
 
 def _rows(block: Any, count: int) -> Any:

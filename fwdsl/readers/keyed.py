@@ -277,10 +277,8 @@ def _served(
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
         check_array(array.dtype, role, path, key, findings)
-        if array.size == 0:
-            findings.no_rows()
         result[role.name] = array
-    return result
+    return findings.with_rows(result)
 
 
 def _like(array: np.ndarray, role: Role) -> np.ndarray:

@@ -51,7 +51,7 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     role = roles[0]
     if compression(path):
         with opened(path, findings) as stream:
-            return {role.name: _read_array(stream, role, path, None, findings)}
+            return findings.with_rows({role.name: _read_array(stream, role, path, None, findings)})
     with opened(path, findings) as stream:
         dtype, shape, offset, fortran = _read_header(stream, role, path, None, findings)
         held = stream.seek(0, io.SEEK_END) - offset
@@ -107,7 +107,7 @@ def read_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
                 hint="write it with `np.savez(path, A=A)`",
             )
             raise Unreadable from None
-    return result
+    return findings.with_rows(result)
 
 
 def pieces_npz(path: str, options: Mapping[str, object], roles: Sequence[Role], most: int) -> list[Cut]:
@@ -317,8 +317,6 @@ def _numbers_of(
             _cut_short(path, key, shape, dtype, read.size * dtype.itemsize + len(piece), findings)
         read.extend(np.frombuffer(piece, dtype))
     stream.read(1)  # checksums are compared at the end of the stream
-    if read.size == 0:
-        findings.no_rows()
     return read.finish(), shape, fortran
 
 

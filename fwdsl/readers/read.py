@@ -35,13 +35,15 @@ def read(
     roles: Sequence[Role],
     headers: dict[str, tuple[str, ...]] | None = None,
     pulled: list[Mapping[str, object]] | None = None,
+    files: dict[str, tuple[tuple[str, int], ...]] | None = None,
 ) -> tuple[dict[str, Raw], tuple[Diagnostic, ...]]:
     """The arrays that a source serves, by name, and its diagnostics. There are no arrays where one of these is an error.
 
     A `Raw` is a dense array, a memory map (plain `.npy`), a `csr_array` (libsvm, sparse mtx), an array of label values
     (numbers or words), `LabelSets` or `Triplets` (coo). The numbers of text formats are checked to be finite. Those of npy
     and npz are not, since that would load a memory map (see `scan.find_nonfinite`). The column names of tables go into
-    `headers`, and what is known of the files at a URL (see `remote.Copy.files`) to `pulled`. `spec.format` must be one of `SOURCES`.
+    `headers`, what is known of the files at a URL (see `remote.Copy.files`) to `pulled`, and several files with their rows to `files`.
+    `spec.format` must be one of `SOURCES`.
     """
     if any(map(is_url, spec.paths)):
         return _read_remote(spec, roles, headers, pulled)
@@ -93,6 +95,8 @@ def read(
             decoded.drop()
     if headers is not None:
         headers.update(findings.headers)
+    if files is not None:
+        files.update(findings.rows)
     return ({} if findings.failed else arrays), findings.result()
 
 

@@ -181,6 +181,8 @@ def read_all(
         return {}
     joined = {}
     for name, arrays in parts.items():
+        if not pieces and all(hasattr(array, "shape") for array in arrays.values()):
+            findings.rows[name] = tuple((path, array.shape[0]) for path, array in arrays.items())
         join = only[0].join if only and asked[name].is_column else None
         if join is not None and asked[name].may_be_text:
             joined[name] = join(named[paths[0]][0], asked[name], list(arrays.values()), findings)

@@ -1,6 +1,7 @@
 """Matrices that Python gives in blocks of rows are never in memory as a whole, and give the bits of those that are."""
 
 import re
+from functools import partial
 
 import dask.array as da
 import dask.dataframe as dd
@@ -82,6 +83,18 @@ def test_small_blocks_stay_in_memory_and_columns_keep_their_names():
     assert isinstance(found, np.ndarray) and np.array_equal(found, X) and names[:2] == ("c0", "c1")
 
 
+class Reader:
+    def blocks(self):
+        return map(np.asarray, (X[:5], X[5:]))
+
+
+@pytest.mark.parametrize(
+    "given", [lambda: iter([X[:5], X[5:]]), Reader().blocks, partial(iter, [X[:5], X[5:]]), lambda: [X[:5], X[5:]]]
+)
+def test_functions_without_a_yield_may_make_iterators(given):
+    assert same(problem("lasso", X, TARGETS).solve(), problem("lasso", given, TARGETS).solve())
+
+
 def without_any():
     yield from ()
 
@@ -100,6 +113,8 @@ def broken():
         (lambda: iter([X[0]]), "no matrix of numbers as block 1", "an array of numbers with two axes"),
         (lambda: iter([[[1.0], [1.0, 2.0]]]), "no matrix of numbers as block 1", "an array of numbers with two axes"),
         (lambda: (1 / 0 for _ in range(2)), "block 1 ended in ZeroDivisionError: division by zero", "what makes it"),
+        (lambda: lambda rows: iter(rows), "cannot be had from `<lambda>`: .* missing 1 ", "without arguments"),
+        (lambda: partial(float, 1), "cannot be had from `float`: .* not iterable", "makes an iterator of blocks"),
         (lambda: broken, "block 2 ended in KeyError: 'price'", r"`for rows in broken\(\): pass`"),
     ],
 )

@@ -173,6 +173,23 @@ def test_other_versions_are_refused(monkeypatch, local):
     assert error.value.code == "FW0242"
 
 
+def test_a_worker_that_is_lost_as_it_tells_its_versions_is_waited_for(monkeypatch, local, tmp_path):
+    flag = str(tmp_path / "asked")
+
+    def dies_once():
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return told()
+        os._exit(1)
+
+    told = holder.versions
+    monkeypatch.setattr(driver, "versions", dies_once)
+    with connected(local) as cluster:
+        assert os.path.exists(flag)
+        assert 1 <= len(cluster.shares) <= 2
+
+
 @pytest.mark.slow
 def test_nobody_there():
     with pytest.raises(RunError) as error:

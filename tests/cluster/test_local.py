@@ -1,11 +1,13 @@
 """Workers that are started here for one problem."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import distributed
 import psutil
 import pytest
 
@@ -64,6 +66,18 @@ def test_workers_end_with_a_script_that_is_killed_and_not_by_ctrl_c(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("told", [(), (sys.path,), (sys.path, {"n_workers": 1})])
+def test_workers_whose_driver_ends_as_they_begin_say_nothing(told):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    between = subprocess.Popen([sys.executable, "-c", started.BEGIN], text=True, **pipes)
+    between.stdout.close()  # what it tells is read by nobody
+    between.stdin.write("".join(f"{json.dumps(line, default=str)}\n" for line in told))
+    between.stdin.close()
+    assert between.stderr.read() == ""
+    assert between.wait(60) == 0
+
+
+@pytest.mark.slow
 def test_digits_are_a_number_of_workers():
     with connect("1") as cluster:
         assert len(cluster.shares) == 1
@@ -74,6 +88,33 @@ def test_no_workers_are_too_few(count):
     with pytest.raises(RunError, match="one worker or more") as error:
         connect(count)
     assert error.value.code == "FW0241"
+
+
+def test_more_workers_than_fit_into_memory_are_refused():
+    with pytest.raises(RunError, match=r"1,000,000 workers take .* of memory") as error:
+        connect(1_000_000)
+    assert error.value.code == "FW0241"
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://127.0.0.1:80", "unknown address scheme"),
+        ("tcp://", "missing port"),
+        ("tcp://127.0.0.1", "missing port"),
+        ("tcp://127.0.0.1:x", "invalid literal"),
+    ],
+)
+def test_what_is_no_address_is_told_at_once(address, why, tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(distributed.Client, "__init__", lambda *_, **__: made.append(1))
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": address}))
+    for workers in (address, file):
+        with pytest.raises(RunError, match=why) as error:
+            connect(workers)
+        assert error.value.code == "FW0241"
+    assert not made
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,17 @@ def test_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch, when):
     assert kept_folders() == []
 
 
+def test_a_folder_for_caches_that_takes_no_files_is_told_and_not_the_source(tmp_path, monkeypatch):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, X=numbers(200, 5), y=np.ones(200))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    arrays, found = read(SourceSpec("npz", str(path)), roles(1000))
+    assert not arrays and [d.code for d in found] == ["FW4093"]
+    assert str(tmp_path / "file" / "cache") in found[0].message and "not a directory" in found[0].message
+    assert "can be written to" in found[0].hint
+
+
 def test_a_write_that_fails_is_a_full_disk(tmp_path):
     source = tmp_path / "source"
     source.write_bytes(b"x")

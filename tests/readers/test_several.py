@@ -67,6 +67,72 @@ def test_arrays_of_a_folder(folder: Path) -> None:
     assert arrays == {} and found.code == "FW4025" and "has 2 columns for `X`" in found.message
 
 
+def written(format: str, path: str, X: np.ndarray, y: np.ndarray) -> None:
+    """A file of arrays by name."""
+    if format == "npz":
+        np.savez(path, X=X, y=y)
+    elif format == "mat":
+        savemat(path, {"X": X, "y": y})
+    elif format == "hdf5":
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file["X"], file["y"] = X, y
+    else:
+        group = pytest.importorskip("zarr").open_group(path, mode="w")
+        for name, array in (("X", X), ("y", y)):
+            group.create_array(name, data=array)
+
+
+@pytest.mark.parametrize(("format", "suffix"), [("npz", "npz"), ("mat", "mat"), ("hdf5", "h5"), ("zarr", "zarr")])
+@pytest.mark.parametrize("roles", [(MATRIX, VECTOR), (MATRIX,), (VECTOR,)])
+def test_a_file_of_arrays_may_have_no_rows_beside_others(
+    folder: Path, format: str, suffix: str, roles: tuple[Role, ...]
+) -> None:
+    X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+    for k, rows in enumerate([slice(0, 1), slice(1, 1), slice(1, 3)]):
+        written(format, f"{k}.{suffix}", X[rows], y[rows])
+    arrays, found = read(SourceSpec(format, f"[0-2].{suffix}", {}), roles)
+    assert found == ()
+    for role in roles:
+        np.testing.assert_array_equal(arrays[role.name], {"X": X, "y": y}[role.name])
+    arrays, found = read(SourceSpec(format, f"1.{suffix}", {}), roles)
+    assert [(d.code, d.message) for d in found] == [("FW4004", f"`1.{suffix}` has no rows")] and not arrays
+
+
+def test_an_array_without_rows_beside_one_with_rows_is_told(folder: Path) -> None:
+    np.savez("0.npz", X=np.ones((2, 2)), y=np.ones(2))
+    np.savez("1.npz", X=np.ones((0, 2)), y=np.ones(2))
+    _, found = read(SourceSpec("npz", "[01].npz", {}), (MATRIX, VECTOR))
+    assert [(d.code, d.message) for d in found] == [("FW4004", "`1.npz` has no rows")]
+
+
+@pytest.mark.parametrize(("format", "suffix"), [("npz", "npz"), ("mat", "mat"), ("hdf5", "h5"), ("zarr", "zarr")])
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_a_number_that_is_none_is_told_with_the_file_of_several(
+    folder: Path, format: str, suffix: str, name: str
+) -> None:
+    arrays = {"X": np.ones((5, 2)), "y": np.ones(5)}
+    arrays[name][3] = np.nan
+    for k, rows in enumerate([slice(0, 2), slice(2, 5)]):
+        written(format, f"{k}.{suffix}", arrays["X"][rows], arrays["y"][rows])
+    source = f'data X: matrix[n, p], y: vector[n] from {format}("[01].{suffix}")'
+    with pytest.raises(fw.DataError) as error:
+        fw.parse(f"{source}\nvar w: vector[p]\nminimize mean(squared(X @ w, y))\n").solve()
+    found = error.value.diagnostics[0]
+    assert found.code == "FW4021" and found.message.startswith("row 2")
+    assert found.place is not None and found.place.file.endswith(f"1.{suffix}")
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("stays", [None, 0])
+def test_sparse_rows_may_all_be_zero(folder: Path, compressed: bool, stays: int | None) -> None:
+    for k, matrix in enumerate([np.eye(2, 3), np.zeros((4, 3)), np.zeros((0, 3))]):
+        sp.save_npz(f"{k}.npz", sp.csr_array(matrix), compressed=compressed)
+    role = Role("X", "matrix", (None, None), stays=stays)
+    for path, rows in (("[0-2].npz", 6), ("1.npz", 4)):
+        arrays, found = read(SourceSpec("npz", path, {}), (role,))
+        assert found == () and arrays["X"].shape == (rows, 3)
+
+
 def test_what_is_wrong_in_a_file_is_told_with_its_name_and_row(folder: Path) -> None:
     parts(folder / "train", "a,y\n1,2\n", "a,y\n3,x\n")
     arrays, (found,) = read(SourceSpec("csv", "train", {"target": "y"}), (MATRIX, VECTOR))

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.errors import DataError, PlanError
+from fwdsl.plan.memory import allowed
 from fwdsl.readers import row_blocks
 
 N, D = 3001, 60
@@ -292,6 +293,13 @@ def test_what_memory_would_do_is_told(folder, streamed, method):
     told = re.search(r"allow about (\d+)MB", error.value.first.hint)
     assert told is not None and int(told[1]) > 20
     assert problem(folder, "logistic").solve(memory=f"{2 * int(told[1])}MB", method=method).status == "optimal"
+
+
+def test_what_would_do_counts_the_matrices_that_it_reads_into_memory():
+    assert allowed(312e6) == "330MB"
+    assert allowed(312e6, [42_000_000]) == "330MB"  # more than an eighth: it stays on its disk
+    assert allowed(312e6, [41_000_000, 10**9]) == "380MB"
+    assert allowed(312e6, [41_000_000, 47_000_000]) == "420MB"
 
 
 def test_no_list_of_methods_is_empty(folder, streamed):
