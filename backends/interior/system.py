@@ -427,6 +427,8 @@ def _share(sizes: Array, share: float) -> float:
 
 def _factored(matrix: Array, equal: Array, look: Look) -> Solve:
     """The solver of a condensed system with equations, its matrix being written in the upper left, and overwritten."""
+    if not matrix.size:
+        return lambda right: right  # of which LAPACK would have one number
     k = equal.shape[0]
     n = matrix.shape[0] - k
     at = np.arange(n)

@@ -121,3 +121,14 @@ def test_rows_of_other_cones(text: str, long: int, monkeypatch: pytest.MonkeyPat
     whole = fw.parse(DATA + "var w: vector[p]\n" + text).bind(**wide()).solve(method="interior", tol=1e-7, threads=1)
     assert found.status == whole.status == "optimal"
     assert found.objective == pytest.approx(whole.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-10, 1e-13])
+def test_no_rows_are_left_where_each_sees_an_unknown_of_its_own(tol: float) -> None:
+    """The system of the long rows then has no unknowns at all, of which LAPACK would have one number. Row 16 of M has no entry."""
+    at = np.array([[i, (7 * i) % 3] for i in range(21) if i != 16] + [[3, 1], [20, 0]])
+    M = np.column_stack([at, np.where(at.sum(axis=1) % 2, 1.0, -1.0)])
+    text = "data M: entries[21, 3] of signs\nvar W: matrix[21, 3]\nminimize mean(logistic(W[M], M)) + 0.1 * norm1(W)"
+    solution = fw.parse(text).bind(M=M).solve(method="interior", tol=tol, threads=1)
+    # a slope of 1 / 44 at W = 0 is less than the weight of the norm
+    assert solution.status == "optimal" and solution.objective == pytest.approx(np.log(2.0), abs=1e-6)
