@@ -52,11 +52,26 @@ def in_memory(value: Any, name: str, columns: Sequence[str] = ()) -> Any:
             log.info("%s: %s is %s", name, described(value), "pulled into memory" if lazy else "read")
         if not lazy:
             return value
-        return value.collect() if hasattr(value, "collect") else value.compute()
+        if hasattr(value, "collect"):
+            return value.collect()
+        found = value.compute()
+        return _by_rows(found) if has_blocks(value) else found
     except MemoryError:
         raise NotPulled(f"does not fit into memory: {described(value)}") from None
     except Exception as error:  # whatever the tasks of dask, or readers of polars, run into
         raise NotPulled(f"cannot be computed: {reason_of(error)}") from error
+
+
+def _by_rows(frame: Any) -> Any:
+    """A frame of pandas with its numbers row by row, as blocks of rows have them: sums go by that order. Other values as they are."""
+    if not offers(frame, "to_numpy") or getattr(frame, "ndim", 0) != 2:
+        return frame
+    import numpy as np
+
+    array = frame.to_numpy()
+    if array.dtype.kind not in _NUMBERS or array.flags.c_contiguous:
+        return frame
+    return type(frame)(np.ascontiguousarray(array), index=frame.index, columns=frame.columns, copy=False)
 
 
 def described(value: Any) -> str:

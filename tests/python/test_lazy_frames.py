@@ -216,3 +216,12 @@ def test_what_objects_are() -> None:
     assert kind_of(np.array([None, "x"], dtype=object)) == "text"
     assert kind_of(np.array([None, None], dtype=object)) == "no values"
     assert kind_of(np.array(["x", 1], dtype=object)) == "Python objects"
+
+
+@pytest.mark.parametrize("make", [dask_frame, dask_array])
+def test_collections_of_dask_have_the_bits_of_their_rows(make: Any) -> None:
+    """pandas lays frames out by columns, whose sums go by another order."""
+    text = "data A: matrix[n, 3], t: vector[n]\nvar w: vector[3]\nminimize mean(huber(A @ w, t)) + 0.1 * norm1(w)"
+    rows, given = (fw.parse(text).bind(A=A, t=T).solve(method="apg", threads=1) for A in (X, make()))
+    assert given.instance.values["A"].flags.c_contiguous
+    assert given.objective == rows.objective and np.array_equal(given["w"], rows["w"])
