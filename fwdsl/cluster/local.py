@@ -21,7 +21,7 @@ BEGIN = (
 """The program of the process between, which looks for modules where this one does, and ends where this one has ended."""
 
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
-"""What would be told of a process between that had to be killed: that its semaphores are removed."""
+"""The warning, to be silenced, of a process between that had to be killed: that its semaphores are removed."""
 
 END = 5.0
 """Seconds within which workers end by themselves."""
