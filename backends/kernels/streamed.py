@@ -163,7 +163,7 @@ class StreamedSparse(Sparse):
         return StreamedSparse(self.store.between(rows.start, rows.stop), leaves)
 
     def _piece(self, a: int, b: int) -> Compressed:
-        indptr, indices, data = self.store.compressed(a, b)
+        indptr, indices, data = self.store.piece(a, b)
         unsigned = np.uint32 if indices.dtype == np.int32 else np.uint64
         return Compressed(readonly(indptr.view(unsigned)), readonly(indices.view(unsigned)), readonly(data))
 

@@ -282,7 +282,7 @@ def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) ->
     for row, stop in blocks:
         start, end = int(ends[row]), int(ends[stop])
         if on_disk:
-            _, indices, block = matrix.compressed(row, stop)
+            _, indices, block = matrix.piece(row, stop)
             block = block.astype(np.float64, copy=False)
         else:
             indices, block = matrix.indices[start:end], np.asarray(matrix.data[start:end], dtype=np.float64)

@@ -54,6 +54,8 @@ def rows(A: Any, start: int, stop: int) -> Any:
     """Some rows in float64: an array or a `csr_array`. It may be a view, or a buffer that the next rows are read into."""
     if isinstance(A, DenseRows):
         return A.piece(start, stop).astype(np.float64, copy=False)
+    if isinstance(A, SparseRows):
+        return A.as_matrix(*A.piece(start, stop)).astype(np.float64, copy=False)
     if is_on_disk(A):
         return A.rows(start, stop).astype(np.float64, copy=False)
     if isinstance(A, np.ndarray):

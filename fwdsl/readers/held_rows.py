@@ -150,6 +150,13 @@ class HeldSparse(Held, SparseRows):
     def compressed(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         if isinstance(self.source, SparseRows):
             return super().compressed(start, stop)
+        return self._of_source(start, stop)
+
+    def piece(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        return super().piece(start, stop) if isinstance(self.source, SparseRows) else self._of_source(start, stop)
+
+    def _of_source(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """The rows of a matrix in memory."""
         signed = np.int32 if self.narrow else np.int64
         first, last = int(self.ends[start]), int(self.ends[stop])
         self._count(last - first)

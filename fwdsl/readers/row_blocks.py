@@ -401,6 +401,10 @@ class SparseRows(RowBlocks):
         self.dtype = next(iter(types)) if native else np.dtype(np.float64)
         self._in_columns: NDArray[np.intp] | None = None
         self.narrow = max(*self.shape, self.starts[-1]) < 2**31
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self._own = threading.local()
 
     @property
     def size(self) -> int:
@@ -434,10 +438,25 @@ class SparseRows(RowBlocks):
 
     def compressed(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """(indptr, indices, data) of the rows from start up to stop, as kernels take them but for their sign."""
+        count = int(self.ends[stop] - self.ends[start])
+        return self._into(np.empty(count, self._signed), np.empty(count, self.dtype), start, stop)
+
+    def piece(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """The same in buffers of this thread, which its next piece is read into: the system clears each page of new ones."""
+        count = int(self.ends[stop] - self.ends[start])
+        held: tuple[Array, Array] | None = getattr(self._own, "buffers", None)
+        if held is None or held[0].size < count:
+            room = max(PIECE // 12, count)
+            self._own.buffers = held = np.empty(room, self._signed), np.empty(room, self.dtype)
+        return self._into(held[0][:count], held[1][:count], start, stop)
+
+    @property
+    def _signed(self) -> type[np.signedinteger[Any]]:
+        return np.int32 if self.narrow else np.int64
+
+    def _into(self, indices: Array, data: Array, start: int, stop: int) -> tuple[Array, Array, Array]:
         first, last = int(self.ends[start]), int(self.ends[stop])
-        signed = np.int32 if self.narrow else np.int64
-        indptr = (self.ends[start : stop + 1] - self.ends[start]).astype(signed)
-        indices, data = np.empty(last - first, signed), np.empty(last - first, self.dtype)
+        indptr = (self.ends[start : stop + 1] - self.ends[start]).astype(self._signed)
         at = first
         while at < last:
             k = bisect_right(self.starts, at) - 1
@@ -464,10 +483,13 @@ class SparseRows(RowBlocks):
         return self._in_columns
 
     def rows(self, start: int, stop: int) -> csr_array:
+        return self.as_matrix(*self.compressed(start, stop))
+
+    def as_matrix(self, indptr: Array, indices: Array, data: Array) -> csr_array:
+        """Rows as SciPy has them, which are not copied."""
         from scipy.sparse import csr_array
 
-        indptr, indices, data = self.compressed(start, stop)
-        found = csr_array((data, indices, indptr), shape=(stop - start, self.shape[1]), copy=False)
+        found = csr_array((data, indices, indptr), shape=(indptr.size - 1, self.shape[1]), copy=False)
         found.has_canonical_format = True
         return found
 
