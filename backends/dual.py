@@ -17,7 +17,7 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,13 +66,17 @@ def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> flo
     return total
 
 
-def feasible_scale(problem: PreparedProblem, kty: Array, past_cones: bool = False) -> float:
+def feasible_scale(
+    problem: PreparedProblem, kty: Array, past_cones: bool = False, but: Set[str] = frozenset()
+) -> float:
     """The largest s in [0, 1] with -(q + s K'y) in the domain of every block that scaling can bring there; 0 where it is a cone, or q is in the way.
 
-    With `past_cones` those into which no other factor than 0 leads do not count.
+    With `past_cones` those into which no other factor than 0 leads do not count, nor do the blocks named in `but`.
     """
     s = 1.0
     for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        if block.name in but:
+            continue
         qb, kb = problem.q[block.slice], kty[block.slice]
         # a ridge makes the domain everything
         if g.f.curvature > 0.0 or math.isfinite(g.conjugate(-(qb + s * kb))):
@@ -144,10 +148,13 @@ def repair(
     kty = problem.adjoint(ys)
     # where a step left a ball, all of y shrinks, which keeps the equalities as far as scaling does
     s = min((_shrinkage(t.f, y) for t, y in zip(problem.terms, ys, strict=True)), default=1.0)
-    hidden, outside = _misses(problem, kty, x, _sizes(problem, ys), interior)
-    if s == 1.0 and hidden.size and _is_rounding(problem, ys, hidden, outside, shrinks=False):
-        return ys  # as the verifier takes it
-    s *= feasible_scale(problem, s * kty, past_cones=True)
+    # of what is met to rounding scaling would leave little of y, and the verifier takes it as it is
+    met = frozenset(
+        block.name
+        for block, missed in _hidden_penalties(problem, ys, kty)
+        if _is_rounding(problem, ys, block.start + np.flatnonzero(missed), missed[missed != 0.0], shrinks=False)
+    )
+    s *= feasible_scale(problem, s * kty, past_cones=True, but=met)
     # scaling keeps an equality K'y = -q only where q = 0; q on a free block is therefore never scaled past
     if 0.0 < s < 1.0 and not any(
         problem.q[b.slice].any() for b in problem.canonical.blocks if b.g.pair == (None, None)
@@ -313,14 +320,19 @@ def _is_hidden(
 
 def has_hidden_penalties(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
     """True if y misses the domain of a penalty by rounding alone: a repair then moves y, where a method of its own would scale it."""
-    kty, sizes = problem.adjoint(ys), _sizes(problem, ys)
-    v = -(problem.q + kty)
-    return any(
-        g.f.coercive() is not None
-        and not math.isfinite(g.conjugate(v[b.slice]))
-        and _is_hidden(problem, b, g, v[b.slice] - g.f.dual_project(v[b.slice]), kty, sizes)
-        for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
-    )
+    return any(True for _ in _hidden_penalties(problem, ys, problem.adjoint(ys)))
+
+
+def _hidden_penalties(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> Iterator[tuple[Block, Array]]:
+    """The blocks of such penalties, with what v misses their domains by."""
+    v, sizes = -(problem.q + kty), None
+    for block, g in zip(problem.canonical.blocks, problem.g, strict=True):
+        vb = v[block.slice]
+        if g.f.coercive() is None or math.isfinite(g.conjugate(vb)):
+            continue
+        sizes, missed = _sizes(problem, ys) if sizes is None else sizes, vb - g.f.dual_project(vb)
+        if _is_hidden(problem, block, g, missed, kty, sizes):
+            yield block, missed
 
 
 def _is_rounding(

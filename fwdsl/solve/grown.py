@@ -36,7 +36,11 @@ def extents(form: Form) -> dict[str, Any]:
     """The part of a saved state that tells later how its data have grown: shapes of data, and the weight of the first sample of each loss."""
     values = form.instance.values
     shapes = {name: list(np.shape(value)) for name, value in values.items()}
-    entries = {name: _Known.of(value).record() for name, value in values.items() if isinstance(value, Entries)}
+    entries = {
+        name: _Known.of(value).record()
+        for name, value in values.items()
+        if isinstance(value, Entries) and value.stored is None  # those in files are in another order than their source
+    }
     canonical = _canonical(form)
     weights = [] if canonical is None else [_weight(t.f) for t in canonical.terms]
     return {"shapes": shapes, _OBSERVED: entries, "weights": weights}

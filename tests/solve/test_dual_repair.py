@@ -268,3 +268,20 @@ def test_total_variation_has_a_bound_above_zero_long_before_its_end(mu: float) -
     assert best.status == "optimal"
     assert s.dual_bound <= best.objective * (1.0 + 1e-9)
     assert best.dual_bound <= s.objective * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("beyond", [1.0001, 1.5, 1e3])
+def test_a_penalty_is_scaled_into_beside_an_equality_that_is_missed_by_rounding(beyond: float) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((30, 4))
+    t = rng.standard_normal(30)
+    text = "data X: matrix[n, p], t: vector[n]\nvar w: vector[p], b: real\nminimize sum(squared(X @ w + b, t)) + 2 * norm1(w)"
+    canonical = fw.parse(text).bind(X=X, t=t).canonical
+    y = t - t.mean()
+    y *= 2.0 * beyond / np.abs(X.T @ y).max()
+    # what is left of the sum is less than rounding of its terms, and more than 0
+    y[0] += 1e-15 * np.abs(y).max()
+    with closing(PreparedProblem(canonical, 1, 0)) as problem:
+        (found,) = repair(problem, [y], np.zeros(problem.size))
+    assert np.abs(X.T @ found).max() <= 2.0 * (1.0 + 1e-12) and abs(found.sum()) <= 1e-13 * np.abs(found).sum()
+    assert np.allclose(found, y / beyond, rtol=1e-9, atol=1e-12 * np.abs(y).max())
