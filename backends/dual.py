@@ -318,6 +318,15 @@ def _is_hidden(
     return g.f.dual_scale(-kty[block.slice]) < WHOLE
 
 
+def may_hide_penalties(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
+    """True if a penalty is so small beside the terms of K'y that rounding may hide it: what costs no product tells it of most that it does not."""
+    small = [(b, found[0]) for b in problem.canonical.blocks if (found := b.g.coercive()) and b.g.curvature == 0.0]
+    if not small:
+        return False
+    sizes = _sizes(problem, ys)
+    return any(c * (1.0 - WHOLE) <= HIDDEN * sizes[b.name] for b, c in small)
+
+
 def has_hidden_penalties(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
     """True if y misses the domain of a penalty by rounding alone: a repair then moves y, where a method of its own would scale it."""
     return any(True for _ in _hidden_penalties(problem, ys, problem.adjoint(ys)))

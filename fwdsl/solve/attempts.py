@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from ..atoms.base import Array, VectorFunction
-from ..backends.dual import has_hidden_penalties, repair, step_inside
+from ..backends.dual import has_hidden_penalties, may_hide_penalties, repair, step_inside
 from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
@@ -114,8 +114,8 @@ def _of_other_duals(
         if not first:
             yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
         # a method that scales its gradients has little left of them where rounding takes these out of the domain of a penalty
-        gradients = problem.losses_gradient(problem.forward(x))[1]
-        if has_hidden_penalties(problem, gradients):
+        gradients = problem.losses_gradient(problem.forward(x))[1] if may_hide_penalties(problem, ys) else None
+        if gradients is not None and has_hidden_penalties(problem, gradients):
             yield x, _with(canonical, x, verified, repair(problem, gradients, x, stop))
         return
     if is_dear:
