@@ -15,8 +15,8 @@ from fwdsl.backends.smo import loops
 from fwdsl.features.gram import GramOperator
 from fwdsl.features.matrices import inner, is_sparse
 
-BATCH = 32
-"""Rows computed at a time."""
+BATCH = 128
+"""Most rows computed at a time: fewer leave a third of the speed of matrix products unused."""
 
 LEAST = 8
 """Rows that are kept whatever the bytes."""
@@ -24,8 +24,8 @@ LEAST = 8
 LARGEST_COPY = 1 << 28
 """Bytes of a copy of dense samples, centred and in double precision; beyond, their blocks are made anew each time."""
 
-COLUMNS = 1 << 13
-"""Samples whose products with a batch are taken at a time where there is no copy."""
+PART = 1 << 18
+"""Products of a batch with samples that are taken at a time: they stay in cache until their kernel is."""
 
 _KEPT: WeakKeyDictionary[GramOperator, GramRows] = WeakKeyDictionary()
 """The rows of a Gram matrix as long as it lives: solving again with another parameter computes none twice."""
@@ -69,24 +69,29 @@ class GramRows:
         k = self.filled
         live = np.unique(self.batch_in[:k][self.row_in[:k] >= 0])
         self.batches = {int(b): self.batches[int(b)] for b in live}
+        sizes = [rows.size for rows in self.batches.values()]
         tables = [self.row_in[:k], self.used[:k], np.searchsorted(live, self.batch_in[:k])]
-        return np.concatenate([[self.clock, k], *tables, *self.batches.values()])
+        return np.concatenate(
+            [[self.clock, k, len(sizes)], *tables, np.array(sizes, dtype=np.int64), *self.batches.values()]
+        )
 
     def restore(self, gram: GramOperator, record: NDArray[np.int64], look: Callable[[], None]) -> None:
         """Make the rows of a record again, where they are not those kept already."""
         if np.array_equal(record, self.record()):
             return
-        clock, k = int(record[0]), int(record[1])
-        row_in, used, batch_in = (record[2 + i * k : 2 + (i + 1) * k] for i in range(3))
-        batches = record[2 + 3 * k :].reshape(-1, BATCH)
+        clock, k, count = (int(number) for number in record[:3])
+        row_in, used, batch_in = (record[3 + i * k : 3 + (i + 1) * k] for i in range(3))
+        sizes, rows_of_all = np.split(record[3 + 3 * k :], [count])
+        batches = np.split(rows_of_all, np.cumsum(sizes)[:-1]) if count else []
         self.slot_of[:], self.row_in[:], self.clock, self.filled = -1, -1, 0, k
         self.used[:k], self.batch_in[:k] = used, batch_in
         self.batches = {b: rows.copy() for b, rows in enumerate(batches)}
+        place = np.zeros(self.n, dtype=np.int64)
         for b, rows in self.batches.items():
-            look()
+            place[rows] = np.arange(rows.size)
             slots = np.flatnonzero((batch_in == b) & (row_in >= 0))
-            places = np.array([int(np.flatnonzero(rows == row_in[slot])[0]) for slot in slots], dtype=np.int64)
-            self._write(gram, rows, places, slots)
+            slots = slots[np.argsort(place[row_in[slots]])]
+            self._write(gram, rows, place[row_in[slots]], slots, look)
             self.slot_of[row_in[slots]], self.row_in[slots] = slots, row_in[slots]
         self.clock = clock
 
@@ -95,20 +100,26 @@ class GramRows:
     def block(self, gram: GramOperator, at: NDArray[np.int64], look: Callable[[], None]) -> Array:
         """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed.
 
-        A block of most samples is most of its rows, which the steps on it will ask for.
+        A block of most samples is most of its rows, which the steps on it will ask for. Where none is kept yet and all have room, half of the
+        products, each of which is one of two rows, take less time than these rows.
         """
         if 2 * at.size >= self.n and at.size <= self.slots:
-            self._fetch(gram, at, look)
+            empty = not self.filled and self.slots == self.n and isinstance(self._all(gram), np.ndarray)
+            self._fetch(gram, np.arange(self.n) if empty else at, look)
         slots = self.slot_of[at]
         out = np.empty((at.size, at.size))
         kernel(loops.gather)(self.store, slots, at, out)
         missing = np.flatnonzero(slots < 0)
         if missing.size:
             few, squares = at[missing], gram.squares
-            here, there = self._rows(gram, few), self._rows(gram, at)
-            dense = isinstance(here, np.ndarray) and isinstance(there, np.ndarray)
-            products = np.asarray(here @ there.T) if dense else inner(here, there)
-            out[missing] = gram.kernel.of_products(products, squares[few], squares[at])
+            here = self._rows(gram, few)
+            if isinstance(here, np.ndarray) and few.size == at.size:
+                gram.kernel.among(here, squares[at], out)
+            else:
+                there = self._rows(gram, at)
+                dense = isinstance(here, np.ndarray) and isinstance(there, np.ndarray)
+                products = np.asarray(here @ there.T) if dense else inner(here, there)
+                out[missing] = gram.kernel.of_products(products, squares[few], squares[at])
         np.fill_diagonal(out, gram.diag()[at])
         return out
 
@@ -127,18 +138,18 @@ class GramRows:
         self.clock += 1
         self.used[here[here >= 0]] = self.clock
         missing = wanted[here < 0]
-        for start in range(0, missing.size, BATCH):
-            look()
-            self._compute(gram, missing[start : start + BATCH])
+        step = missing.size if missing.size == self.n else BATCH
+        for start in range(0, missing.size, step):
+            self._compute(gram, missing[start : start + step], look)
         return self.slot_of[wanted]
 
-    def _compute(self, gram: GramOperator, rows: NDArray[np.int64]) -> None:
+    def _compute(self, gram: GramOperator, rows: NDArray[np.int64], look: Callable[[], None]) -> None:
         slots = self._free(rows.size)
         self.slot_of[self.row_in[slots][self.row_in[slots] >= 0]] = -1
         self.row_in[slots] = -1
         batch = max(self.batches, default=-1) + 1
-        self.batches[batch] = np.concatenate([rows, np.repeat(rows[-1:], BATCH - rows.size)])
-        self._write(gram, self.batches[batch], np.arange(rows.size), slots)
+        self.batches[batch] = rows.copy()
+        self._write(gram, rows, np.arange(rows.size), slots, look)
         self.batch_in[slots], self.used[slots] = batch, self.clock
         self.slot_of[rows], self.row_in[slots] = slots, rows
 
@@ -152,16 +163,28 @@ class GramRows:
         return np.concatenate([fresh, oldest])
 
     def _write(
-        self, gram: GramOperator, batch: NDArray[np.int64], places: NDArray[np.int64], slots: NDArray[np.int64]
+        self,
+        gram: GramOperator,
+        batch: NDArray[np.int64],
+        places: NDArray[np.int64],
+        slots: NDArray[np.int64],
+        look: Callable[[], None],
     ) -> None:
-        """Rows at some places of a batch into their slots, by parts of the columns that stay in cache."""
-        squares, here = gram.squares, self._rows(gram, batch)
-        for start in range(0, self.n, COLUMNS):
-            part = slice(start, min(self.n, start + COLUMNS))
-            products = self._products(gram, here, part)
-            self.store[slots, part] = gram.kernel.of_products(products, squares[batch], squares[part])[places]
+        """Rows at some places of a batch, in its order, into their slots, by parts of the columns; all rows at once, the first in the first slot."""
+        squares, diagonal = gram.squares, gram.diag()
+        if batch.size == self.n:
+            gram.kernel.among(self._all(gram), squares, self.store, look)
+            np.fill_diagonal(self.store, diagonal)
+            return
+        here, step = self._rows(gram, batch), max(1, PART // batch.size)
+        all_places = places.size == batch.size
+        for start in range(0, self.n, step):
+            look()
+            part = slice(start, min(self.n, start + step))
+            values = gram.kernel.of_products(self._products(gram, here, part), squares[batch], squares[part])
+            self.store[slots, part] = values if all_places else values[places]
         rows = batch[places]
-        self.store[slots, rows] = gram.diag()[rows]
+        self.store[slots, rows] = diagonal[rows]
 
     def _rows(self, gram: GramOperator, rows: NDArray[np.int64]) -> Any:
         found = self._all(gram)[rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +24,7 @@ CACHE = 1 << 28
 """The bytes of blocks and rows that an operator keeps."""
 
 _SIDE = 512  # rows and columns of a block
+_TILE = 128  # rows of a part of a symmetric block
 _KEPT = 1 << 26  # bytes of centred samples
 _CHUNK = 1 << 22  # numbers of the columns that a combination is taken of at a time
 
@@ -41,6 +42,19 @@ class Kernel(FeatureMap):
     def block(self, X: MatrixLike, Y: Any, squares_x: Array, squares_y: Array) -> Array:
         """K(x_i, y_j) for rows of X and Y, dense."""
         return self.of_products(inner(X, Y), squares_x, squares_y)
+
+    def among(self, X: Array, squares: Array, out: Array, look: Callable[[], None] | None = None) -> None:
+        """K(x_i, x_j) for the rows of a dense X among each other, into `out`: those of a row with the earlier ones serve both. The diagonal is as
+        rounding leaves it. `look` is called now and then."""
+        for part in _parts(X.shape[0], _TILE):
+            if look is not None:
+                look()
+            until = slice(0, part.stop)
+            block = self.of_products(np.asarray(X[part] @ X[until].T), squares[part], squares[until])
+            own = block[:, part.start :]
+            own[:] = np.tril(own) + np.tril(own, -1).T
+            out[part, until] = block
+            out[: part.start, part] = block[:, : part.start].T
 
     @abstractmethod
     def dimension(self, inputs: int) -> float:
@@ -269,18 +283,26 @@ class GramOperator:
         return out
 
     def combine(self, a: Array) -> Array:
-        """K a for a vector (n,), from the columns where it is not 0: they are computed by block and not kept."""
+        """K a for a vector (n,), from the columns where it is not 0: they are computed by block and not kept, once for two of these columns."""
         S, support = self._samples, np.flatnonzero(a)
         out = np.zeros(a.size)
         step = max(1, _CHUNK // max(1, S.X.shape[1] if is_sparse(S.X) else a.size // 16))
         for few in (support[i : i + step] for i in range(0, support.size, step)):
             there = S.rows(few)
             there = there.toarray() if is_sparse(there) else there
-            for part in _parts(a.size):
-                block = self.kernel.block(S.rows(part), there, S.squares[part], S.squares[few])
-                own = np.flatnonzero((few >= part.start) & (few < part.stop))
-                block[few[own] - part.start, own] = self._diagonal[few[own]]
-                out[part] += block @ a[few]
+            squares, chosen = S.squares[few], a[few]
+            others = np.ones(a.size, dtype=np.bool_)
+            others[few] = False
+            rest = np.flatnonzero(others)
+            for rows in (rest[part] for part in _parts(rest.size)):
+                out[rows] += self.kernel.block(S.rows(rows), there, S.squares[rows], squares) @ chosen
+            for part in _parts(few.size, _TILE):
+                until = slice(0, part.stop)
+                block = self.kernel.block(there[part], there[until], squares[part], squares[until])
+                own = np.arange(part.start, part.stop)
+                block[own - part.start, own] = self._diagonal[few[own]]
+                out[few[part]] += block @ chosen[until]
+                out[few[: part.start]] += chosen[part] @ block[:, : part.start]
         return out
 
     @property
@@ -377,8 +399,9 @@ class CrossGram:
         return np.vstack([self._here.against(self._there, rows, slice(None)) for rows in _parts(self.shape[0])])
 
 
-def _parts(n: int) -> Iterator[slice]:
-    return (slice(start, min(n, start + _SIDE)) for start in range(0, n, _SIDE))
+def _parts(n: int, side: int | None = None) -> Iterator[slice]:
+    side = side or _SIDE
+    return (slice(start, min(n, start + side)) for start in range(0, n, side))
 
 
 def _centre(X: MatrixLike, kernel: Kernel) -> Array | None:

@@ -31,6 +31,7 @@ FORMS = {
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(module, "_SIDE", 16)
+    monkeypatch.setattr(module, "_TILE", 7)
 
 
 def dense(data: Any) -> Any:
@@ -91,6 +92,28 @@ def test_what_is_cached_is_not_computed_again(monkeypatch):
     operator.rows([1, 2])
     operator.rows([2, 1])
     assert len(calls) == 14
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("chunk", [1, 1 << 22])
+def test_a_combination_takes_the_columns_of_its_coefficients(name, form, chunk, monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK", 13 * chunk)
+    data = FORMS[form]
+    K = exact(KERNELS[name], dense(data), dense(data))
+    operator = GramOperator(data, KERNELS[name])
+    for share in (0.0, 0.1, 0.6, 1.0):
+        a = RNG.standard_normal(50) * (RNG.random(50) < share)
+        np.testing.assert_allclose(operator.combine(a), K @ a, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_rows_among_each_other_are_symmetric(name):
+    kernel, out, looks = KERNELS[name], np.empty((50, 50)), []
+    kernel.among(X, np.einsum("ij,ij->i", X, X), out, lambda: looks.append(1))
+    np.testing.assert_allclose(out, exact(kernel, X, X), atol=1e-12)
+    off = ~np.eye(50, dtype=bool)
+    assert looks and np.array_equal(out, out.T) and np.all(np.isfinite(out[off]))
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -292,6 +292,34 @@ def test_a_record_brings_the_same_rows_back_to_the_last_digit() -> None:
             assert np.array_equal(one.store[at], other.store[at])
 
 
+def test_a_block_of_most_samples_computes_all_rows_at_once_and_so_does_its_record() -> None:
+    rng = np.random.default_rng(3)
+    gram = GramOperator(rng.standard_normal((300, 37)), Rbf(0.02))
+    K = gram.toarray()
+    one, other = GramRows(gram, 1e9), GramRows(gram, 1e9)
+    most = np.sort(rng.permutation(300)[:160])
+    np.testing.assert_allclose(one.block(gram, most, lambda: None), K[np.ix_(most, most)], atol=1e-12)
+    assert one.filled == 300
+    np.testing.assert_allclose(one.store, K, atol=1e-12)
+    assert np.array_equal(one.store, one.store.T)
+    other.add(gram, most[:5], np.ones(5), lambda: None, np.zeros(300))
+    other.restore(gram, one.record(), lambda: None)
+    assert np.array_equal(one.store, other.store) and np.array_equal(one.record(), other.record())
+
+
+def test_rows_are_made_again_in_the_order_of_their_batch_whatever_slots_they_are_in() -> None:
+    rng = np.random.default_rng(4)
+    gram = GramOperator(rng.standard_normal((200, 11)), Rbf(0.05))
+    K = gram.toarray()
+    one, other = GramRows(gram, 8.0 * 200 * 30), GramRows(gram, 8.0 * 200 * 30)
+    for wanted in (np.arange(12), np.arange(50, 65), np.array([70, 3, 66, 1, 68, 5, 60, 0]), np.array([9, 90, 8, 91])):
+        one.add(gram, wanted, np.ones(wanted.size), lambda: None, np.zeros(200))
+    other.restore(gram, one.record(), lambda: None)
+    there = np.flatnonzero(one.row_in >= 0)
+    np.testing.assert_allclose(other.store[there], K[one.row_in[there]], atol=1e-12)
+    assert np.array_equal(one.store[there], other.store[there])
+
+
 def test_a_small_cache_changes_nothing_but_the_work() -> None:
     machine = Machine(n=120, C=10.0)
     found = [machine.bound().solve(method="smo", cache=c, threads=1, tol=1e-9) for c in (256.0, 0.01, 0.0)]
