@@ -58,6 +58,10 @@ NEARLY = 0.99
 SHORTEST, ENOUGH = 1e-6, 2
 """A step shorter than this, as a share of the whole one, does not move the point; so many in a row end the run."""
 
+LAME = 0.1
+"""A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
+that pivots takes over."""
+
 PATIENCE = 25
 """Steps after which a run begins anew, in the units of the solution as far as it is known."""
 
@@ -336,6 +340,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 now.s[batch.start : batch.stop] = 0.0
         now.tau, now.kappa = tau / size, kappa / size
         now.short = now.short + 1 if length < SHORTEST else 0
+        now.filled = now.filled or (length < LAME and self._is_near())
         now.steps += 1
         now.iteration += 1
 
