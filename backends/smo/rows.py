@@ -170,10 +170,11 @@ class GramRows:
         slots: NDArray[np.int64],
         look: Callable[[], None],
     ) -> None:
-        """Rows at some places of a batch, in its order, into their slots, by parts of the columns; all rows at once, the first in the first slot."""
-        squares, diagonal = gram.squares, gram.diag()
-        if batch.size == self.n:
-            gram.kernel.among(self._all(gram), squares, self.store, look)
+        """Rows at some places of a batch, in its order, into their slots, by parts of the columns; all rows, each in the slot of its number, at once."""
+        squares, diagonal, samples = gram.squares, gram.diag(), self._all(gram)
+        every = np.arange(self.n)
+        if isinstance(samples, np.ndarray) and np.array_equal(batch, every) and np.array_equal(slots, every):
+            gram.kernel.among(samples, squares, self.store, look)
             np.fill_diagonal(self.store, diagonal)
             return
         here, step = self._rows(gram, batch), max(1, PART // batch.size)

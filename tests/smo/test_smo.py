@@ -307,6 +307,21 @@ def test_a_block_of_most_samples_computes_all_rows_at_once_and_so_does_its_recor
     assert np.array_equal(one.store, other.store) and np.array_equal(one.record(), other.record())
 
 
+def test_all_rows_that_are_wanted_in_another_order_are_in_their_own_slots() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 3))
+    from scipy.sparse import csr_array
+
+    for data in (X, csr_array(X), csr_array(np.zeros((40, 3)))):
+        gram = GramOperator(data, Rbf(0.4))
+        rows, order, step, found = GramRows(gram, 1e9), rng.permutation(40), rng.standard_normal(40), np.zeros(40)
+        rows.add(gram, order, step, lambda: None, found)
+        np.testing.assert_allclose(found, gram.toarray()[:, order] @ step, atol=1e-12)
+        other = GramRows(gram, 1e9)
+        other.restore(gram, rows.record(), lambda: None)
+        assert np.array_equal(rows.store, other.store)
+
+
 def test_rows_are_made_again_in_the_order_of_their_batch_whatever_slots_they_are_in() -> None:
     rng = np.random.default_rng(4)
     gram = GramOperator(rng.standard_normal((200, 11)), Rbf(0.05))
