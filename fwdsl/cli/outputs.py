@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -76,18 +77,34 @@ def spare_standard_output() -> None:
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def written(writers: Mapping[str | None, Callable[[], object]]) -> tuple[list[str], list[Diagnostic]]:
-    """Write the files that are named. The names written, and diagnostics for those that could not be: what was found is printed in any case."""
+def written(writers: Mapping[str | None, Callable[[str], object]]) -> tuple[list[str], list[Diagnostic]]:
+    """Write the files that are named. The names written, and diagnostics for those that could not be: what was found is printed in any case.
+
+    Where the disk of a file is full, or gone, it is written to the folder for temporary files, so that no work is lost.
+    """
     saved: list[str] = []
     unsaved: list[Diagnostic] = []
     for name, write in writers.items():
         if name is not None:
             try:
-                write()
+                write(name)
                 saved.append(name)
             except OSError as error:
-                unsaved.append(unwritable(name, error))
+                unsaved.append(unwritable(name, error, _kept_elsewhere(name, write)))
     return saved, unsaved
+
+
+def _kept_elsewhere(name: str, write: Callable[[str], object]) -> str:
+    """The file in a new folder for temporary files that is written in place of another; "" where that fails too."""
+    folder = ""
+    try:
+        folder = tempfile.mkdtemp(prefix="fwdsl-")
+        spare = os.path.join(folder, os.path.basename(name))
+        write(spare)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        return ""
+    return spare
 
 
 def _overwrites(what: str, over: str) -> Diagnostic:

@@ -58,7 +58,7 @@ def run_sweep(arguments: Parser, command: Literal["path", "grid"], argv: Sequenc
         first.bound_to(there).check_bindings()
     first.bind()
     with held_by_workers(first, known.workers, output) as held:
-        report = partial(_report, known.html, held, (command, *argv))
+        report = partial(_report, session=held, argv=(command, *argv))
         if known.folds is not None:
             return _folded(held, names, points, known, output, report)
         # one after the other, as each may hold features of its own
@@ -107,7 +107,7 @@ def _solved(
     sessions: Iterable[Session],
     known: argparse.Namespace,
     output: Output,
-    report: Callable[[SolutionGrid], None],
+    report: Callable[..., None],
 ) -> int:
     """Solve at every point, and tell each answer as it comes."""
     from ..studies.grid import header_text, row_text, save_grid, solve_over
@@ -126,8 +126,8 @@ def _solved(
         grid = solve_over(names, points, zip(points, sessions, strict=True), solve)
     codes = {OF_STATUS[s.status] for s in grid}
     code = next(c for c in _WORST_FIRST if c in codes)
-    save = {known.plot: lambda: grid.plot(known.plot), known.out: lambda: save_grid(known.out, grid)}
-    _, unsaved = written({**save, known.html: lambda: report(grid)})
+    save = {known.plot: grid.plot, known.out: lambda name: save_grid(name, grid)}
+    _, unsaved = written({**save, known.html: partial(report, found=grid)})
     output.report(unsaved)
     output.finish({"status": next(s.status for s in grid if OF_STATUS[s.status] == code), **_json(grid)})
     return USAGE if unsaved else code
@@ -139,7 +139,7 @@ def _folded(
     points: Sequence[Point],
     known: argparse.Namespace,
     output: Output,
-    report: Callable[[CrossValidation], None],
+    report: Callable[..., None],
 ) -> int:
     """Cross-validate, and tell the scores and the fit chosen."""
     from ..studies.folds import cross_validate
@@ -154,8 +154,8 @@ def _folded(
                 return session.solve(on_progress, start)
 
         found = cross_validate(first, names, points, known.folds, known.score, solve)
-    save = {known.plot: lambda: found.plot(known.plot), known.out: lambda: _save(known.out, found, solved[0])}
-    _, unsaved = written({**save, known.html: lambda: report(found)})
+    save = {known.plot: found.plot, known.out: lambda name: _save(name, found, solved[0])}
+    _, unsaved = written({**save, known.html: partial(report, found=found)})
     output.report(unsaved)
     _tell(found, output)
     return USAGE if unsaved else OF_STATUS[found.status]

@@ -19,6 +19,10 @@ SUFFIX = ".npz"
 """The suffix of files of arrays by name."""
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a disk, or a share of one, that is full."""
+
+
 def wrong_suffix(name: str, way: str) -> Diagnostic | None:
     """The diagnostic where a file of arrays is named as another; `way` is what writes it: `--out`, or `save` of Python."""
     path = Path(name)
@@ -48,14 +52,17 @@ def target_of(name: str | Path) -> Path:
     return Path(os.path.realpath(name))
 
 
-def unwritable(name: str, reason: str | OSError) -> Diagnostic:
-    """The diagnostic for a file that cannot be written."""
+def unwritable(name: str, reason: str | OSError, spare: str = "") -> Diagnostic:
+    """The diagnostic for a file that cannot be written; `spare` is the file that was written in its place."""
+    hint = "name a file in a folder of yours"
     if isinstance(reason, OSError):
+        if reason.errno in FULL:
+            hint = "make room, or name a file on another disk"
         text = reason.strerror or "writing failed"
         reason = text[0].lower() + text[1:]
-    return Diagnostic(
-        "FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint="name a file in a folder of yours"
-    )
+    if spare:
+        hint = f"`{spare}` was written in its place: move it to where there is room for it"
+    return Diagnostic("FW0013", f"`{name}` cannot be written: {reason}", place=Place(name), hint=hint)
 
 
 def write_atomically(name: str, write: Callable[[IO[bytes]], None]) -> None:

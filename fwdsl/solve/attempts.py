@@ -11,6 +11,7 @@ import numpy as np
 
 from ..atoms.base import Array, VectorFunction
 from ..backends.dual import has_hidden_penalties, may_hide_penalties, repair, step_inside
+from ..backends.kernels.pool import Stopped
 from ..backends.nearby import allowance, feasible_nearby, nearly_fits
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
@@ -47,6 +48,28 @@ def attempts(
     stop: Callable[[], bool],
 ) -> Iterator[tuple[Array, Verified]]:
     """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
+
+    Where products on a disk end because the run is to end, the points end, after the candidate as it is: the verifier's own products do not.
+    """
+    none = True
+    try:
+        for found in _attempts(problem, x, ys, scale, first, stop):
+            none = False
+            yield found
+    except Stopped:
+        if none:
+            yield x, verify(problem.canonical, x, ys)
+
+
+def _attempts(
+    problem: PreparedProblem,
+    x: Array,
+    ys: list[Array] | None,
+    scale: Array | None,
+    first: bool,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[Array, Verified]]:
+    """Points and dual points in their order.
 
     The point is moved into the constraints that it misses; the dual point is repaired, where its bound as it is does not do; the infima of all
     terms are a bound whatever the program (`first`); where the optimum is a perfect fit the losses' y is rounding, and y = 0 takes its place;

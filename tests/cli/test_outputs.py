@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fwdsl as fw
 from fwdsl.cli import main
 from fwdsl.files.target import target_of, write_atomically
 
@@ -199,6 +202,32 @@ def test_a_plot_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, 
     assert "`gap.png` cannot be written: no space left on device" in capsys.readouterr().err
     assert Path("gap.png").read_bytes() == b"before"
     assert not list(Path().glob(".fwdsl-*"))
+
+
+@pytest.mark.parametrize(("option", "name"), [("--out", "fit.npz"), ("--html", "fit.html")])
+def test_what_a_full_disk_does_not_take_is_kept_elsewhere(
+    option: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from fwdsl.files import target
+
+    write = target._write
+    here = Path.cwd()
+
+    def full(path: Path, writer: object) -> None:
+        if path.parent == here:
+            raise OSError(28, "No space left on device")
+        write(path, writer)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(target, "_write", full)
+    assert main(["run", "fit.fw", option, name]) == 1
+    printed = capsys.readouterr()
+    found = re.search(r"`(.*?)` was written in its place", " ".join(printed.err.split()))
+    assert "no space left on device" in printed.err and "objective" in printed.out and found is not None
+    spare = Path(found.group(1))
+    assert spare.name == name and spare.stat().st_size > 0
+    if option == "--out":
+        assert fw.load_solution(spare).status == "optimal"
+    shutil.rmtree(spare.parent)
 
 
 @pytest.mark.parametrize("name", ["a" * 300 + ".npz", "b/" * 2000 + "c.npz"])

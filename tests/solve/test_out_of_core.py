@@ -199,6 +199,22 @@ def test_limit_of_time_is_seen_within_a_product(folder, streamed):
     assert found.status == "tolerance_not_reached" and np.isfinite(found.objective)
 
 
+def test_products_that_are_stopped_while_a_dual_point_is_repaired_leave_the_point(folder, streamed, monkeypatch):
+    """At the end of a run the verifier has a tenth of its time: the products of a repair on a disk once ended in a traceback then."""
+    from fwdsl.backends.kernels.pool import Stopped
+    from fwdsl.solve import attempts
+
+    asked = []
+
+    def stopped(*given, **more):
+        asked.append(given)
+        raise Stopped
+
+    monkeypatch.setattr(attempts, "repair", stopped)
+    found = problem(folder, "newton").solve(memory="8GB", method="apg", tol=1e-9, max_iter=1)
+    assert asked and found.status == "tolerance_not_reached" and np.isfinite(found.objective)
+
+
 def test_saved_state_is_of_the_same_data(folder, streamed):
     from fwdsl.results.fingerprint import of_array
 

@@ -55,7 +55,7 @@ def run(argv: Sequence[str], output: Output) -> int:
     with held_by_workers(session, known.workers if with_data else None, output) as session:
         plan = session.plan(with_data=with_data)
         output.text(plan.render().rstrip("\n") + "\n")
-        write = partial(_report, known.html, session, argv, plan)
+        write = partial(_report, session=session, argv=argv, plan=plan)
         if not known.analyze:
             _, unsaved = written({known.html: write})
             output.report(unsaved)
@@ -67,7 +67,7 @@ def run(argv: Sequence[str], output: Output) -> int:
         solution = solve(session, output)
         found = solution.analysis()
         output.text("\n" + analysis_text(found, solution))
-        _, unsaved = written({known.html: partial(write, found, solution)})
+        _, unsaved = written({known.html: partial(write, analysis=found, solution=solution)})
         output.report(unsaved)
         output.finish({**solution_json(solution), "analysis": found})
         return USAGE if unsaved else OF_STATUS[solution.status]

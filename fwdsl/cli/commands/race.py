@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...errors import FwError
@@ -68,8 +69,8 @@ def run(argv: Sequence[str], output: Output) -> int:
 
 def _tell(race: Race, session: Session, known: argparse.Namespace, argv: Sequence[str], output: Output) -> int:
     """Print the table, draw the plot and write the page. The table is printed even if a file cannot be written."""
-    plot, html = (lambda: race.plot(known.plot)), (lambda: _report(known.html, race, session, argv))
-    _, wrong = written({known.plot: plot, known.html: html})
+    html = partial(_report, race=race, session=session, argv=argv)
+    _, wrong = written({known.plot: race.plot, known.html: html})
     unsaved = bool(wrong)
     if race.contradiction:
         hint = "please report it, with the program and what it ran on"

@@ -84,9 +84,9 @@ def run(argv: Sequence[str], output: Output) -> int:
             solution = solve(session, output, start, control, state, on_state)
             # a step that was broken off leaves no state, and so does an answer that no method had to find; the one last saved stays
             unsaved = checkpoints.save(solution.state) if checkpoints and solution.state is not None else []
-            save = partial(save_solution, known.out, solution, form, session.options)
-            plot, html = (lambda: solution.plot(known.plot)), (lambda: _report(known.html, solution, session, argv))
-            saved, more = written({known.out: save, known.plot: plot, known.html: html})
+            save = partial(save_solution, solution=solution, form=form, options=session.options)
+            html = partial(_report, solution=solution, session=session, argv=argv)
+            saved, more = written({known.out: save, known.plot: solution.plot, known.html: html})
             unsaved += more
             output.report(unsaved)
             tell(solution, output, saved)
