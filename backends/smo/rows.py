@@ -170,7 +170,7 @@ class GramRows:
         slots: NDArray[np.int64],
         look: Callable[[], None],
     ) -> None:
-        """Rows at some places of a batch, in its order, into their slots, by parts of the columns; at once all rows, each in the slot of its number."""
+        """Rows at some places of a batch, in its order, into their slots, by parts of the columns. All rows in theirs are computed at once."""
         squares, diagonal, samples = gram.squares, gram.diag(), self._all(gram)
         every = np.arange(self.n)
         if isinstance(samples, np.ndarray) and np.array_equal(batch, every) and np.array_equal(slots, every):

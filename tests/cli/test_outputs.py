@@ -221,7 +221,7 @@ def test_what_a_full_disk_does_not_take_is_kept_elsewhere(
     monkeypatch.setattr(target, "_write", full)
     assert main(["run", "fit.fw", option, name]) == 1
     printed = capsys.readouterr()
-    found = re.search(r"`(.*?)` was written in its place", " ".join(printed.err.split()))
+    found = re.search(r"`([^`]*)` was written in its place", " ".join(printed.err.split()))
     assert "no space left on device" in printed.err and "objective" in printed.out and found is not None
     spare = Path(found.group(1))
     assert spare.name == name and spare.stat().st_size > 0
