@@ -17,6 +17,7 @@ from ..certify.rays import Ray
 from ..certify.verified import Verified
 from ..model.options import Options
 from ..readers.held_rows import Hands, hands_of
+from ..readers.row_blocks import is_on_disk
 from ..results.solution import Progress
 from ..results.status import Status
 from .forms import Solvable
@@ -33,6 +34,9 @@ LATE = 1.0
 
 LOOK_AFTER = 10.0
 """The multiple of the data passes of a costly turn of the verifier that the run takes until the verifier is due again."""
+
+LAST_PASSES = 12.0
+"""The data passes that the repair of a run's last dual point may take where data stay apart: it takes 9 to meet the equality of an intercept."""
 
 SOON = 400
 """Unknowns up to which a repair of a candidate takes no longer than a step."""
@@ -242,13 +246,14 @@ class Supervisor:
         """Have the candidate verified, its dual point repaired where the blocks' domains ask for it; whether the tolerance is certified.
 
         The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
-        the run took, for a limit is to be honoured. The first candidate of a method that outruns repairs is verified as it is, where these are long.
+        the run took, for a limit is to be honoured; where data stay on a disk or with workers, as long as a few passes take, without which there
+        may be no bound at all. The first candidate of a method that outruns repairs is verified as it is, where these are long.
         """
         assert self.run is not None
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
         spent = self.journal.verify_passes
         x, ys = self.run.candidate()
-        deadline = begin + (max(0.5, 0.1 * elapsed) if last else self.options.time - elapsed)
+        deadline = begin + (self._last_seconds(elapsed) if last else self.options.time - elapsed)
         already = self.control.stop
 
         def stop() -> bool:
@@ -271,6 +276,12 @@ class Supervisor:
             self.watch.see(self._moment(elapsed))
         self.away += now() - begin
         return certified
+
+    def _last_seconds(self, elapsed: float) -> float:
+        """The seconds that the repair of a run's last dual point may take."""
+        apart = any(is_on_disk(value) for value in self.task.form.instance.values.values())
+        a_pass = elapsed / self.passes if apart and self.passes >= 1.0 else 0.0
+        return max(0.5, 0.1 * elapsed, LAST_PASSES * a_pass)
 
     def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> bool:
         """Note the verifier's findings for a point and for those made of it, until the tolerance is met, as is returned, or its time is over."""
