@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Set
-from functools import cache, partial
 
 import numpy as np
 
@@ -40,6 +39,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     worst = outside = rounding = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
+    far_sums: list[Array] = []
     sizes = _Sizes(canonical, x)
     summed = canonical.nnz <= LARGEST_SUMS
     far = _far(sizes) if summed else frozenset()
@@ -47,6 +47,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     for k, term in enumerate(canonical.terms):
         z = term.map.apply(x)
         sums.append(sizes.of(k, far) if summed else NOTHING)
+        far_sums.append(sizes.of_far(k, far) if far else NOTHING)
         missed = NOTHING
         asks = term.f if isinstance(term.f, VectorFunction) else term.domain
         if asks is not None and asks.violation(z) != 0.0:
@@ -82,7 +83,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         adrift,
         lengths,
         rounding,
-        cache(partial(_far_sums, sizes, far)) if far else (),
+        tuple(far_sums),
         ends,
     )
 
@@ -150,11 +151,6 @@ class _Sizes:
         parts = self.canonical.terms[k].map.parts
         own = [self.part(k, i) for i, (block, _) in enumerate(parts) if block.name in far]
         return sum(own[1:], own[0]) if own else NOTHING
-
-
-def _far_sums(sizes: _Sizes, far: Set[str]) -> tuple[Array, ...]:
-    """The sums of the sizes of the variables far out, an array a term."""
-    return tuple(sizes.of_far(k, far) for k in range(len(sizes.canonical.terms)))
 
 
 def _far(sizes: _Sizes) -> frozenset[str]:

@@ -163,7 +163,6 @@ def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, object]) 
     for f in fields(part):
         value = getattr(part, f.name)
         if f.name in ARRAYS:
-            value = value() if callable(value) else value
             arrays.update({f"{name}:{f.name}:{k}": array for k, array in enumerate(value)})
             value = len(value)
         out[f.name] = _exact(value)
