@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 _NUMBERS = ("indices", "data")
+AT_ONCE = 1 << 25
+"""Bytes of a range of rows whose columns are read one after the other: of wide matrices the disk is to give some thousands of bytes each time."""
+
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
@@ -63,14 +66,9 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
         return {}
     if len(shape) == 2 and not fortran and role.stays_on_disk(needed):
         return {role.name: DenseRows([stored_at(path, offset, dtype, math.prod(shape))], shape[1])}
-    if len(shape) == 2 and role.stays_on_disk(needed):
-        findings.add(
-            "FW4094",
-            f"`{path}` has its numbers column by column, and ranges of its rows lie all over the file",
-            rule="Under `--memory` matrices that outgrow memory are read by ranges of rows.",
-            hint="write it by rows: `np.save(path, np.ascontiguousarray(array))`",
-        )
-        raise Unreadable
+    if len(shape) == 2 and role.may_stay and role.stays_on_disk(needed):
+        with opened(path, findings) as stream:
+            return {role.name: _by_rows(stream, offset, dtype, shape, role, None, findings)}
     order = "F" if fortran else "C"
     with opened(path, findings):
         array = mapped(path, dtype, offset, shape, order)
@@ -162,6 +160,9 @@ def _member(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings:
                 _, shape, _, fortran = _read_header(stream, role, path, key, findings)  # type: ignore[arg-type]
             if len(shape) == 2 and not fortran:
                 return DenseRows([found], shape[1])
+            if len(shape) == 2 and role.may_stay:
+                with opened(path, findings) as file:
+                    return _by_rows(file, found.offset, found.dtype, shape, role, key, findings)
     with archive.open(f"{key}.npy") as stream:
         return _read_array(stream, role, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
 
@@ -287,6 +288,32 @@ def _spilled(archive: zipfile.ZipFile, key: str, role: Role, path: str, findings
         found = _numbers_of(stream, into, path, key, findings, spill=True)[0]  # type: ignore[arg-type]  # an IO[bytes]
     assert isinstance(found, Stored)
     return found
+
+
+def _by_rows(
+    stream: BinaryIO,
+    offset: int,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    role: Role,
+    key: str | None,
+    findings: FileFindings,
+) -> Any:
+    """The matrix of numbers that lie column by column in a file, written by rows: a range of them at a time, of each column."""
+    assert role.decoded is not None
+    n, d = shape
+    pile, step = Pile(role.decoded, role.name), max(1, AT_ONCE // (dtype.itemsize * d))
+    for start in range(0, n, step):
+        part = np.empty((d, min(step, n - start)), dtype)
+        for column, into in enumerate(part):
+            stream.seek(offset + (column * n + start) * dtype.itemsize)
+            piece = stream.read(into.nbytes)
+            if len(piece) < into.nbytes:
+                _cut_short(stream.name, key, shape, dtype, stream.tell() - offset, findings)
+            into[:] = np.frombuffer(piece, dtype)
+        rows = np.ascontiguousarray(part.T)
+        pile.add(rows if dtype.isnative else rows.astype(dtype.newbyteorder("=")))
+    return pile.finish()
 
 
 def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findings: FileFindings) -> Any:

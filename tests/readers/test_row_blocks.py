@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fwdsl.readers import decoded as decoded_rows
-from fwdsl.readers import row_blocks
+from fwdsl.readers import npy, row_blocks
 from fwdsl.readers.decoded import Decoded, DiskFull, Pile, kept_folders
 from fwdsl.readers.read import Role, read
 from fwdsl.readers.row_blocks import ChangedFile, DenseRows, NotInMemory, SparseRows, stored_at
@@ -188,10 +188,30 @@ def test_a_write_that_fails_is_a_full_disk(tmp_path):
     assert kept_folders() == []
 
 
-def test_matrix_by_columns_is_refused(tmp_path):
-    np.save(tmp_path / "f.npy", np.asfortranarray(numbers(50, 4)))
-    arrays, found = read(SourceSpec("npy", str(tmp_path / "f.npy")), [Role("X", "matrix", (None, None), stays=10)])
-    assert not arrays and found[0].code == "FW4094"
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "i2"])
+@pytest.mark.parametrize("at_once", [1, 100, 1 << 25])
+def test_matrix_by_columns_is_written_by_rows(tmp_path, monkeypatch, dtype, at_once):
+    monkeypatch.setattr(npy, "AT_ONCE", at_once)
+    X = np.asfortranarray((10 * numbers(50, 4)).astype(dtype))
+    np.save(tmp_path / "f.npy", X)
+    np.savez(tmp_path / "f.npz", X=X, y=np.ones(50))
+    for form, file in (("npy", "f.npy"), ("npz", "f.npz")):
+        # what fits is read as ever
+        whole, found = read(SourceSpec(form, str(tmp_path / file)), [Role("X", "matrix", (None, None), stays=10**6)])
+        assert not found and np.array_equal(whole["X"], X)
+        roles = [Role("X", "matrix", (None, None), stays=10)]
+        for _ in range(2):  # decoded, and as it was decoded
+            arrays, found = read(SourceSpec(form, str(tmp_path / file)), roles)
+            assert not found and isinstance(arrays["X"], DenseRows)
+            assert np.array_equal(arrays["X"].rows(0, 50), X) and np.array_equal(arrays["X"].rows(13, 31), X[13:31])
+
+
+def test_matrix_by_columns_that_is_cut_short(tmp_path):
+    path = tmp_path / "f.npy"
+    np.save(path, np.asfortranarray(numbers(50, 4)))
+    path.write_bytes(path.read_bytes()[:-9])
+    arrays, found = read(SourceSpec("npy", str(path)), [Role("X", "matrix", (None, None), stays=10)])
+    assert not arrays and found[0].code == "FW4042"
 
 
 def test_damaged_sparse_archive(tmp_path):
