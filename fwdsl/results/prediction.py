@@ -22,7 +22,7 @@ from ..bind.values import Entries, is_sparse
 from ..canon.affine import Unsupported
 from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
-from ..model import DataDecl, Expr, Model, Term, sizes_of
+from ..model import DataDecl, Expr, Model, Term, once_per_model, sizes_of
 from ..readers.categories import Mixed
 from ..readers.frames import NotPulled, in_memory, is_lazy
 from ..readers.scan import find_nonfinite
@@ -94,13 +94,9 @@ class Predictor:
     """
 
     def __init__(self, fit: Fit, what: str | None = None) -> None:
-        expr = prediction_of(fit.model, what)
-        needed = data_of([expr])
+        expr, needed, self.inputs = _asked(fit.model, what)
         decls = {d.name: d for d in fit.model.data}
-        rows = expr.type.array_shape[:1]
-        counted = tuple(n for n in decls if n in needed and _counts(decls[n], rows))
         self.what = what
-        self.inputs: tuple[str, ...] = counted or tuple(n for n in decls if n in needed)
         self.columns: Mapping[str, tuple[str, ...]] = {
             n: fit.maps[f"{n}.columns"]
             for n in self.inputs
@@ -117,7 +113,7 @@ class Predictor:
         """Work out what does not depend on the rows."""
         free = with_free_rows(self._fit, set(self.inputs))
         self._model, self._dims, self._features = free.model, dict(free.dims), free.features
-        self._expr = prediction_of(free.model, self.what)
+        self._expr = _asked(free.model, self.what)[0]
         self._decls = [d for d in free.model.data if d.name in self.inputs]
         self._point = FittedPoint(free)
         self._linear = LinearScores.of(self._expr, self._point)
@@ -296,6 +292,16 @@ class Predictor:
         return out
 
 
+@once_per_model
+def _asked(model: Model, what: str | None) -> tuple[Expr, frozenset[str], tuple[str, ...]]:
+    """What is predicted, the data that it is of, and those of them that have a row for each prediction; all of them where none has."""
+    expr = prediction_of(model, what)
+    needed = data_of([expr])
+    rows = expr.type.array_shape[:1]
+    counted = tuple(d.name for d in model.data if d.name in needed and _counts(d, rows))
+    return expr, frozenset(needed), counted or tuple(d.name for d in model.data if d.name in needed)
+
+
 def _counts(decl: DataDecl, rows: tuple[Any, ...]) -> bool:
     """True if data have one of these rows each."""
     if decl.type.is_entries:
@@ -328,8 +334,10 @@ def _classes(fit: Fit, expr: Expr) -> tuple[Any, ...] | None:
 
 def _known(fit: Fit, exprs: Iterable[Expr]) -> KnownMaps | None:
     """The statistics of the feature maps in expressions, without the data they were taken of."""
+    if fit.features is None:
+        return None
     nodes = feature_nodes(exprs)
-    return None if fit.features is None or not nodes else KnownMaps(nodes, fit.features)
+    return KnownMaps(nodes, fit.features) if nodes else None
 
 
 def predict(fit: Fit, predictor: Predictor, data: Mapping[str, object]) -> Any:
