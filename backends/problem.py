@@ -18,7 +18,16 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.maps import FEW, ByProducts, CountedMap, KernelMatrix, MapColumns, columns_of, is_by_columns, written
+from fwdsl.backends.maps import (
+    FEW,
+    ByProducts,
+    CountedMap,
+    KernelMatrix,
+    MapColumns,
+    columns_of,
+    is_by_columns,
+    written,
+)
 from fwdsl.backends.row_vectors import TermEvaluator
 from fwdsl.backends.table import NUMBA, in_use
 from fwdsl.bind.data_operator import DataOperator
@@ -494,9 +503,14 @@ class PreparedProblem:
     @property
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
-        touched = sum([o.counter.touched for o in self.operators.values()]) + sum([c.touched for c in self.counted])
-        beside = self.decomposed / BY_BLOCKS
-        return (touched + beside) / self._numbers if self._numbers else 0.0
+        if not self._numbers:
+            return 0.0
+        touched = 0
+        for operator in self.operators.values():
+            touched += operator.counter.touched
+        for counted in self.counted:
+            touched += counted.touched
+        return (touched + self.decomposed / BY_BLOCKS) / self._numbers
 
     @cached_property
     def _numbers(self) -> int:

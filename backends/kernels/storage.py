@@ -31,6 +31,7 @@ from fwdsl.backends.kernels.matrix import (
     dense_rmatvec_leaves,
     dense_scatter,
     leaf_starts,
+    scaled_rows,
 )
 from fwdsl.backends.kernels.pool import PARTIALS, Pool, serial_blas
 from fwdsl.sums import Rows, dense_leaves, merged, sparse_leaves, tree_sum
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Support = NDArray[np.intp]
 
-SINGLE_SHARE = 3
-"""The share of the rows taken at a time that those in single precision are, which lie beside what they are copies of."""
+MANY_SCALED = 1 << 15
+"""Numbers from which on rows are scaled by a kernel, which takes a third of NumPy's time."""
 
 GRAM_NUMBERS = 1 << 22
 """Most numbers in all partial Gram matrices together."""
@@ -242,9 +243,7 @@ class Dense:
             if kind is np.float32:
                 # weights of 1 at most keep within its range what is in it
                 root = None if root is None else (root / np.sqrt(most)).astype(np.float32)
-                step = max(1, gram_rows(k) // SINGLE_SHARE)
-            else:
-                step = (4 if even else 1) * gram_rows(k)
+            step = (4 if even and kind is not np.float32 else 1) * gram_rows(k)
             try:
                 room = rooms.pop()
             except IndexError:
@@ -258,12 +257,16 @@ class Dense:
                 if live is not None and live.size <= FEW_ROWS * weights.size:
                     # samples on linear pieces of their losses
                     rows, weights, own = rows[live], weights[live], True
-                if rows.dtype != kind:
-                    taken, own = rows, True
-                    rows = room.like(taken, kind)
-                    np.copyto(rows, taken, casting="same_kind")
-                if root is not None:
-                    rows = np.multiply(weights[:, None], rows, out=rows if own else room.like(rows, kind))
+                if root is not None and not own and rows.flags.c_contiguous and rows.size >= MANY_SCALED:
+                    taken, rows = rows, room.like(rows, kind)
+                    kernel(scaled_rows)(taken, weights, rows)
+                else:
+                    if rows.dtype != kind:
+                        taken, own = rows, True
+                        rows = room.like(taken, kind)
+                        np.copyto(rows, taken, casting="same_kind")
+                    if root is not None:
+                        rows = np.multiply(weights[:, None], rows, out=rows if own else room.like(rows, kind))
                 part = rows.T @ (rows if even or root is not None else weights[:, None] * rows)
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             rooms.append(room)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -202,7 +201,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
 
     def step(self) -> None:
         """A direction, the bound of its model, and a move along it."""
-        problem, s = self.problem, replace(self.state)
+        problem, s = self.problem, self.state.copied()
         s.iteration += 1
         before = s.value, s.best_bound
         found = self._again(s)

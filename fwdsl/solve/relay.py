@@ -296,9 +296,7 @@ class Relay:
         return min(due, key=self._left) if due else None
 
 
-def lanes_of(
-    plan: Plan, scale: float, best: Best, unrivalled: bool = False
-) -> tuple[Lane, Callable[[], list[Lane]]]:
+def lanes_of(plan: Plan, scale: float, best: Best, unrivalled: bool = False) -> tuple[Lane, Callable[[], list[Lane]]]:
     """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room.
 
     Of a method that is `unrivalled` nobody asks what it will take before it gives up, and then what is left of it is no matter.
