@@ -18,7 +18,7 @@ from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.row_blocks import NotInMemory
-from fwdsl.sums import Rows, sum_over
+from fwdsl.sums import Rows, sum_over, tree_dot
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -53,6 +53,8 @@ class KernelMatrix(MapOfOne):
         if self.transposed:
             return self.operator.rmatvec(x)
         support = np.flatnonzero(x)
+        if not support.size:
+            return np.zeros(self.operator.shape[0])
         if 2 * support.size < x.size:
             return self.operator.matvec_columns(x, support)
         return self.operator.matvec(x)
@@ -194,6 +196,10 @@ class MapColumns:
             return self.operator.gram(self._support, w if self.factor == 1.0 else self.factor**2 * w, single)
         C = self.dense
         assert C is not None
+        if isinstance(C, np.ndarray) and C.shape[1] == 1:
+            # an intercept
+            column = C[:, 0]
+            return np.array([[tree_dot(column, w * column, self.leaves)]])
         found = sum_over(self.leaves, w.size, lambda at: _gram(C[at], w[at]))
         return np.zeros((self.at.size, self.at.size)) if found is None else np.asarray(found)
 
@@ -258,9 +264,6 @@ def _gram(C: Array | csr_array, w: Array) -> Array:
 
 def _cross(C: Array | csr_array, w: Array, D: Array | csr_array) -> Array:
     """C' diag(w) D."""
-    if isinstance(C, np.ndarray) and C.shape[1] == 1 and isinstance(D, np.ndarray) and D.shape[1] == 1:
-        # an intercept
-        return np.array([[C[:, 0] @ (w * D[:, 0])]])
     weighted = w[:, None] * D if isinstance(D, np.ndarray) else D.multiply(w[:, None]).tocsr()
     found = C.T @ weighted
     return np.asarray(found) if isinstance(found, np.ndarray) else np.asarray(found.toarray())

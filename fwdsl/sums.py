@@ -221,7 +221,7 @@ def sum_of_pieces(parts: Iterable[Sequence[Any]]) -> Any:
 def tree_dot(a: NDArray[np.float64], b: NDArray[np.float64], leaves: Sequence[Rows]) -> float:
     """<a, b> for vectors of one number a row, or of as many each (of rows laid one after the other)."""
     if len(leaves) < 2:
-        return float(a @ b) if leaves and a.size else 0.0
+        return float(a @ b) if a.size else 0.0
     each = a.size // leaves[-1][1]
     return sum_of_numbers([float(a[i * each : j * each] @ b[i * each : j * each]) for i, j in leaves])
 

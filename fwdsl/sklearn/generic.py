@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from types import MethodType
+from types import MethodType, NoneType
 from typing import Any
 
 from ..errors import FwError
@@ -14,6 +14,9 @@ from .errors import estimator_error
 from .estimator import ProgramEstimator
 from .kinds import Classification, Embedding, Regression, Supervised
 from .program import Names, compiled
+
+PLAIN = (NoneType, str, bool, int, float)
+"""Values that are the same in a copy; for others scikit-learn takes some microseconds each."""
 
 METHODS = ("predict", "transform")
 """Parameters that have the names of methods, and so are not attributes."""
@@ -118,7 +121,7 @@ class ProgramParameters(ProgramEstimator):
 
         shared = ("program", *(n for n in self._beside if n in METHODS))
         params = self.get_params(deep=False)
-        copied = {n: v if n in shared else clone(v, safe=False) for n, v in params.items()}
+        copied = {n: v if n in shared or isinstance(v, PLAIN) else clone(v, safe=False) for n, v in params.items()}
         other = type(self)(**copied)
         for name in ("_metadata_request", "_sklearn_output_config"):
             if name in vars(self):
