@@ -68,11 +68,6 @@ class APG(Method):
         return tuple(reasons)
 
     @classmethod
-    def least(cls, canonical: Canonical) -> float:
-        """The fewest iterations that are predicted of any problem."""
-        return costs.seconds(canonical, 1.8 * costs.FEWEST, costs.FEWEST)
-
-    @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Iterations grow with the root of the condition number until the face is identified."""
         found = costs.apg(canonical, tol)

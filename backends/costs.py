@@ -49,9 +49,6 @@ CURVED_STEPS = 60.0
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
 
-FEWEST = 4.0
-"""Iterations that `apg` is predicted to take whatever the curvatures and the tolerance."""
-
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
 
@@ -199,7 +196,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     rate = 4.0 * math.sqrt(condition(canonical))
     bends = not any(word in SPECTRAL for b in canonical.blocks for word in b.g.pair)
     most = 25.0 if finishes else CURVED_STEPS if bends else math.inf
-    iterations = min(most, rate) * digits + FEWEST
+    iterations = min(most, rate) * digits + 4.0
     passes = 1.8 * iterations
     if finishes and any(isinstance(t.f, VectorLossFunction) for t in canonical.terms):
         # f'' of rows of predictions is applied, never formed

@@ -120,6 +120,10 @@ class Predictor:
         fixed = {n for v in free.model.variables for n in dimensions_of(v.type)}
         firsts = [d.type.shape[0] for d in self._decls if not d.type.is_entries]
         self._rows = {dim for dim in firsts if isinstance(dim, str)} - fixed
+        #: Matrices of any finite numbers and so many rows as there are, which are taken as they are.
+        self._takes_plain = self._linear is not None and all(
+            d.type.is_matrix and d.type.domain == "real" and d.type.shape[0] in self._rows for d in self._decls
+        )
         self._kept = {**self._fit.values, **self._fit.params}
         ids = {key: self._fit.maps.get(key, ()) for d in self._decls if d.type.is_entries for key in _axes(d)}
         self._ids = {key: Known(values) for key, values in ids.items() if values}
@@ -127,6 +131,7 @@ class Predictor:
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without those that `_prepare` makes again."""
         made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_linear", "_rows", "_kept", "_ids"}
+        made.add("_takes_plain")
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,6 +176,15 @@ class Predictor:
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
+
+    def of_checked(self, rows: Any) -> Any:
+        """The prediction for each row of the one input, of rows that were looked at: they are finite, at least one, and as wide as in the fit."""
+        (name,) = self.inputs
+        if self._takes_plain and isinstance(rows, np.ndarray) and rows.dtype == np.float64:
+            assert self._linear is not None
+            with np.errstate(all="ignore"):
+                return self._linear.on({name: rows})
+        return self(**{name: rows})
 
     def _computed(self, decl: DataDecl, value: object) -> Any:
         """A lazy frame in memory, the columns of the fit alone. It is computed here once, as what it gives may be looked at several times."""
