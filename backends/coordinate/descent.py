@@ -277,6 +277,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if not missed < 0.5 * before:
                 break
             found = x, z, value, y
+            if missed <= EPS * float((np.abs(columns) @ np.abs(y)).max()):
+                # rounding, which another step makes no less
+                break
             self.f.curvature(z, h)
             try:
                 t = np.linalg.solve((columns * h) @ columns.T, -slope)
