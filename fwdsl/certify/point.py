@@ -15,6 +15,7 @@ from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import SumTerm
+from ..readers.row_blocks import is_on_disk
 from .verified import Point
 
 LEAST_SHARE = 1e-6
@@ -82,7 +83,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         adrift,
         lengths,
         rounding,
-        _FarSums(sizes, far) if far else tuple(NOTHING for _ in canonical.terms),
+        _far_sums(sizes, far),
         ends,
     )
 
@@ -152,8 +153,16 @@ class _Sizes:
         return sum(own[1:], own[0]) if own else NOTHING
 
 
+def _far_sums(sizes: _Sizes, far: Set[str]) -> Sequence[Array]:
+    """|K_i| |x| of the variables far out, an array a term; of data in memory they may wait, as those are there later too."""
+    late = _FarSums(sizes, far)
+    if not far:
+        return tuple(NOTHING for _ in sizes.canonical.terms)
+    return tuple(late) if any(map(is_on_disk, sizes.canonical.instance.values.values())) else late
+
+
 class _FarSums(Sequence[Array]):
-    """|K_i| |x| of the variables far out, an array a term: added up where somebody asks, which only a bound above the objective makes anybody do."""
+    """The same, added up where somebody asks, which only a bound above the objective makes anybody do."""
 
     def __init__(self, sizes: _Sizes, far: Set[str]) -> None:
         self._sizes, self._far = sizes, far
