@@ -308,7 +308,7 @@ class Predictor:
 
 @once_per_model
 def _asked(model: Model, what: str | None) -> tuple[Expr, frozenset[str], tuple[str, ...]]:
-    """What is predicted, the data that it is of, and those of them that have a row for each prediction; all of them where none has."""
+    """The expression that is predicted, the data that it is of, and those of them that have a row for each prediction; all of them where none has."""
     expr = prediction_of(model, what)
     needed = data_of([expr])
     rows = expr.type.array_shape[:1]
