@@ -19,7 +19,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.sums import Rows, by_samples, leaves_of_vectors, pieces, sum_of_pieces, tree_dot
+from fwdsl.sums import Rows, by_samples, leaves_of_vectors, pieces, sum_of_numbers, sum_of_pieces, tree_dot
 
 if TYPE_CHECKING:
     from fwdsl.atoms.matrices.lines import Lines
@@ -90,7 +90,11 @@ class _ByBlocks(ABC):
 
     def _added(self, run: Callable[[Rows], float]) -> float:
         """The tree sum of what the pieces of all leaves give."""
-        found = iter([v for part in self.pool.run(lambda work: [run(p) for p in work], self._works) for v in part])
+        values = [v for part in self.pool.run(lambda work: [run(p) for p in work], self._works) for v in part]
+        if len(values) == len(self._of_leaves):
+            # a piece a leaf
+            return sum_of_numbers(values)
+        found = iter(values)
         total = sum_of_pieces([next(found) for _ in range(count)] for count in self._of_leaves)
         return 0.0 if total is None else float(total)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.row_blocks import NotInMemory
-from fwdsl.sums import Rows, sum_over
+from fwdsl.sums import Rows, sum_over, tree_dot
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -52,6 +53,8 @@ class KernelMatrix(MapOfOne):
         if self.transposed:
             return self.operator.rmatvec(x)
         support = np.flatnonzero(x)
+        if not support.size:
+            return np.zeros(self.operator.shape[0])
         if 2 * support.size < x.size:
             return self.operator.matvec_columns(x, support)
         return self.operator.matvec(x)
@@ -169,22 +172,41 @@ class MapColumns:
     dense: Array | csr_array | None
     leaves: tuple[Rows, ...]
 
+    @cached_property
+    def _at(self) -> slice | None:
+        """The places as a range, where they are one."""
+        at = self.at
+        return slice(at[0], at[-1] + 1) if at.size and at[-1] - at[0] + 1 == at.size else None
+
+    def places(self, other: MapColumns) -> tuple[Any, ...]:
+        """The places of the products of these columns with others in a matrix of all."""
+        own, others = self._at, other._at
+        return np.ix_(self.at, other.at) if own is None or others is None else (own, others)
+
+    @cached_property
+    def _support(self) -> NDArray[np.intp] | None:
+        """The columns of the operator, None for all of them."""
+        assert self.operator is not None
+        return None if np.array_equal(self.local, np.arange(self.operator.shape[1])) else self.local
+
     def gram(self, w: Array, single: bool = False) -> Array:
         """C' diag(w) C, an array of its own; see `Operator.gram` for `single`."""
         if self.operator is not None:
-            every = np.array_equal(self.local, np.arange(self.operator.shape[1]))
             # the weights are scaled, not the result: so the Gram matrix of a node of rows is the value of that node
-            return self.operator.gram(
-                None if every else self.local, w if self.factor == 1.0 else self.factor**2 * w, single
-            )
+            return self.operator.gram(self._support, w if self.factor == 1.0 else self.factor**2 * w, single)
         C = self.dense
         assert C is not None
+        if isinstance(C, np.ndarray) and C.shape[1] == 1:
+            # an intercept
+            column = C[:, 0]
+            return np.array([[tree_dot(column, w * column, self.leaves)]])
         found = sum_over(self.leaves, w.size, lambda at: _gram(C[at], w[at]))
         return np.zeros((self.at.size, self.at.size)) if found is None else np.asarray(found)
 
     def adjoint(self, y: Array) -> Array:
         if self.operator is not None:
-            return self.operator.rmatvec(y if self.factor == 1.0 else self.factor * y)[self.local]
+            found = self.operator.rmatvec(y if self.factor == 1.0 else self.factor * y)
+            return found if self._support is None else found[self.local]
         C = self.dense
         assert C is not None
         found = sum_over(self.leaves, y.size, lambda at: np.asarray(C[at].T @ y[at]))
@@ -212,9 +234,10 @@ class MapColumns:
         return found
 
     def column(self, c: int) -> Array:
+        if isinstance(self.dense, np.ndarray):
+            return np.ascontiguousarray(self.dense[:, c])
         if self.dense is not None:
-            found = self.dense[:, [c]]
-            return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)
+            return np.asarray(self.dense[:, [c]].toarray()).reshape(-1)
         assert self.operator is not None
         unit = np.zeros(self.operator.shape[1])
         unit[self.local[c]] = self.factor
@@ -228,6 +251,8 @@ class MapColumns:
             return np.zeros((self.at.size, other.at.size)) if found is None else np.asarray(found)
         if other.at.size > self.at.size:
             return other.cross(self, w).T
+        if other.at.size == 1:
+            return self.adjoint(w * other.column(0))[:, None]
         columns = [self.adjoint(w * other.column(c)) for c in range(other.at.size)]
         return np.stack(columns, axis=1) if columns else np.zeros((self.at.size, 0))
 

@@ -53,6 +53,12 @@ class State:
 
     iteration: int  # steps so far
 
+    def copied(self: S) -> S:
+        """A state of the same numbers, whose steps change this one's arrays alone where they write into them."""
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        return found
+
     def counts(self) -> dict[str, int]:
         """The counts that a method keeps beside iterations and passes, for the record of a solution."""
         return {}

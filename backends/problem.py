@@ -18,7 +18,16 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.maps import ByProducts, CountedMap, KernelMatrix, columns_of, is_by_columns, written
+from fwdsl.backends.maps import (
+    FEW,
+    ByProducts,
+    CountedMap,
+    KernelMatrix,
+    MapColumns,
+    columns_of,
+    is_by_columns,
+    written,
+)
 from fwdsl.backends.row_vectors import TermEvaluator
 from fwdsl.backends.table import NUMBA, in_use
 from fwdsl.bind.data_operator import DataOperator
@@ -195,7 +204,8 @@ class PreparedProblem:
     def of_rows(cls, term: SumTerm, operators: dict[int, Operator], pool: Pool) -> TermEvaluator:
         """The same for a holder of some rows: of its part of a term, whose data have these operators, by identity."""
         made = object.__new__(cls)
-        made.pool, made.operators, made.counted = pool, operators, []
+        # how many unknowns there are in all is not known here
+        made.pool, made.operators, made.counted, made.size = pool, operators, [], 0
         made.terms = [replace(term, map=made._compile(term.map))]
         made.functions = [in_use().function(made.terms[0], pool)]
         return made._evaluator(0)
@@ -258,7 +268,7 @@ class PreparedProblem:
                     out = whole if out is None else np.add(out, whole, out=out)
                     continue
                 w = np.asarray(w)
-            pieces = [columns_of(m, b, free, self.look, term.map.leaves, self._written) for b, m in term.map.parts]
+            pieces = self._columns_of(term, free)
             if len(pieces) == 1 and pieces[0].at.size == free.size:
                 # all coordinates in their order: the sum needs no places
                 own = pieces[0].gram(w, single)
@@ -266,12 +276,28 @@ class PreparedProblem:
                 continue
             out = np.zeros((free.size, free.size)) if out is None else out
             for i, left in enumerate(pieces):
-                out[np.ix_(left.at, left.at)] += left.gram(w, single)
+                out[left.places(left)] += left.gram(w, single)
                 for right in pieces[i + 1 :]:
                     cross = left.cross(right, w)
-                    out[np.ix_(left.at, right.at)] += cross
-                    out[np.ix_(right.at, left.at)] += cross.T
+                    out[left.places(right)] += cross
+                    out[right.places(left)] += cross.T
         return np.zeros((free.size, free.size)) if out is None else out
+
+    def _columns_of(self, term: SumTerm, free: NDArray[np.intp]) -> list[MapColumns]:
+        """The columns of the maps of a term for these coordinates. Of all coordinates, which each Newton step asks for, they are kept where they are
+        those of data, or few."""
+        whole = free.size == self.size
+        if whole and id(term) in self._whole:
+            return self._whole[id(term)]
+        found = [columns_of(m, b, free, self.look, term.map.leaves, self._written) for b, m in term.map.parts]
+        if whole and all(piece.operator is not None or piece.at.size <= FEW for piece in found):
+            self._whole[id(term)] = found
+        return found
+
+    @cached_property
+    def _whole(self) -> dict[int, list[MapColumns]]:
+        """The columns of all coordinates, by the identity of their term."""
+        return {}
 
     def columns(self, free: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]) -> Array:
         """Some rows of each K_iI for the coordinates I of x, below each other."""
@@ -477,9 +503,14 @@ class PreparedProblem:
     @property
     def passes(self) -> float:
         """Data passes so far, Hessian products counted by the numbers they touch."""
-        touched = sum([o.counter.touched for o in self.operators.values()]) + sum([c.touched for c in self.counted])
-        beside = self.decomposed / BY_BLOCKS
-        return (touched + beside) / self._numbers if self._numbers else 0.0
+        if not self._numbers:
+            return 0.0
+        touched = 0
+        for operator in self.operators.values():
+            touched += operator.counter.touched
+        for counted in self.counted:
+            touched += counted.touched
+        return (touched + self.decomposed / BY_BLOCKS) / self._numbers
 
     @cached_property
     def _numbers(self) -> int:

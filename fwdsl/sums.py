@@ -165,6 +165,14 @@ def tree_sum(parts: Iterable[Any]) -> Any:
     return found
 
 
+def sum_of_numbers(values: list[float]) -> float:
+    """The same of numbers, level by level: a step takes dozens of such sums. 0 where there are none."""
+    while len(values) > 1:
+        last = values[-1:] if len(values) % 2 else []
+        values = [a + b for a, b in zip(values[::2], values[1::2], strict=False)] + last
+    return values[0] if values else 0.0
+
+
 def finish(nodes: Iterable[tuple[Node, Any]]) -> Any:
     """The same from the values of nodes that together have each leaf once, in any order."""
     found = Partials()
@@ -212,7 +220,10 @@ def sum_of_pieces(parts: Iterable[Sequence[Any]]) -> Any:
 
 def tree_dot(a: NDArray[np.float64], b: NDArray[np.float64], leaves: Sequence[Rows]) -> float:
     """<a, b> for vectors of one number a row, or of as many each (of rows laid one after the other)."""
-    return float(sum_over(leaves, a.size, lambda at: a[at] @ b[at]) or 0.0)
+    if len(leaves) < 2:
+        return float(a @ b) if a.size else 0.0
+    each = a.size // leaves[-1][1]
+    return sum_of_numbers([float(a[i * each : j * each] @ b[i * each : j * each]) for i, j in leaves])
 
 
 def sum_over(leaves: Sequence[Rows], size: int, fn: Callable[[slice], Any]) -> Any:

@@ -16,7 +16,7 @@ from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.method import Estimate
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.form import Canonical
+from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.matrix_maps import LeftMultiply
 
 NS_PER_NUMBER = {"dense": 0.6, "sparse": 1.5}
@@ -73,6 +73,7 @@ def column_lengths(canonical: Canonical) -> Array:
     return out
 
 
+@once_per_form
 def _shape(canonical: Canonical) -> tuple[int, int, int, str, int]:
     """Rows, columns and stored numbers of the data, how they are stored, and the columns of a matrix variable."""
     (term,) = canonical.terms

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +176,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def step(self) -> None:
         """A working set, models on it, and the gradient of all coordinates."""
-        s = replace(self.state)
+        s = self.state.copied()
         added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
@@ -278,6 +277,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if not missed < 0.5 * before:
                 break
             found = x, z, value, y
+            if missed <= EPS * float((np.abs(columns) @ np.abs(y)).max()):
+                # rounding, which another step makes no less
+                break
             self.f.curvature(z, h)
             try:
                 t = np.linalg.solve((columns * h) @ columns.T, -slope)

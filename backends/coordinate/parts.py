@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,6 +41,17 @@ def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
 
 def main_part(term: SumTerm) -> int | None:
     """The number of the part of a loss's map that is the matrix of data, where the others have few coordinates; the widest if there are several."""
+    known = _main_parts.get(term)
+    if known is None:
+        known = _main_parts[term] = (_main_part(term),)
+    return known[0]
+
+
+#: What the planner and the method ask of a term several times.
+_main_parts: WeakKeyDictionary[SumTerm, tuple[int | None]] = WeakKeyDictionary()
+
+
+def _main_part(term: SumTerm) -> int | None:
     found = [i for i, (_, m) in enumerate(term.map.parts) if factor_and_matrix(m) is not None]
     if not found:
         return None

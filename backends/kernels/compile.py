@@ -109,11 +109,13 @@ def kernel(
     in `parts` (formulas of a loss), and plain functions that `fn` calls without naming them here, are parts of it. A reference that stands for
     a kernel (`atoms.loss.is_plain`) is handed through, and no compiled kernel can call it: a method that links kernels says so before.
     """
+    rounding = "reordered" if reorder else "fused" if fuse else ""
+    if not uses and (known := _dispatchers.get((fn, rounding))) is not None:
+        return known
     if is_plain(fn):
         return fn
     if uses:
         fn = _linked(fn, tuple(sorted(uses.items())), parts)
-    rounding = "reordered" if reorder else "fused" if fuse else ""
     return _dispatchers.get((fn, rounding)) or _decorate(fn, rounding)
 
 

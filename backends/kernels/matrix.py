@@ -229,6 +229,15 @@ def dense_matvec_columns(A, columns, x, out, r0, r1):
         out[r] = total
 
 
+def scaled_rows(A, w, out):
+    """out[r] = w[r] A[r], A in the precision of `out` and w, as NumPy takes it."""
+    for r in range(w.size):
+        wr = w[r]
+        for j in range(A.shape[1]):
+            out[r, j] = A[r, j]
+            out[r, j] *= wr
+
+
 def csr_row_squares(rows, out):
     """|a_i|^2 for every row."""
     indptr, _, data = rows

@@ -122,6 +122,7 @@ def needs_columns(canonical: Canonical) -> bool:
     return choose(canonical).kind == "dual" or (after is not None and after[0] == "dual")
 
 
+@once_per_form
 def is_factorable(canonical: Canonical) -> bool:
     """True if second derivatives are diagonal and maps few columns but for those of data."""
     return (

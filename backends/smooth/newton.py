@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -107,6 +106,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.squares = np.where((squares > 0.0) & np.isfinite(squares), squares, 1.0)
         self.weight = 0.5 / np.where(self.ridge > 0.0, self.ridge, self.squares)
         self.free = self.ridge == 0.0
+        self._free_at, self._ridged = np.flatnonzero(self.free), np.flatnonzero(~self.free)
+        self._half_inverse = 0.5 / self.ridge[self._ridged]
+        self._any_free = bool(self._free_at.size)
         self.floors = [
             (f.f.loss.smoothness or 0.0) * f.f.w
             if isinstance(f, FastLoss) and f.f.loss.piecewise_quadratic and not f.f.loss.quadratic and self.free.any()
@@ -186,14 +188,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         `left` has by how much coordinates without a ridge miss their equalities at x.
         """
         bound = self.problem.canonical.constant + minus_conjugates
-        ridged = ~self.free
-        bound -= 0.5 * float(np.square(v[ridged]) @ (1.0 / self.ridge[ridged]))
-        if self.free.any():
+        bound -= float(np.square(v[self._ridged]) @ self._half_inverse)
+        if self._any_free:
             # missed equalities: what they lack at x, and about what they would at the optimum
-            miss = np.abs(left[self.free])
-            bound -= float(
-                miss @ np.abs(x[self.free]) + 2.0 * np.square(miss) @ (1.0 / s.bend / self.squares[self.free])
-            )
+            at = self._free_at
+            miss = np.abs(left[at])
+            bound -= float(miss @ np.abs(x[at]) + np.square(miss) @ (2.0 / s.bend / self.squares[at]))
         if bound > s.best_bound:
             s.best_bound, s.dual, s.guessed = bound, ys, ys is s.ys
 
@@ -201,7 +201,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
 
     def step(self) -> None:
         """A direction, the bound of its model, and a move along it."""
-        problem, s = self.problem, replace(self.state)
+        problem, s = self.problem, self.state.copied()
         s.iteration += 1
         before = s.value, s.best_bound
         found = self._again(s)
@@ -212,7 +212,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             found = self._direction(s, s.hs)
         d, r, dzs = found
         s.decrement = -float(s.grad @ d)
-        if self.free.any():
+        if self._any_free:
             # bounds of points that miss equalities are guesses: the latest is the one to repair
             s.best_bound = -math.inf
         if not self._is_far(s, s.decrement):
@@ -464,7 +464,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def _mended(self, s: NewtonState) -> list[Array]:
         """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
         that leaves the domain of a conjugate. A repair of any dual point takes some ten times as long."""
-        free = np.flatnonzero(self.free)
+        free = self._free_at
         if not 0 < free.size <= FEW or not all(isinstance(f, FastLoss) for f in self.problem.functions):
             return s.ys
         hs = self.problem.curvatures(s.zs)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..sums import Rows, leaves_of_vectors, pieces, sum_of_pieces
+from ..sums import Rows, leaves_of_vectors, pieces, sum_of_numbers
 from ..words import LOSSES, LossWord
 from .arrays import Array
 from .base import VectorFunction, record_of, require
@@ -242,8 +242,9 @@ class LossFunction:
 
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves
-        found = sum_of_pieces([fn(slice(*at)) for at in of_leaf] for of_leaf in pieces(leaves, _BLOCK))
-        return 0.0 if found is None else float(found)
+        return sum_of_numbers(
+            [sum_of_numbers([fn(slice(*at)) for at in of_leaf]) for of_leaf in pieces(leaves, _BLOCK)]
+        )
 
     @cached_property
     def on(self) -> VectorFunction | None:

@@ -39,7 +39,7 @@ from .promises import (
     scalar,
     supplied_parameter,
 )
-from .values import Entries, is_sparse, longest_vector
+from .values import Entries, is_sparse, is_too_long
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
@@ -216,7 +216,7 @@ def _attach_datum(datum: RawDatum, sizes: StatedSizes, bound: _Bound, findings: 
         if check_domain(decl.name, value, decl.type.domain, decl, datum.origin, findings):
             bound.enter(datum, value, DataStats((), "scalar", "float64", 1, 8))
         return
-    if is_sparse(value) and value.shape[1] > longest_vector():
+    if is_sparse(value) and is_too_long(value.shape[1]):
         _note_too_wide(datum, value, findings)
         return
     if not claim_axes(datum, value, classes, sizes, findings):

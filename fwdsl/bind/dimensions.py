@@ -13,7 +13,7 @@ from ..model import DataDecl, Dim, Model, Type, once_per_model
 from ..model.dims import evaluate_dim, is_derived, names_in, solve_dim
 from .bindings import RawDatum
 from .findings import Findings
-from .values import longest_vector
+from .values import is_too_long
 
 if TYPE_CHECKING:
     from ..atoms.base import MatrixLike
@@ -63,7 +63,7 @@ class StatedSizes:
 
         `place` is where the file states the size, if that is known.
         """
-        if size > longest_vector():
+        if is_too_long(size):
             _too_long(datum, size, what, findings, place)
             return False
         if isinstance(dim, str):

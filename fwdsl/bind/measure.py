@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def measure(array: Any, least: bool = True) -> Measured:
     else:
         scale = np.nan
     matrix = array.ndim == 2
-    stats = DataStats(
+    late = squares is not None
+    stats = (_RowsLater if late else DataStats)(
         shape=tuple(array.shape),
         storage=storage(array),
         dtype=str(array.dtype),
@@ -66,6 +68,8 @@ def measure(array: Any, least: bool = True) -> Measured:
         largest_row_norm=float(scale * np.sqrt(sums.largest_row)) if array.ndim >= 2 else 0.0,
         column_norms=scale * np.sqrt(sums.columns) if matrix and sums.columns is not None else None,
     )
+    if isinstance(stats, _RowsLater):
+        stats.measures(array)
     return Measured(stats, sums.finite, sums.smallest)
 
 
@@ -84,6 +88,23 @@ def is_mapped(array: MatrixLike) -> bool:
             return True
         base = base.base
     return False
+
+
+class _RowsLater(DataStats):
+    """The statistics of a matrix in memory whose rows are measured where somebody asks: few methods do, and columns tell that all is finite."""
+
+    def measures(self, array: Any) -> None:
+        """Leave the rows of this array for later."""
+        vars(self).pop("largest_row_norm")
+        vars(self)["_array"] = array
+
+    @cached_property
+    def largest_row_norm(self) -> float:
+        rows = (np.einsum("ij,ij->i", block, block) for block in _blocks(vars(self).pop("_array")))
+        return math.sqrt(max((float(of_block.max(initial=0.0)) for of_block in rows), default=0.0))
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return DataStats, tuple(getattr(self, f.name) for f in fields(DataStats))
 
 
 @dataclass
@@ -136,12 +157,11 @@ def _of_squares(array: Any) -> _Sums | None:
     sums = _Sums(smallest=-np.inf, columns=columns)
     with np.errstate(all="ignore"):
         for block in _blocks(array):
-            largest = float(np.einsum("ij,ij->i", block, block).max(initial=0.0))
-            if not largest < _LARGE**2:
-                return None
-            sums.largest_row = max(sums.largest_row, largest)
             columns += np.einsum("ij,ij->j", block, block)
-    return sums if sums.largest_row > array.shape[1] * _SMALL**2 else None
+            # nan is no less either
+            if not columns.max(initial=0.0) < _LARGE**2:
+                return None
+    return sums if columns.max(initial=0.0) > array.shape[0] * _SMALL**2 else None
 
 
 def _by_rows(array: np.ndarray, scale: float) -> _Sums:

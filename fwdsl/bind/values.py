@@ -114,6 +114,15 @@ VECTORS = 16
 """Vectors of the size of the variables, or of the data's rows or columns, that the least of solves holds."""
 
 
+SHORT = 1 << 16
+"""The length of vectors that fit wherever a program runs."""
+
+
+def is_too_long(size: int) -> bool:
+    """True if vectors of that size do not fit: the system is asked for its memory only where that may be so."""
+    return size > SHORT and size > longest_vector()
+
+
 def longest_vector() -> int:
     """The length of vectors of float64 of which `VECTORS` fit into this machine's memory, or the address space of this process if that is less."""
     return most_memory() // (8 * VECTORS)

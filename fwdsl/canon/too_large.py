@@ -6,7 +6,7 @@ import math
 
 from ..atoms.low_rank import LARGEST_WRITTEN
 from ..bind.instance import Instance
-from ..bind.values import longest_vector
+from ..bind.values import is_too_long
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Diagnostic
 from ..model import Type, evaluate_dim, sizes_of
@@ -37,7 +37,7 @@ def too_large(instance: Instance, arrangement: Arrangement) -> Diagnostic | None
             hint="the factors serve one smooth loss of entries of the matrix or of a product with data, plus `norm_nuc` and `sum_squares`",
         )
     sizes = {v.name: math.prod(sizes_of(v.type, instance.dims)) for v in instance.model.variables}
-    if sum(sizes.values()) > longest_vector():
+    if is_too_long(sum(sizes.values())):
         decl = max(instance.model.variables, key=lambda v: sizes[v.name])
         return Diagnostic(
             "FW5013",

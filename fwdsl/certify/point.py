@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import SumTerm
+from ..readers.row_blocks import is_on_disk
 from .verified import Point
 
 LEAST_SHARE = 1e-6
@@ -39,7 +41,6 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     worst = outside = rounding = 0.0
     violations: list[Array] = []
     sums: list[Array] = []
-    far_sums: list[Array] = []
     sizes = _Sizes(canonical, x)
     summed = canonical.nnz <= LARGEST_SUMS
     far = _far(sizes) if summed else frozenset()
@@ -47,7 +48,6 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     for k, term in enumerate(canonical.terms):
         z = term.map.apply(x)
         sums.append(sizes.of(k, far) if summed else NOTHING)
-        far_sums.append(sizes.of_far(k, far) if far else NOTHING)
         missed = NOTHING
         asks = term.f if isinstance(term.f, VectorFunction) else term.domain
         if asks is not None and asks.violation(z) != 0.0:
@@ -83,7 +83,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         adrift,
         lengths,
         rounding,
-        tuple(far_sums),
+        _far_sums(sizes, far),
         ends,
     )
 
@@ -151,6 +151,30 @@ class _Sizes:
         parts = self.canonical.terms[k].map.parts
         own = [self.part(k, i) for i, (block, _) in enumerate(parts) if block.name in far]
         return sum(own[1:], own[0]) if own else NOTHING
+
+
+def _far_sums(sizes: _Sizes, far: Set[str]) -> Sequence[Array]:
+    """|K_i| |x| of the variables far out, an array a term; of data in memory they may wait, as those are there later too."""
+    late = _FarSums(sizes, far)
+    if not far:
+        return tuple(NOTHING for _ in sizes.canonical.terms)
+    return tuple(late) if any(map(is_on_disk, sizes.canonical.instance.values.values())) else late
+
+
+class _FarSums(Sequence[Array]):
+    """The same, added up where somebody asks, which only a bound above the objective makes anybody do."""
+
+    def __init__(self, sizes: _Sizes, far: Set[str]) -> None:
+        self._sizes, self._far = sizes, far
+
+    def __len__(self) -> int:
+        return len(self._sizes.canonical.terms)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._sizes.of_far(range(len(self))[k], self._far)
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Array, ...]]]:
+        return tuple, (tuple(self),)
 
 
 def _far(sizes: _Sizes) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -40,7 +41,7 @@ class Point:
     lengths: tuple[float, ...] = ()
     rounding: float = 0.0
     #: |K_i| |x| of the variables far out, an array a term, empty where there are none.
-    far_sums: tuple[Array, ...] = ()
+    far_sums: Sequence[Array] = ()
     ends: tuple[NDArray[np.int64], ...] = ()
 
     def dot(self, k: int, a: Array, b: Array) -> float:
@@ -156,6 +157,9 @@ class Verified:
         if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
             return False
         over = self.bound.value - self.primal - self.hidden - self.bound.miss
+        if not over > 0.0:
+            # the sizes of all terms, which take a product with the data, are then of no matter
+            return False
         # rounding of P and D goes with all that was added up, and with <v_B, x_B> where the multipliers of a set are known up to rounding
         pairs = sum(v * x for v, x in zip(self.bound.normals, self.point.lengths, strict=False))
         # far out, what a point misses a constraint by may be lost in its terms

@@ -140,7 +140,7 @@ def on_new_data(
 
 def with_free_rows(fit: Fit, new: set[str]) -> Fit:
     """The fit with a name for each integer that counts the rows of the data given anew."""
-    renamed, sizes = with_row_names(fit.model, new)
+    renamed, sizes = with_row_names(fit.model, frozenset(new))
     if not sizes:
         return fit
     features = None if fit.features is None else FeaturesByCount(fit.features, sizes)

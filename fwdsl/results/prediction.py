@@ -22,7 +22,7 @@ from ..bind.values import Entries, is_sparse
 from ..canon.affine import Unsupported
 from ..errors import DataError, RunError, misuse
 from ..grammar.diagnostic import Diagnostic
-from ..model import DataDecl, Expr, Model, Term, sizes_of
+from ..model import DataDecl, Expr, Model, Term, once_per_model, sizes_of
 from ..readers.categories import Mixed
 from ..readers.frames import NotPulled, in_memory, is_lazy
 from ..readers.scan import find_nonfinite
@@ -94,13 +94,9 @@ class Predictor:
     """
 
     def __init__(self, fit: Fit, what: str | None = None) -> None:
-        expr = prediction_of(fit.model, what)
-        needed = data_of([expr])
+        expr, needed, self.inputs = _asked(fit.model, what)
         decls = {d.name: d for d in fit.model.data}
-        rows = expr.type.array_shape[:1]
-        counted = tuple(n for n in decls if n in needed and _counts(decls[n], rows))
         self.what = what
-        self.inputs: tuple[str, ...] = counted or tuple(n for n in decls if n in needed)
         self.columns: Mapping[str, tuple[str, ...]] = {
             n: fit.maps[f"{n}.columns"]
             for n in self.inputs
@@ -117,13 +113,17 @@ class Predictor:
         """Work out what does not depend on the rows."""
         free = with_free_rows(self._fit, set(self.inputs))
         self._model, self._dims, self._features = free.model, dict(free.dims), free.features
-        self._expr = prediction_of(free.model, self.what)
+        self._expr = _asked(free.model, self.what)[0]
         self._decls = [d for d in free.model.data if d.name in self.inputs]
         self._point = FittedPoint(free)
         self._linear = LinearScores.of(self._expr, self._point)
         fixed = {n for v in free.model.variables for n in dimensions_of(v.type)}
         firsts = [d.type.shape[0] for d in self._decls if not d.type.is_entries]
         self._rows = {dim for dim in firsts if isinstance(dim, str)} - fixed
+        #: Matrices of any finite numbers and so many rows as there are, which are taken as they are.
+        self._takes_plain = self._linear is not None and all(
+            d.type.is_matrix and d.type.domain == "real" and d.type.shape[0] in self._rows for d in self._decls
+        )
         self._kept = {**self._fit.values, **self._fit.params}
         ids = {key: self._fit.maps.get(key, ()) for d in self._decls if d.type.is_entries for key in _axes(d)}
         self._ids = {key: Known(values) for key, values in ids.items() if values}
@@ -131,6 +131,7 @@ class Predictor:
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without those that `_prepare` makes again."""
         made = {"_model", "_dims", "_features", "_expr", "_decls", "_point", "_linear", "_rows", "_kept", "_ids"}
+        made.add("_takes_plain")
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -175,6 +176,15 @@ class Predictor:
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
         value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
         return value
+
+    def of_checked(self, rows: Any) -> Any:
+        """The prediction for each row of the one input, of rows that were looked at: they are finite, at least one, and as wide as in the fit."""
+        (name,) = self.inputs
+        if self._takes_plain and isinstance(rows, np.ndarray) and rows.dtype == np.float64:
+            assert self._linear is not None
+            with np.errstate(all="ignore"):
+                return self._linear.on({name: rows})
+        return self(**{name: rows})
 
     def _computed(self, decl: DataDecl, value: object) -> Any:
         """A lazy frame in memory, the columns of the fit alone. It is computed here once, as what it gives may be looked at several times."""
@@ -296,6 +306,16 @@ class Predictor:
         return out
 
 
+@once_per_model
+def _asked(model: Model, what: str | None) -> tuple[Expr, frozenset[str], tuple[str, ...]]:
+    """The expression that is predicted, the data that it is of, and those of them that have a row for each prediction; all of them where none has."""
+    expr = prediction_of(model, what)
+    needed = data_of([expr])
+    rows = expr.type.array_shape[:1]
+    counted = tuple(d.name for d in model.data if d.name in needed and _counts(d, rows))
+    return expr, frozenset(needed), counted or tuple(d.name for d in model.data if d.name in needed)
+
+
 def _counts(decl: DataDecl, rows: tuple[Any, ...]) -> bool:
     """True if data have one of these rows each."""
     if decl.type.is_entries:
@@ -328,8 +348,10 @@ def _classes(fit: Fit, expr: Expr) -> tuple[Any, ...] | None:
 
 def _known(fit: Fit, exprs: Iterable[Expr]) -> KnownMaps | None:
     """The statistics of the feature maps in expressions, without the data they were taken of."""
+    if fit.features is None:
+        return None
     nodes = feature_nodes(exprs)
-    return None if fit.features is None or not nodes else KnownMaps(nodes, fit.features)
+    return KnownMaps(nodes, fit.features) if nodes else None
 
 
 def predict(fit: Fit, predictor: Predictor, data: Mapping[str, object]) -> Any:

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 from ..bind.features import FittedMaps
 from ..features import Fitted
-from ..model import ConstraintDecl, DataDecl, Dim, Expr, Model, SetRef, Term, Type
+from ..model import ConstraintDecl, DataDecl, Dim, Expr, Model, SetRef, Term, Type, once_per_model
 
 P = TypeVar("P")
 
 
-def with_row_names(model: Model, new: set[str]) -> tuple[Model, dict[str, int]]:
+@once_per_model
+def with_row_names(model: Model, new: frozenset[str]) -> tuple[Model, dict[str, int]]:
     """The model with a name for each integer that is the first dimension of data given anew, and the integers by name.
 
     Integers that are dimensions of variables stay: those do not change. A program built from arrays has nothing but integers.

@@ -241,8 +241,10 @@ class ProgramEstimator(BaseEstimator):
 
     def _scores(self, X: object) -> Any:
         """The value of what the program predicts, a row for each row of X."""
-        rows = self._rows(X)
-        return self._predictor(**{self._names().X: rows})
+        rows, name = self._rows(X), self._names().X
+        if self._predictor.inputs == (name,) and not self._has_categories():
+            return self._predictor.of_checked(rows)
+        return self._predictor(**{name: rows})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

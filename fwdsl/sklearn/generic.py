@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from types import MethodType
+from functools import lru_cache
+from types import MethodType, NoneType
 from typing import Any
 
 from ..errors import FwError
@@ -13,7 +14,10 @@ from ..problem import Problem
 from .errors import estimator_error
 from .estimator import ProgramEstimator
 from .kinds import Classification, Embedding, Regression, Supervised
-from .program import Names, compiled
+from .program import Names, Roles, compiled, roles_of
+
+PLAIN = (NoneType, str, bool, int, float)
+"""Values that are the same in a copy; for others scikit-learn takes some microseconds each."""
 
 METHODS = ("predict", "transform")
 """Parameters that have the names of methods, and so are not attributes."""
@@ -105,6 +109,15 @@ class ProgramParameters(ProgramEstimator):
         _refuse_clashes(problem.model, type(self).__name__, tuple(self._get_param_names()))
         return problem
 
+    def _roles(self) -> Roles | None:
+        if not (isinstance(self.program, str) and "\n" in self.program):
+            # a file may change, and a problem may have data, which nothing is to keep
+            return super()._roles()
+        try:
+            return _roles_of_text(self.program, tuple(self._get_param_names()), self._names())
+        except TypeError:  # a name that is no text, which `fit` tells
+            return super()._roles()
+
     def _settings(self) -> Mapping[str, object]:
         return {n: v for n, v in self._beside.items() if n not in METHODS and v is not None}
 
@@ -118,12 +131,23 @@ class ProgramParameters(ProgramEstimator):
 
         shared = ("program", *(n for n in self._beside if n in METHODS))
         params = self.get_params(deep=False)
-        copied = {n: v if n in shared else clone(v, safe=False) for n, v in params.items()}
+        copied = {n: v if n in shared or isinstance(v, PLAIN) else clone(v, safe=False) for n, v in params.items()}
         other = type(self)(**copied)
         for name in ("_metadata_request", "_sklearn_output_config"):
             if name in vars(self):
                 other.__dict__[name] = clone(vars(self)[name], safe=False)
         return other
+
+
+@lru_cache(maxsize=256)
+def _roles_of_text(text: str, own: tuple[str, ...], names: Names) -> Roles | None:
+    """The roles of a program's names: scikit-learn asks for tags, and so for them, several times in a fit."""
+    try:
+        model = compiled(text).model
+        _refuse_clashes(model, names.call, own)
+        return roles_of(model, names)
+    except FwError:
+        return None
 
 
 @once_per_model

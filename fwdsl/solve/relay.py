@@ -296,10 +296,12 @@ class Relay:
         return min(due, key=self._left) if due else None
 
 
-def lanes_of(plan: Plan, scale: float, best: Best) -> tuple[Lane, Callable[[], list[Lane]]]:
-    """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room."""
-    own = plan.chosen.estimate
-    room = max(ROOM, 2.0 * own.memory if own is not None else 0.0)
+def lanes_of(plan: Plan, scale: float, best: Best, unrivalled: bool = False) -> tuple[Lane, Callable[[], list[Lane]]]:
+    """The plan's method, and the others that the planner may choose on the same form, where time and memory are predicted and there is room.
+
+    Of a method that is `unrivalled` nobody asks what it will take before it gives up, and then what is left of it is no matter.
+    """
+    own = None if unrivalled else plan.chosen.estimate
 
     def lane(name: str, e: Estimate | None) -> Lane:
         # methods of programs over no data predict no passes, and are counted by their iterations
@@ -308,6 +310,8 @@ def lanes_of(plan: Plan, scale: float, best: Best) -> tuple[Lane, Callable[[], l
         return Lane(name, passes, seconds / passes, Journal(0, scale=scale, best=best), trusted=trusted)
 
     def rivals() -> list[Lane]:
+        leads = plan.chosen.estimate
+        room = max(ROOM, 2.0 * leads.memory if leads is not None else 0.0)
         found = [(c.name, c.estimate) for c in plan.rivals()]
         return [lane(name, e) for name, e in found if e is not None and e.memory <= room]
 

@@ -39,7 +39,8 @@ def in_turns(
     The best point and the best bound are those of all. A method that begins starts from them, one that comes back goes on from its own state.
     """
     best = Best()
-    relay = Relay(*lanes_of(plan, task.form.scale, best), options.tol, METHODS[plan.method].is_unrivalled(task.form))
+    unrivalled = METHODS[plan.method].is_unrivalled(task.form)
+    relay = Relay(*lanes_of(plan, task.form.scale, best, unrivalled), options.tol, unrivalled)
     lane, total, changes = relay.first(), _Total(), list[Change]()
     if lane is not relay.leader:
         changes.append(Change(lane.name, 0, 0.0, 0.0, f"a trial of `{lane.name}` before `{relay.leader.name}`"))

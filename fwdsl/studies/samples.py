@@ -48,7 +48,7 @@ def samples_of(model: Model) -> Samples:
     for variable in model.variables:
         if dim in variable.type.array_shape:
             raise _refusal(model, f"the variable `{variable.name}` has the samples' dimension `{dim}`", variable.span)
-    renamed, _ = with_row_names(model, {d.name for d in data} if isinstance(dim, int) else set())
+    renamed, _ = with_row_names(model, frozenset(d.name for d in data) if isinstance(dim, int) else frozenset())
     named = {d.name for d in data}
     data = tuple(d for d in renamed.data if d.name in named)
     name = str(data[0].type.shape[0]) if isinstance(dim, int) else dim

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fwdsl.backends.kernels import Operator, Pool, kernel
+from fwdsl.backends.kernels import Operator, Pool, kernel, storage
 from fwdsl.backends.kernels.matrix import csr_gram, csr_matvec, csr_scatter
-from fwdsl.backends.kernels.storage import Sparse
+from fwdsl.backends.kernels.storage import Dense, Sparse
 
 LAYOUTS: dict[str, Any] = {
     "C": lambda M: M,
@@ -256,3 +256,19 @@ def test_columns_of_sparse_data_are_copied_by_rows() -> None:
     )
     np.testing.assert_allclose(found.toarray(), dense[:, at], rtol=1e-15)
     assert found.nnz == np.count_nonzero(dense[:, at])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("single", [False, True])
+def test_rows_scaled_by_a_kernel_have_the_bits_of_numpy(
+    dtype: Any, single: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    A, d = rng.normal(size=(3000, 40)).astype(dtype), rng.uniform(0.1, 2.0, 3000)
+    found = []
+    for least in (1, 1 << 40):
+        monkeypatch.setattr(storage, "MANY_SCALED", least)
+        found.append(Dense(A, False).gram(None, d, Pool(1), None, single))
+    assert found[0].tolist() == found[1].tolist()
+    exact = A.astype(np.float64).T @ (d[:, None] * A)
+    assert found[0] == pytest.approx(exact, abs=(1e-5 if single else 1e-10) * np.abs(exact).max())

@@ -13,7 +13,7 @@ from fwdsl import sums
 from fwdsl.backends.kernels import Operator, Pool, kernel
 from fwdsl.backends.kernels.matrix import csr_matvec_leaves, csr_scatter, dense_rmatvec, leaf_starts
 from fwdsl.backends.kernels.storage import Sparse
-from fwdsl.sums import Partials, finish, groups, subtrees, tree_sum
+from fwdsl.sums import Partials, finish, groups, subtrees, sum_of_numbers, tree_dot, tree_sum
 
 
 def shares(rng: np.random.Generator, count: int, holders: int, step: int = 1) -> list[tuple[int, int]]:
@@ -37,6 +37,7 @@ def test_every_way_to_share_leaves_gives_the_same_bits(count: int) -> None:
     values = (rng.normal(size=count) * 10.0 ** rng.integers(-8, 9, count)).tolist()
     whole = by_hand(values)
     assert tree_sum(values) == whole
+    assert sum_of_numbers(list(values)) == whole
     assert tree_sum(np.array([v, -v]) for v in values).tolist() == [whole, -whole]
     assert tree_sum((v, None, np.array([v])) for v in values)[::2] == (whole, whole)
     for level in range(8):
@@ -57,6 +58,9 @@ def test_every_way_to_share_leaves_gives_the_same_bits(count: int) -> None:
 def test_nothing_is_added_where_there_is_nothing() -> None:
     assert tree_sum([]) is None
     assert tree_sum([None, None]) is None
+    assert sum_of_numbers([]) == 0.0
+    assert tree_dot(np.zeros(0), np.zeros(0), ()) == 0.0
+    assert tree_dot(np.ones(3), np.arange(3.0), ()) == 3.0
     assert tree_sum([None, 2.0, None, 3.0, None]) == 5.0
     assert subtrees(3, 3) == ()
     assert subtrees(0, 15, 15) == ((4, 0),)

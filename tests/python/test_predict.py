@@ -262,3 +262,17 @@ def test_data_without_a_name(solution: fw.Solution) -> None:
     with pytest.raises(fw.DataError) as unknown:
         solution.predictor()(Z=NEW)
     assert unknown.value.code == "FW4500"
+
+
+@pytest.mark.parametrize("declared", ["matrix[n, p]", "matrix[n, p] in nonnegative"])
+def test_checked_rows_have_the_same_prediction(declared: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(40, 3)), rng.normal(size=40)
+    text = f"data X: {declared}, y: vector[n]\nvar w: vector[p], b: real\nminimize mean(squared(X @ w + b, y))\n"
+    predictor = fw.parse(text).bind(X=X, y=y).solve().predictor()
+    for rows in (X[:5], X[:1], X[:5].astype(np.float32), np.asfortranarray(X), X[::2]):
+        assert predictor.of_checked(rows).tolist() == predictor(X=rows).tolist()
+    if "nonnegative" in declared:
+        # what the program asks of data beside that is asked of these too
+        with pytest.raises(fw.DataError):
+            predictor.of_checked(-X)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 import fwdsl as fw
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.data_maps import AbsoluteMatrix
 from fwdsl.certify.point import evaluate_point
 from fwdsl.certify.verify import verify
 from fwdsl.solve import attempts as module
@@ -151,6 +153,20 @@ def test_sizes_that_count_for_nothing_are_not_taken() -> None:
     held = canonical_of(LASSO.replace("A @ x, b", "A @ x - b, b"), **data)
     (sums,) = evaluate_point(held, x).sums
     assert sums == pytest.approx(np.abs(np.asarray(data["A"])) @ np.abs(x), rel=1e-14)
+
+
+def test_sizes_far_out_are_added_up_where_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = lasso_data()
+    x = np.linspace(-1.0, 1.0, 6)
+    sizes = np.abs(np.asarray(data["A"])) @ np.abs(x)
+    (found,) = evaluate_point(canonical_of(LASSO, **data), x).far_sums
+    assert found == pytest.approx(sizes, rel=1e-14)
+    # what a state is saved with is the numbers
+    (kept,) = pickle.loads(pickle.dumps(evaluate_point(canonical_of(LASSO, **data), x))).far_sums  # noqa: S301
+    assert kept.tolist() == found.tolist()
+    monkeypatch.setattr(AbsoluteMatrix, "apply", lambda *_: pytest.fail("added up"))
+    solution = fw.parse(LASSO).bind(**data).solve(tol=1e-9, threads=1)
+    assert solution.status == "optimal"
 
 
 def test_a_dual_point_that_does_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
