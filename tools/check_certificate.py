@@ -744,7 +744,7 @@ def lower_bound(p, X, t, y, c):
             step = np.full(len(ones), 2.0 * missed * 4.0**attempt)
             step[X.shape[1] :] = 0.0
             # entries of X'y far within the cone may go where they like
-            near = np.append(v[0] <= 1e-6 * (abs(rows).T @ abs(y)), [True] * (len(ones) - X.shape[1]))
+            near = np.concatenate([v[0] <= 1e-6 * (abs(rows).T @ abs(y)), np.ones(len(ones) - X.shape[1], dtype=bool)])
             low, high = domain(p, t, c)
             size = np.abs(y).max(initial=0.0)
             room = np.minimum(y - low, high - y) > 1e-6 * size

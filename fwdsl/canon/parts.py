@@ -152,7 +152,8 @@ class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
 
     `turned` has the signs that went from the predictions as they are written into the labels: multipliers of these are turned * y.
-    `unit` is what K x + b as it is written is divided by: its multipliers are y / unit.
+    `unit` is what K x + b as it is written is divided by: its multipliers are y / unit. `costs` are the multipliers of linear
+    costs that a square took in: those of the square as it is written are less by them.
     """
 
     f: LossFunction | VectorLossFunction | VectorFunction
@@ -165,6 +166,7 @@ class SumTerm:
     side: Shift | None = None
     turned: Array | None = None
     unit: float = 1.0
+    costs: Array | None = None
 
     def part(self, start: int, stop: int) -> SumTerm:
         """A loss of the predictions of the leaves start..stop-1: what a holder of some rows has of it.

@@ -28,7 +28,9 @@ def complete_squares(model: Model, terms: list[SumTerm], q: Array) -> float:
             block = made.map.parts[0][0]
             found = completed_square(made.f, made.map, q[block.slice]) if isinstance(made.f, LossFunction) else None
             if found is not None:
-                terms[t], q[block.slice] = replace(made, f=found[0]), found[1]
+                # 2 w L x is the multiplier without the costs, 2 w (L x + h) with them
+                costs = 2.0 * made.f.w * (made.f.b - found[0].b)
+                terms[t], q[block.slice] = replace(made, f=found[0], costs=costs), found[1]
                 constant += found[2]
     return constant
 

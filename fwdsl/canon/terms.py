@@ -39,6 +39,11 @@ def bare_factor(reader: AffineReader, expr: Expr) -> float:
     return abs(reader.scalar(constant)) * bare_factor(reader, live)
 
 
+def samples_of(term: Term, shape: tuple[int, ...]) -> int:
+    """The number that a mean over samples divides by, 1 for a sum; `shape` is that of the predictions or of the variable."""
+    return max(1, shape[0]) if term.reduce == "mean" and shape else 1
+
+
 def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: tuple[int, ...]) -> LossFunction:
     """c times a loss term, of predictions of a shape: (samples, values of each)."""
     loss = LOSSES[atom]

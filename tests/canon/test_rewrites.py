@@ -292,3 +292,49 @@ def test_other_data_are_looked_at_anew() -> None:
     other = problem.bind(e=np.arange(1.0, 6.0))
     assert not isinstance(other.canonical, Rewritten)
     assert isinstance(other.bind(e=np.full(5, 3.0)).canonical, Rewritten)
+
+
+SMALL = {
+    "A": np.array([[1.0, -2.0, 0.0, 1.0], [0.0, 1.0, -1.0, -2.0], [2.0, -2.0, 1.0, 0.0]]),
+    "b": np.array([-2.0, 2.0, 1.0]),
+    "q": np.array([-1.0, 0.5, 0.0, 0.3]),
+}
+SIMPLEX = (
+    "x >= 0, sum(x) == 1.5",
+    "min(x) >= 0, 4 * mean(x) == 1.5",
+    "min(2 * x) >= 0, min(x) >= 0, dot(ones(4), x) == 1.5",
+)
+AT_MOST = ("x >= 0, sum(x) <= 1.5", "min(x) >= 0, 1.5 >= sum(x)", "-x <= 0, min(x) >= 0, 4 * mean(x) <= 1.5")
+SQUARES = (
+    "0.4 * sum_squares(x)",
+    "0.4 * quad_form(eye(4) @ x, eye(4))",
+    "0.1 * quad_form(2 * (eye(4) @ x), eye(4))",
+    "1.6 * mean(square(eye(4) @ x))",
+    "0.4 * mean(square(eye(4) @ (2 * x)))",
+    "0.8 * mean(square(eye(4) @ x)) + 0.2 * quad_form(eye(4) @ x, eye(4))",
+)
+REST = (
+    "norm1(A @ x - b) + dot(q, x)",
+    "norm2(A @ x - b) - 3 * x[0]",
+    "sum(exp(A @ x)) + dot(q, x)",
+    "-2 * x[1] + norm1(x)",
+)
+TOLD = [(rest, squares, ("", "", "")) for rest in REST for squares in SQUARES[1:]]
+TOLD += [(rest, squares, sets) for rest in REST for squares in ("", *SQUARES[:3]) for sets in (SIMPLEX, AT_MOST)]
+
+
+@pytest.mark.parametrize(("rest", "squares", "sets"), TOLD)
+def test_multipliers_of_what_a_variable_holds_prove_the_optimum(rest: str, squares: str, sets: tuple[str, ...]) -> None:
+    """Squares and simplices that are recognised are no terms, and have multipliers in the program as it is written."""
+
+    def solved(squares: str, constraints: str) -> fw.Solution:
+        objective = f"{rest} + {squares}" if squares else rest
+        text = "data A: matrix[3, 4], b: vector[3], q: vector[4]\nvar x: vector[4]\n"
+        text += f"minimize {objective}\n" + (f"subject to {constraints}\n" if constraints else "")
+        found = bound(text, SMALL).solve(tol=1e-8, threads=1)
+        assert found.status == "optimal", (text, found.certificate.statement)
+        return found
+
+    plain = solved(SQUARES[0] if squares else "", sets[0])
+    for constraints in sets[1:]:
+        assert solved(squares, constraints).objective == pytest.approx(plain.objective, rel=1e-7, abs=1e-8)

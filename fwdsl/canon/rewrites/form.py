@@ -20,6 +20,7 @@ from ..form import Canonical
 from ..kinds import FormKind
 from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
+from ..terms import samples_of
 from .accumulated import Accumulated, accumulated
 from .definitions import defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
@@ -277,7 +278,7 @@ class Rewritten:
                 m = reader.stacked(model.terms[i].argument).parts[0][1]
                 c = float(m.apply(np.ones(m.columns))[0])
                 weight = max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
-                out[draft.terms[i]] = 2.0 * weight * c * best
+                out[draft.terms[i]] = 2.0 * weight / samples_of(model.terms[i], block.shape) * c * best
             left, g = v - curvature * best, g.inner
         if plan.sets:
             on = g.set_beneath()
@@ -295,8 +296,8 @@ class Rewritten:
                 if ref is None:
                     continue
                 part = normal if first else np.zeros_like(normal)
-                if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet):
-                    # of two bounds that are the same the first one holds
+                if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet) and on.record.given_bounds:
+                    # of two bounds that are the same the first one holds, and on a simplex the first has the whole cone
                     part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
                     normal = normal - part
                 out[draft.constraints[i]], first = part, False
@@ -327,10 +328,12 @@ def inner_sense(model: Model) -> int:
 def _as_written(term: SumTerm, y: Array) -> Array:
     """The multiplier of the argument as it is written from that of the term."""
     y = y if term.turned is None else term.turned * y
-    return y if term.unit == 1.0 else y / term.unit
+    y = y if term.unit == 1.0 else y / term.unit
+    return y if term.costs is None else y - term.costs
 
 
 def _of_term(term: SumTerm, y: Array) -> Array:
     """The multiplier of the term from that of its argument as it is written."""
+    y = y if term.costs is None else y + term.costs
     y = y if term.turned is None else term.turned * y
     return y if term.unit == 1.0 else y * term.unit
