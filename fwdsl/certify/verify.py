@@ -167,6 +167,10 @@ def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tupl
         if term.map.offset.any():
             total += term.dot(term.map.offset, yi)
             sizes += term.dot(np.abs(term.map.offset), np.abs(yi))
+            if isinstance(term.f, VectorFunction) and term.f.bounds_number:
+                # the function below a bound is not 0 where the bound is, as it would not be in the objective
+                miss = np.abs(term.map.offset - term.f.prox(term.map.offset, 1.0))
+                sizes += term.dot(miss, np.abs(yi)) if np.all(np.isfinite(miss)) else 0.0
     return total, sizes
 
 
