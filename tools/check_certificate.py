@@ -195,13 +195,17 @@ class Reader:
     """Reads the text of a program into a `Problem`."""
 
     def __init__(self, text, params, dims):
-        self.dims, self.numbers = dims, {**dims, **params}
+        self.dims, self.numbers = dims, {}
         self.lets, self.vars, self.types, self.shapes, self.literals = {}, {}, {}, {}, {}
         self.problem, self.terms = Problem(), 0
         constraints = []
         for word, rest in statements(text):
             if word == "data":
                 self.declare_data(rest)
+            elif word == "param":
+                # of the record only what the program has: a name of another kind is no number
+                names = {part.partition(":")[0].strip() for part in split(rest)}
+                self.numbers |= {name: value for name, value in params.items() if name in names}
             elif word == "var":
                 constraints += [f"{n} in {s}" for n, s in self.declare_variables(rest)]
             elif word == "let":
@@ -240,7 +244,8 @@ class Reader:
             name, _, kind = part.partition(":")
             kind, _, literal = kind.partition("=")
             self.types[name.strip()] = kind.split("[")[0].strip()
-            self.shapes[name.strip()] = re.findall(r"\w+", kind.partition("[")[2].partition("]")[0])
+            self.shapes[name.strip()] = axes = re.findall(r"\w+", kind.partition("[")[2].partition("]")[0])
+            self.numbers |= {axis: self.dims[axis] for axis in axes if axis in self.dims}
             if literal.strip():
                 self.literals[name.strip()] = np.array(ast.literal_eval(literal.strip()), dtype=np.float64)
 
@@ -262,7 +267,8 @@ class Reader:
         if isinstance(node, ast.Name) and node.id == "inf":
             return np.inf, np.inf
         if isinstance(node, ast.Name) and node.id in self.numbers:
-            return float(self.numbers[node.id]), float(self.numbers[node.id])
+            value = finite(self.numbers[node.id])
+            return value, value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             a, b = self.number(node.operand)
             return -b, -a
@@ -626,8 +632,10 @@ def admissible(p, y, t, c):
     unit = 2.0 ** (math.frexp(max(float(np.abs(y).max()), 1e-290))[1] - 52)
     counts = np.clip(np.round(y / unit), np.ceil(low / unit), np.floor(high / unit))
     missed = int(sum(map(int, counts)))
-    room = counts - np.ceil(low / unit) if missed > 0 else np.floor(high / unit) - counts
-    for i in np.argsort(-room):
+    ends = counts - np.ceil(low / unit), np.floor(high / unit) - counts
+    room = ends[0] if missed > 0 else ends[1]
+    # last those at an end: a column of X that does not see the others may need their sum to be 0
+    for i in np.argsort(-np.minimum(*ends), kind="stable"):
         step = min(abs(missed), int(min(room[i], 2.0**52)))
         counts[i] -= math.copysign(step, missed)
         missed -= int(math.copysign(step, missed))
@@ -654,8 +662,6 @@ def infimum(p, v, multiplier):
     """A lower bound of min over w of <v, w> + R(w), v in an interval. The multiplier of a ball may be any number >= 0, of a simplex any number."""
     kind, r = p.coupling or ("", (0.0, 0.0))
     l1, l2, cost = p.l1[0], p.l2[0], 0.0
-    if p.length[0] and length(np.maximum(abs(v[0]), abs(v[1])))[1] <= p.length[0]:
-        return 0.0
     if kind == "l1" and multiplier:
         l1, cost = down(l1 + multiplier), up(multiplier * r[1])
     elif kind == "l2" and multiplier:
@@ -669,8 +675,34 @@ def infimum(p, v, multiplier):
     return float(down(total((parts, parts))[0] - cost)) if np.all(np.isfinite(parts)) else -np.inf
 
 
+def beside_length(p, v):
+    """A lower bound of min of <v, w> + length |w| over low <= w <= high: the least <g, w> of a g with |g - v| <= length.
+
+    The best g is the nearest to v but for a step times the w of its own least <g, w>; the longest step that is near enough is found by halving.
+    """
+    mid, low, high = v[0] + (v[1] - v[0]) / 2.0, -1000.0, 1000.0
+    best = along(p, v, np.zeros(mid.shape))
+    for _ in range(100):
+        step = 2.0 ** ((low + high) / 2.0)
+        found = along(p, v, np.maximum(mid + step * p.low[0], 0.0) + np.minimum(mid + step * p.high[1], 0.0))
+        best = max(best, found)
+        low, high = ((low + high) / 2.0, high) if np.isfinite(found) else (low, (low + high) / 2.0)
+    return best
+
+
+def along(p, v, g):
+    """The least <g, w> over low <= w <= high, from below; -inf where g is farther than the length from v."""
+    off = add((g, g), (-v[1], -v[0]))
+    if not length(np.maximum(abs(off[0]), abs(off[1])))[1] <= p.length[0]:
+        return -np.inf
+    parts = np.minimum(*(np.where(g == 0.0, 0.0, down(g * end)) for end in (p.low[0], p.high[1])))
+    return total((parts, parts))[0] if p.low[0] <= p.high[1] else np.inf
+
+
 def best_infimum(p, v):
     """The largest of these bounds over the multiplier, in which it is concave: at the edge of where it is finite, or found by trisection."""
+    if p.length[0]:
+        return beside_length(p, v)
     if p.coupling is None:
         return infimum(p, v, 0.0)
     kind, r = p.coupling
@@ -711,9 +743,14 @@ def lower_bound(p, X, t, y, c):
         else:  # into the cone X'y >= 0 of nonnegative coefficients, by the entries that have room
             step = np.full(len(ones), 2.0 * missed * 4.0**attempt)
             step[X.shape[1] :] = 0.0
+            # entries of X'y far within the cone may go where they like
+            near = np.concatenate([v[0] <= 1e-6 * (abs(rows).T @ abs(y)), np.ones(len(ones) - X.shape[1], dtype=bool)])
             low, high = domain(p, t, c)
-            room = np.minimum(y - low, high - y) > 1e-6 * np.abs(y).max(initial=0.0)
-            y[room] += np.linalg.lstsq(ones[:, room], step, rcond=None)[0]
+            size = np.abs(y).max(initial=0.0)
+            room = np.minimum(y - low, high - y) > 1e-6 * size
+            # what is rounding beside an edge keeps sums of the others from 0
+            y = np.where(y - low <= 1e-12 * size, low, np.where(high - y <= 1e-12 * size, high, y))
+            y[room] += np.linalg.lstsq(ones[near][:, room], step[near], rcond=None)[0]
     return -np.inf, y
 
 
@@ -832,7 +869,7 @@ def verdict(record, lower, upper, moved, zero):
     for what, away, most in zip(missed, moved, MOVED, strict=True):
         if not away <= most:
             wrong.append(f"{what}: the nearest point within is {away:.1e} of the size away")
-    tol = float(record["options"]["tol"]) * (size if record["options"]["gap"] == "relative" else 1.0)
+    tol = finite(record["options"]["tol"]) * (size if record["options"]["gap"] == "relative" else 1.0)
     smaller = proven > gap + allowed or proven > relative * size + allowed
     if not wrong and (smaller or (record["status"] == "optimal" and not proven <= tol + allowed)):
         wrong.append(f"the gap is {proven:.3g}, more than is claimed")
@@ -849,7 +886,14 @@ def verdict(record, lower, upper, moved, zero):
 
 def claim(record, key):
     """A number that the record claims; nan for none."""
-    return math.nan if record[key] is None else float(record[key])
+    return math.nan if record[key] is None else finite(record[key])
+
+
+def finite(value):
+    """A number of the record. Beside an infinite one every difference would be small."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
 
 
 def main(argv=None):

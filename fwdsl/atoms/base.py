@@ -117,6 +117,8 @@ class VectorFunction(ABC):
     certificate: str = "exact"
     #: `normal_part` depends on x.
     normal_sees_x: ClassVar[bool] = False
+    #: The number of bounds t that its vectors begin with, of an epigraph f(z) <= t; 0 of others.
+    bounds_number: int = 0
     #: It is the same for every order of its entries.
     permutable: bool = False
 

@@ -37,7 +37,7 @@ from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
 from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
-from .terms import bare_factor, first_scores, labels_of_signs, loss_function
+from .terms import bare_factor, first_scores, labels_of_signs, loss_function, samples_of
 from .too_large import refused, too_large
 from .units import measure_in_own_size
 
@@ -253,8 +253,7 @@ class _Builder:
         ridge = 0.0
         for i in plan.ridges:
             factor = bare_factor(self.reader, terms[i].argument)
-            samples = shape[0] if terms[i].reduce == "mean" and shape else 1
-            ridge += self._coefficient(terms[i]) * factor * factor / max(1, samples)
+            ridge += self._coefficient(terms[i]) * factor * factor / samples_of(terms[i], shape)
             if not math.isfinite(ridge):
                 raise NotFinite("a coefficient that is not finite", terms[i].argument)
         norms = [(ids, factor) for ids, factor in ((plan.norms, c), (plan.besides, s)) if ids and factor > 0.0]

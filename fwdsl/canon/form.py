@@ -88,6 +88,21 @@ class Canonical:
         return self.size_of_affine + math.fsum(s for s in sizes if math.isfinite(s))
 
     @cached_property
+    def missed_at_zero(self) -> tuple[Array, ...]:
+        """The way from the arguments at zero into the epigraphs, an array a term, empty of what is none: a part of S.
+
+        Below a bound a function is not 0 where the bound is, as it would not be in the objective.
+        """
+        out = []
+        for t in self.terms:
+            o = t.map.offset
+            bounded = isinstance(t.f, VectorFunction) and t.f.bounds_number > 0
+            with np.errstate(all="ignore"):
+                way = np.abs(o - t.f.prox(o, 1.0)) if isinstance(t.f, VectorFunction) and bounded else np.zeros(0)
+            out.append(way if np.all(np.isfinite(way)) else np.zeros(0))
+        return tuple(out)
+
+    @cached_property
     def stretch(self) -> float | None:
         """A guess of L = sigma_max(K' diag(w f'') K), the curvature of one loss of one matrix in memory times a variable; None for other problems.
 

@@ -152,7 +152,8 @@ class SumTerm:
     """f_i(K_i x + b_i): `origin` is the index of the objective's term, or of the constraint when `is_constraint`.
 
     `turned` has the signs that went from the predictions as they are written into the labels: multipliers of these are turned * y.
-    `unit` is what K x + b as it is written is divided by: its multipliers are y / unit.
+    `unit` is what K x + b as it is written is divided by: its multipliers are y / unit. `costs` are the multipliers of the linear
+    costs that the term took from q, or left there: those of the argument as it is written are less by them.
     """
 
     f: LossFunction | VectorLossFunction | VectorFunction
@@ -165,6 +166,7 @@ class SumTerm:
     side: Shift | None = None
     turned: Array | None = None
     unit: float = 1.0
+    costs: Array | None = None
 
     def part(self, start: int, stop: int) -> SumTerm:
         """A loss of the predictions of the leaves start..stop-1: what a holder of some rows has of it.
@@ -174,8 +176,20 @@ class SumTerm:
         """
         assert not isinstance(self.f, VectorFunction), "a norm or a set has no rows of its own"
         at = slice(self.map.leaves[start][0], self.map.leaves[stop - 1][1])
-        turned = None if self.turned is None else self.turned[at]
-        return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned)
+        turned, costs = (None if each is None else each[at] for each in (self.turned, self.costs))
+        return replace(self, f=self.f.part(at), map=self.map.part(start, stop), turned=turned, costs=costs)
+
+    def as_written(self, y: Array) -> Array:
+        """The multiplier of the argument as it is written, from that of the term."""
+        y = y if self.turned is None else self.turned * y
+        y = y if self.unit == 1.0 else y / self.unit
+        return y if self.costs is None else y - self.costs
+
+    def of_written(self, y: Array) -> Array:
+        """The multiplier of the term, from that of its argument as it is written."""
+        y = y if self.costs is None else y + self.costs
+        y = y if self.turned is None else self.turned * y
+        return y if self.unit == 1.0 else y * self.unit
 
     def value(self, z: Array) -> float:
         """f_i(z), by the reference; of z at the nearest point of the closure of the domain, as what is outside is counted as a violation."""

@@ -26,9 +26,12 @@ def complete_squares(model: Model, terms: list[SumTerm], q: Array) -> float:
     for t, made in enumerate(terms):
         if _is_quadratic_form(model, made):
             block = made.map.parts[0][0]
-            found = completed_square(made.f, made.map, q[block.slice]) if isinstance(made.f, LossFunction) else None
-            if found is not None:
-                terms[t], q[block.slice] = replace(made, f=found[0]), found[1]
+            f = made.f
+            found = completed_square(f, made.map, q[block.slice]) if isinstance(f, LossFunction) else None
+            if isinstance(f, LossFunction) and found is not None:
+                # 2 w L x is the multiplier without the costs, 2 w (L x + h) with them
+                costs = 2.0 * f.w * (f.b - found[0].b)
+                terms[t], q[block.slice] = replace(made, f=found[0], costs=costs), found[1]
                 constant += found[2]
     return constant
 

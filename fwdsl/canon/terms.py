@@ -39,6 +39,11 @@ def bare_factor(reader: AffineReader, expr: Expr) -> float:
     return abs(reader.scalar(constant)) * bare_factor(reader, live)
 
 
+def samples_of(term: Term, shape: tuple[int, ...]) -> int:
+    """The number that a mean over samples divides by, 1 for a sum; `shape` is that of the predictions or of the variable."""
+    return max(1, shape[0]) if term.reduce == "mean" and shape else 1
+
+
 def loss_function(reader: AffineReader, term: Term, atom: str, c: float, shape: tuple[int, ...]) -> LossFunction:
     """c times a loss term, of predictions of a shape: (samples, values of each)."""
     loss = LOSSES[atom]
@@ -86,10 +91,10 @@ def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, St
     return replace(f, b=f.b * d), Stacked(tuple(parts), d * stacked.offset, stacked.shape), d
 
 
-def first_scores(model: Model, terms: Sequence[SumTerm], q: Array) -> float:
+def first_scores(model: Model, terms: list[SumTerm], q: Array) -> float:
     """Add to the linear cost q what functions that are losses of the class 0 lack, w_i z_i0 for each row i; the constant of it is returned."""
     constant = 0.0
-    for term in terms:
+    for t, term in enumerate(terms):
         f = term.f
         if term.is_constraint or not isinstance(f, VectorLossFunction):
             continue
@@ -97,6 +102,7 @@ def first_scores(model: Model, terms: Sequence[SumTerm], q: Array) -> float:
         if word is not None and word.as_row_loss:
             y = np.zeros(f.shape)
             y[:, 0] = f.w
+            terms[t] = replace(term, costs=-y.reshape(-1))
             term.map.adjoint(y.reshape(-1), q)
             constant += float(y.reshape(-1) @ term.map.offset)
     return constant

@@ -126,7 +126,7 @@ class Verified:
 
     @cached_property
     def scale(self) -> float:
-        """S: the sizes of the objective's terms at zero and at x, of the dual's, and |y|' |K| |x|.
+        """S: the sizes of the objective's terms at zero and at x, of the dual's (with what functions below bounds are at zero), and |y|' |K| |x|.
 
         Multipliers far larger than the costs they balance count for less (`weight`).
         The linear terms at x and the last ones are without variables far out. Along a ray they outgrow all else, and would call any gap small.

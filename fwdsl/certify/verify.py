@@ -162,8 +162,10 @@ def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tupl
     """constant + sum_i <b_i, y_i> - f_i^*(y_i), and the sum of the sizes of its terms."""
     total = canonical.constant
     sizes = abs(canonical.constant)
-    for term, (yi, conjugate) in zip(canonical.terms, tidy, strict=True):
+    for term, (yi, conjugate), way in zip(canonical.terms, tidy, canonical.missed_at_zero, strict=True):
         total, sizes = total - conjugate, sizes + abs(conjugate)
+        if way.size:
+            sizes += term.dot(way, np.abs(yi))
         if term.map.offset.any():
             total += term.dot(term.map.offset, yi)
             sizes += term.dot(np.abs(term.map.offset), np.abs(yi))

@@ -11,8 +11,8 @@ which cvxpy solves. It is the best bound that y proves within the radius R, so a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from .blocks import FamilyExpression, blocks_of, flat
 from .conjugates import CONJUGATES, FUNCTION_CONJUGATES, SLACK, dual_norm, loss_conjugate, of_mean, row_loss_conjugate
 from .factored import recheck_factors
 from .refusals import quiet
+from .solve import size_of_terms
 from .translate import Translator, loss_of_atom
 
 TOLERANCE = 1e-7
@@ -40,34 +41,65 @@ INFEASIBLE = 1e-6
 
 RADIUS_FACTOR = 1e3
 
+SPARE = 10.0
+"""The multiple of the sizes counted here that a claimed sum of sizes may be: the verifier's own counts terms in other parts."""
+
 
 @dataclass(frozen=True)
 class Recheck:
-    """The certificate's numbers by other means, in the user's sense; `dual_bound` is nan where no dual point was saved."""
+    """The certificate's numbers by other means, in the user's sense; `dual_bound` is nan where no dual point was saved.
+
+    `scale` is the sum of the sizes of terms that the claim has, or what is left of it.
+    """
 
     agrees: bool
     objective: float
     dual_bound: float
     infeasibility: float
     text: str
+    scale: float = math.inf
 
 
 def check_certificate(instance: Instance, solution: Solution) -> Recheck:
-    """Check the objective, the bound and the violation that a solution claims."""
+    """Check the objective, the bound, the gap and the violation that a solution claims.
+
+    A saved answer may claim any sum of the sizes of its terms, beside which every difference is small: more than `SPARE` times what is counted here
+    is not believed.
+    """
     from ..canon import canonicalise
 
     form, _ = canonicalise(instance)
     if form is not None and form.dense is None and form.factored is not None:
-        return _judged(instance, solution, *recheck_factors(instance, form.factored, solution))
+        found = recheck_factors(instance, form.factored, solution)
+        sizes = form.factored.scale + abs(found[0])
+        return _judged(instance, _believed(solution, lambda: sizes), *found)
     translator = Translator(instance)
     values = {n: np.asarray(v, dtype=np.float64) for n, v in solution.variables.items()}
-    translator.put({n: translator.coordinates(n, values[n]) for n in translator.variables})
+    placed = {n: translator.coordinates(n, values[n]) for n in translator.variables}
+    translator.put(placed)
     problem = translator.problem()
     objective = float(problem.objective.value)
     missed = [_share(_missed(translator, c), _terms(translator, c)) for c in instance.model.constraints]
     missed += [_share(_violation(c), float(np.abs(c.args[0].value).sum())) for c in translator.domains()]
     infeasibility = max(missed, default=0.0)
+    solution = _believed(solution, lambda: size_of_terms(instance, placed), lambda: _balanced(instance, solution))
     return _judged(instance, solution, objective, infeasibility, dual_bound(instance, solution))
+
+
+def _believed(solution: Solution, *sizes: Callable[[], float]) -> Solution:
+    """The solution with no larger sum of sizes than these explain; the later ones are counted only where the first are too small."""
+    claimed, counted = solution.certificate.scale, 0.0
+    for size in sizes:
+        if not claimed <= SPARE * counted:
+            counted += size()
+    scale = min(claimed, SPARE * counted)
+    return replace(solution, certificate=replace(solution.certificate, scale=scale))
+
+
+def _balanced(instance: Instance, solution: Solution) -> float:
+    """The sum of |y_i|' (|J_i| |x| + |b_i|) over the saved dual point; 0 where there is none whose parts are known."""
+    lagrangian = _lagrangian(instance, solution)
+    return 0.0 if lagrangian is None else lagrangian.balanced()
 
 
 def _judged(instance: Instance, solution: Solution, objective: float, infeasibility: float, bound: float) -> Recheck:
@@ -82,11 +114,16 @@ def _judged(instance: Instance, solution: Solution, objective: float, infeasibil
     sense = 1.0 if instance.model.sense == "minimize" else -1.0
     if math.isfinite(c.dual_bound) and not math.isnan(bound) and sense * (c.dual_bound - bound) > TOLERANCE * scale:
         findings.append(f"the dual point proves {bound:.10g}, not {c.dual_bound:.10g}")
+    if math.isfinite(c.objective):
+        apart = abs(c.objective - c.dual_bound) if math.isfinite(c.dual_bound) else math.inf
+        least = apart - TOLERANCE * scale
+        if c.gap < least or (least > 0.0 and c.relative_gap < least / scale):
+            findings.append(f"objective and bound are {apart:.3g} apart, a relative {apart / scale:.3g}")
     text = (
         "; ".join(findings)
         or f"objective {objective:.10g}, dual point proves {_told(bound)}, violation {infeasibility:.1e}"
     )
-    return Recheck(not findings, objective, bound, infeasibility, text)
+    return Recheck(not findings, objective, bound, infeasibility, text, c.scale)
 
 
 def _told(bound: float) -> str:
@@ -103,24 +140,30 @@ def _share(violation: float, size: float) -> float:
 
 
 def _terms(translator: Translator, constraint: ConstraintDecl) -> float:
-    """The sum of the sizes of the terms of a constraint's argument: of |J| |x| and of the constant that is left.
+    """The sum of the sizes of the terms of a constraint's argument.
 
     A row of a comparison counts at least as `LEAST_SHARE` of |J| times the largest entry of each variable, as in the verifier's measure.
     """
     total = 0.0
     for block in blocks_of(_expression(translator.cp, translator.expr(constraint.argument))):
-        value = np.asarray(block.value, dtype=np.float64).reshape(-1, order="F")
-        rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
-        for variable, J in block.grad.items():
-            x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
-            # of one number by one number it is a number
-            J = J if np.ndim(J) else np.reshape(J, (1, 1))
-            rest = rest - np.asarray(J.T @ x).reshape(-1)
-            sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
-            least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)
+        sizes, least = _sizes(block)
         floor = LEAST_SHARE * least if constraint.set is None else 0.0
-        total += float(np.maximum(sizes + np.abs(rest), floor).sum())
+        total += float(np.maximum(sizes, floor).sum())
     return total
+
+
+def _sizes(e: Any) -> tuple[Any, Any]:
+    """|J| |x| and the size of the constant that is left, of each entry of an affine expression; |J| times the largest entry of each variable."""
+    value = np.asarray(e.value, dtype=np.float64).reshape(-1, order="F")
+    rest, sizes, least = value, np.zeros_like(value), np.zeros_like(value)
+    for variable, J in e.grad.items():
+        x = np.asarray(variable.value, dtype=np.float64).reshape(-1, order="F")
+        # of one number by one number it is a number
+        J = J if np.ndim(J) else np.reshape(J, (1, 1))
+        rest = rest - np.asarray(J.T @ x).reshape(-1)
+        sizes = sizes + np.asarray(abs(J).T @ np.abs(x)).reshape(-1)
+        least = least + np.asarray(abs(J).T @ np.full(x.size, np.abs(x).max(initial=0.0))).reshape(-1)
+    return sizes + np.abs(rest), least
 
 
 def _missed(translator: Translator, constraint: ConstraintDecl) -> float:
@@ -141,18 +184,24 @@ def _missed(translator: Translator, constraint: ConstraintDecl) -> float:
 
 def dual_bound(instance: Instance, solution: Solution) -> float:
     """The best bound that the saved dual point proves, in the user's sense; nan where none was saved or it cannot be told."""
+    lagrangian = _lagrangian(instance, solution)
+    return math.nan if lagrangian is None else lagrangian.bound()
+
+
+def _lagrangian(instance: Instance, solution: Solution) -> _Lagrangian | None:
+    """The problem of the saved dual point; None where none was saved or whose parts these are is not known."""
     from ..canon import canonicalise
     from ..canon.parts import SumTerm
 
     canonical, _ = canonicalise(instance)
     saved = solution.record.get("dual_point")
     if canonical is None or saved is None or len(saved) != len(canonical.terms):
-        return math.nan
+        return None
     # Only the order of the dual point is the canonical form's: which term or constraint of the model each part belongs to.
     places = [(t.is_constraint, t.origin) for t in canonical.terms]
     units = [t.unit if isinstance(t, SumTerm) else 1.0 for t in canonical.terms]
     saved = [y if unit == 1.0 else np.asarray(y) / unit for unit, y in zip(units, saved, strict=True)]
-    return _Lagrangian(instance, places, saved, solution).bound()
+    return _Lagrangian(instance, places, saved, solution)
 
 
 class _Lagrangian:
@@ -163,14 +212,25 @@ class _Lagrangian:
         self.model = instance.model
         self.sense = 1.0 if self.model.sense == "minimize" else -1.0
         plain = Translator(instance)
-        values = {n: plain.coordinates(n, np.asarray(v)) for n, v in solution.variables.items()}
-        units = {n: float(np.abs(v).max(initial=0.0)) for n, v in values.items()}
+        self.values = {n: plain.coordinates(n, np.asarray(v)) for n, v in solution.variables.items()}
+        units = {n: float(np.abs(v).max(initial=0.0)) for n, v in self.values.items()}
         self.translator = Translator(instance, {n: unit for n, unit in units.items() if unit > 0.0})
         self.places = places
         self.ys = [np.asarray(y, dtype=np.float64) for y in ys]
         self.claimed = solution.certificate
-        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in values.values()))
+        size = math.sqrt(sum(float(np.sum(np.square(v))) for v in self.values.values()))
         self.radius = solution.certificate.radius or RADIUS_FACTOR * (size or 1.0)
+
+    def balanced(self) -> float:
+        """A bound of the sum of |y_i|' (|J_i| |x| + |b_i|): rows of some terms stand in another order here."""
+        plain = Translator(self.instance)
+        plain.put(self.values)
+        total = 0.0
+        for (is_constraint, k), y in zip(self.places, self.ys, strict=True):
+            e = self._argument(self.model.constraints[k] if is_constraint else self.model.terms[k], plain)
+            largest = max((float(_sizes(block)[0].max(initial=0.0)) for block in blocks_of(e)), default=0.0)
+            total += float(np.abs(y).sum()) * largest
+        return total
 
     def bound(self) -> float:
         cp, translator = self.translator.cp, self.translator
@@ -180,7 +240,7 @@ class _Lagrangian:
             return math.nan  # a term in parts (overlapping groups): whose dual vectors these are cannot be told here
         for (is_constraint, k), y in zip(self.places, self.ys, strict=True):
             part = self.model.constraints[k] if is_constraint else self.model.terms[k]
-            e = self._argument(part)
+            e = self._argument(part, translator)
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
             if isinstance(part, Term) and part.convex is not None and part.convex.as_row_loss:
@@ -219,9 +279,9 @@ class _Lagrangian:
         """The size of the numbers of the objective."""
         return max(abs(self.claimed.objective), 1e-3 * self.claimed.scale) or 1.0
 
-    def _argument(self, part: Term | ConstraintDecl) -> Any:
+    def _argument(self, part: Term | ConstraintDecl, translator: Translator) -> Any:
         """The expression that a dual vector belongs to: the argument, or its image under an affine set or halfspace."""
-        cp, translator = self.translator.cp, self.translator
+        cp = translator.cp
         e = _expression(cp, translator.expr(part.argument))
         if isinstance(part, ConstraintDecl) and (_is(part, "affine") or _is(part, "halfspace")):
             assert part.set is not None

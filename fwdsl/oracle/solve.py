@@ -84,7 +84,8 @@ def solve_oracle(instance: Instance, seconds: float = math.inf) -> OracleResult:
     first = _solve(cp, instance, end)
     sizes = {n: float(np.abs(v).max(initial=0.0)) for n, v in first.variables.items()}
     units = {n: s for n, s in sizes.items() if s > 0.0}
-    size = _size_of_terms(instance, first)
+    # where that says nothing, 1
+    size = (size_of_terms(instance, first.variables) if first.status == "optimal" else 0.0) or 1.0
     if first.status != "optimal" or all(1.0 / FAR <= s <= FAR for s in (size, *units.values())):
         return first
     again = _solve(cp, instance, end, units, size)
@@ -99,20 +100,18 @@ def _value_of(translator: Translator, term: Term) -> NDArray[np.float64]:
         return np.array(math.inf)
 
 
-def _size_of_terms(instance: Instance, found: OracleResult) -> float:
-    """The sum of the sizes of the objective's terms at the answer or, where larger, at zero; 1 where that says nothing."""
-    if found.status != "optimal":
-        return 1.0
+def size_of_terms(instance: Instance, variables: Mapping[str, Any]) -> float:
+    """The sum of the sizes of the objective's terms at a point or, where larger, at zero; terms that are not finite there count for nothing."""
     largest = 0.0
     for share in (0.0, 1.0):
         translator = Translator(instance)
-        translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in found.variables.items()})
+        translator.put({n: share * np.asarray(v, dtype=np.float64) for n, v in variables.items()})
         # a logarithm is infinite at zero
         with np.errstate(all="ignore"):
             values = [_value_of(translator, t) for t in instance.model.terms]
         sizes = [float(np.abs(v).sum()) for v in values]
         largest = max(largest, sum(s for s in sizes if math.isfinite(s)))
-    return largest or 1.0
+    return largest
 
 
 def _solve(

@@ -292,3 +292,82 @@ def test_other_data_are_looked_at_anew() -> None:
     other = problem.bind(e=np.arange(1.0, 6.0))
     assert not isinstance(other.canonical, Rewritten)
     assert isinstance(other.bind(e=np.full(5, 3.0)).canonical, Rewritten)
+
+
+SMALL = {
+    "A": np.array([[1.0, -2.0, 0.0, 1.0], [0.0, 1.0, -1.0, -2.0], [2.0, -2.0, 1.0, 0.0]]),
+    "b": np.array([-2.0, 2.0, 1.0]),
+    "q": np.array([-1.0, 0.5, 0.0, 0.3]),
+}
+SIMPLEX = (
+    "x >= 0, sum(x) == 1.5",
+    "min(x) >= 0, 4 * mean(x) == 1.5",
+    "min(2 * x) >= 0, min(x) >= 0, dot(ones(4), x) == 1.5",
+)
+AT_MOST = ("x >= 0, sum(x) <= 1.5", "min(x) >= 0, 1.5 >= sum(x)", "-x <= 0, min(x) >= 0, 4 * mean(x) <= 1.5")
+SQUARES = (
+    "0.4 * sum_squares(x)",
+    "0.4 * quad_form(eye(4) @ x, eye(4))",
+    "0.1 * quad_form(2 * (eye(4) @ x), eye(4))",
+    "1.6 * mean(square(eye(4) @ x))",
+    "0.4 * mean(square(eye(4) @ (2 * x)))",
+    "0.8 * mean(square(eye(4) @ x)) + 0.2 * quad_form(eye(4) @ x, eye(4))",
+)
+REST = (
+    "norm1(A @ x - b) + dot(q, x)",
+    "norm2(A @ x - b) - 3 * x[0]",
+    "sum(exp(A @ x)) + dot(q, x)",
+    "-2 * x[1] + norm1(x)",
+)
+TOLD = [(rest, squares, ("", "", "")) for rest in REST for squares in SQUARES[1:]]
+TOLD += [(rest, squares, sets) for rest in REST for squares in ("", *SQUARES[:3]) for sets in (SIMPLEX, AT_MOST)]
+
+
+@pytest.mark.parametrize(("rest", "squares", "sets"), TOLD)
+def test_multipliers_of_what_a_variable_holds_prove_the_optimum(rest: str, squares: str, sets: tuple[str, ...]) -> None:
+    """Squares and simplices that are recognised are no terms, and have multipliers in the program as it is written."""
+
+    def solved(squares: str, constraints: str) -> fw.Solution:
+        objective = f"{rest} + {squares}" if squares else rest
+        text = "data A: matrix[3, 4], b: vector[3], q: vector[4]\nvar x: vector[4]\n"
+        text += f"minimize {objective}\n" + (f"subject to {constraints}\n" if constraints else "")
+        found = bound(text, SMALL).solve(tol=1e-8, threads=1)
+        assert found.status == "optimal", (text, found.certificate.statement)
+        return found
+
+    plain = solved(SQUARES[0] if squares else "", sets[0])
+    for constraints in sets[1:]:
+        assert solved(squares, constraints).objective == pytest.approx(plain.objective, rel=1e-7, abs=1e-8)
+
+
+DEFINED = """data A: matrix[3, 4], b: vector[3], q: vector[4], y: signs[3], c: vector[4]
+var {}
+minimize {} + dot(q, x) + 0.2 * sum_squares(z) + 0.1 * norm2(u - c)
+{}
+"""
+EQUAL = ("z == x, u == x", "u == x, x - z == 0", "2 * x == 2 * z, z == u", "x == z, x == u")
+OF_X = (
+    "sum(logistic(A @ x, y))",
+    "sum(log_sum_exp(hstack(reshape(A @ x - b, 3, 1), zeros(3, 1)), axis=1))",
+    "quad_form(x, [[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])",
+    "quad_form(3 * x, eye(4))",
+    "norm2(A @ x - b)",
+)
+BOUNDS = ("", "norm1(-2 * x) <= 1", "norm1(-2 * z) - 1 <= 0", "0.3 * norm2(-z) <= 0.1", "x in permutahedron(c)")
+
+
+@pytest.mark.parametrize("loss", OF_X)
+@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize("equal", EQUAL)
+def test_variables_that_are_another_one_have_its_optimum(loss: str, bounds: str, equal: str) -> None:
+    """The equality's multiplier balances all that stands on either side, whatever was recognised of it."""
+    data = {**SMALL, "y": np.array([1.0, -1.0, 1.0]), "c": np.array([2.0, 1.0, 0.0, 0.0])}
+    more = f"subject to {equal}{', ' if bounds else ''}{bounds}"
+    told = bound(DEFINED.format("x: vector[4], z: vector[4], u: vector[4]", loss, more), data).solve(
+        tol=1e-8, threads=1
+    )
+    one = DEFINED.replace("sum_squares(z)", "sum_squares(x)").replace("norm2(u - c)", "norm2(x - c)")
+    alone = f"subject to {bounds.replace('z', 'x')}" if bounds else ""
+    plain = bound(one.format("x: vector[4]", loss, alone), data).solve(tol=1e-8, threads=1)
+    assert plain.status == "optimal" and told.status == "optimal", told.certificate.statement
+    assert told.objective == pytest.approx(plain.objective, rel=1e-7, abs=1e-8)

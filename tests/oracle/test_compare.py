@@ -211,6 +211,39 @@ def test_false_claims_are_caught(name: str):
     assert "the objective at the solution is" in check_certificate(problem.instance, better).text
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_claimed_size_of_the_terms_makes_no_difference_small(name: str):
+    problem = PROBLEMS[name]
+    found = problem.solve(tol=1e-6, threads=1)
+    sense = 1 if problem.model.sense == "minimize" else -1
+    c = replace(found.certificate, scale=1e12)
+    step = sense * 1e-3 * max(abs(c.objective), found.certificate.scale)
+    again = check_certificate(problem.instance, replace(found, certificate=c))
+    assert again.agrees and again.scale <= 1e3 * found.certificate.scale
+    for false in ({"objective": c.objective - step}, {"dual_bound": c.dual_bound + step}):
+        assert not check_certificate(problem.instance, replace(found, certificate=replace(c, **false))).agrees
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "claims",
+    [{"gap": -1.0}, {"dual_bound": -math.inf}, {"apart": 0.1, "gap": 0.0}, {"apart": 0.1, "relative_gap": 0.0}],
+)
+def test_a_gap_smaller_than_objective_and_bound_are_apart_is_found(name: str, claims: dict[str, float]):
+    problem = PROBLEMS[name]
+    found = problem.solve(tol=1e-6, threads=1)
+    sense = 1 if problem.model.sense == "minimize" else -1
+    c = found.certificate
+    apart = claims.pop("apart", None) if (claims := dict(claims)) else None
+    if apart is not None:
+        # a bound that holds, and is far from tight
+        gap = apart * max(abs(c.objective), c.scale)
+        c = replace(c, dual_bound=c.dual_bound - sense * gap, gap=2.0 * gap, relative_gap=math.inf)
+        assert check_certificate(problem.instance, replace(found, certificate=c)).agrees
+    again = check_certificate(problem.instance, replace(found, certificate=replace(c, **claims)))
+    assert not again.agrees and "apart" in again.text
+
+
 def test_an_oracle_without_time_and_data_too_large_for_it(monkeypatch: pytest.MonkeyPatch):
     x = fw.vector(4, name="x")
     instance = fw.minimize(fw.mean(fw.squared(A @ x, B))).instance

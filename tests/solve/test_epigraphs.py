@@ -230,3 +230,18 @@ def test_saved_answers_are_read_again(tmp_path: Any) -> None:
     found = program(*PROGRAMS["several terms"]).solve()
     found.save(tmp_path / "answer.npz")
     assert fw.load_solution(tmp_path / "answer.npz").objective == found.objective
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["norm2(A @ x - b)", "norm1(A @ x - b)", "norm_inf(A @ x - b)", "sum_squares(A @ x - b)", "norm_p(A @ x - b, 3)"],
+)
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_an_optimum_of_zero_below_a_bound_is_certified_as_in_the_objective(function: str, unit: float) -> None:
+    A = np.array([[1.0, -2.0, 0.3], [0.5, 1.0, -1.0]])
+    data = "data A: matrix[2, 3], b: vector[2]\nvar x: vector[3], t: real\n"
+    values = {"A": A, "b": unit * np.array([1.0, 0.7])}
+    for text in (f"minimize 2 * {function}", f"minimize 2 * t\nsubject to {function} <= t"):
+        found = fw.parse(data + text).bind(**values).solve(threads=1, time=20.0)
+        assert found.status == "optimal", (text, found.certificate)
+        assert abs(found.objective) <= 1e-6 * found.certificate.scale

@@ -214,6 +214,89 @@ def test_a_gap_that_is_claimed_smaller_than_it_is(
     assert code == 1 and ("more than is claimed" in out or "proves no more" in out)
 
 
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), "inf", True, [1.0]])
+@pytest.mark.parametrize("key", ["objective", "dual_bound", "gap", "relative_gap"])
+def test_claims_that_are_no_numbers(value: object, key: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside an infinite objective every difference would be small."""
+    saved(program("logistic", "elastic net", True), "signs")
+    changed(lambda _arrays, record: record.update({"dual_bound": 1e300, key: value}))
+    code, out = checked("signs", capsys)
+    assert code == 2 and "refused: the record does not say" in out, out
+
+
+@pytest.mark.parametrize(("weight", "name"), [("10 / n", "n"), ("p / 50", "p"), ("mu", "mu")])
+def test_values_of_names_that_are_no_parameters_are_not_taken_from_the_record(
+    weight: str, name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"data X: matrix[n, p], y: vector[n]\nparam mu: positive = 0.1\nvar w: vector[p]\nminimize mean(squared(X @ w, y)) + {weight} * norm1(w)"
+    saved(text, "vector")
+    before = checked("vector", capsys)
+    changed(lambda _arrays, record: record["parameters"].update({name: 0.3}))
+    assert before[0] == 0 and checked("vector", capsys)[0] == (1 if name == "mu" else 0)
+    # a vector of the data is no number
+    changed(of("record", "program", lambda t: t.replace(f"{weight} *", "y *")))
+    changed(lambda _arrays, record: record["parameters"].update({"y": 0.1}))
+    assert checked("vector", capsys)[0] == 2
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.03"])
+def test_parameters_that_are_no_numbers(value: object, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(program("logistic", "elastic net", True), "signs")
+    changed(lambda _arrays, record: record.update({"parameters": {"mu": value}}))
+    assert checked("signs", capsys)[0] == 2
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("bounds", ["w >= 0", "w >= -0.05", "w <= 0.1", "-0.3 <= w <= 0.1", "w >= 0.01, w <= 0.1"])
+@pytest.mark.parametrize("weight", [0.02, 0.2, 20.0])
+def test_a_length_beside_bounds_has_the_bound_that_its_dual_vector_proves(
+    loss: str, bounds: str, weight: float, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"{program(loss, 'length', True).replace('0.1*', f'{weight} * ')}subject to {bounds}\n"
+    found = saved(text, LOSSES[loss])
+    code, out = checked(LOSSES[loss], capsys)
+    assert found.status == "optimal" and code == 0, out
+
+
+def test_the_bound_of_a_length_beside_bounds_is_the_least_value() -> None:
+    rng = np.random.default_rng(0)
+    ends = [(-np.inf, np.inf), (0.0, np.inf), (-0.1, 0.2), (0.05, 0.2), (-np.inf, -0.1), (-0.2, 0.0), (0.1, np.inf)]
+    for trial in range(70):
+        low, high = ends[trial % len(ends)]
+        v, size = rng.normal(size=3), float(rng.choice([0.3, 1.0, 3.0]))
+        p = tool.Problem(length=(size, size), low=(low, low), high=(high, high))
+        with np.errstate(all="ignore"):
+            bound = tool.beside_length(p, (v, v))
+        points = np.clip(rng.normal(size=(4000, 3)) * 10.0 ** rng.uniform(-3, 1, size=(4000, 1)), low, high)
+        points = np.vstack([points, np.clip(-v * np.geomspace(1e-3, 10, 50)[:, None], low, high)])
+        least = (points @ v + size * np.linalg.norm(points, axis=1)).min()
+        assert bound <= least + 1e-12
+        if np.isfinite(low) and np.isfinite(high):
+            import cvxpy as cp
+
+            w = cp.Variable(3)
+            exact = cp.Problem(cp.Minimize(v @ w + size * cp.norm(w)), [w >= low, w <= high]).solve(solver="CLARABEL")
+            assert bound == pytest.approx(exact, abs=1e-6)
+
+
+ALONE = [[1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 1], [0, 1, 0, 1]]
+"""Columns of which the last is 1 in all rows that the optimum needs: it leaves X'y >= 0 no room where the entries add up to 0."""
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_nonnegative_coefficients_and_an_intercept_without_a_penalty(
+    loss: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, y = np.array(ALONE, dtype=float), np.array([1, 1, -1, -1, 1, 1, 1, -1.0])
+    np.save("X.npy", rows)
+    np.save("signs.npy", y)
+    text = program(loss, "nonnegative", True)
+    found = fw.parse(text).bind(X=rows, y=y).solve(threads=1, tol=1e-8)
+    found.save("a.npz")
+    code, out = checked("signs", capsys)
+    assert found.status == "optimal" and code == 0, out
+
+
 @pytest.mark.parametrize(
     ("text", "first"),
     [

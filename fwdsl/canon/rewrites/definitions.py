@@ -38,13 +38,7 @@ class Definition(RewritingStep):
 
     def multipliers(self, duals: Duals) -> None:
         """y of the equality, from the terms of s."""
-        own = {("constraint" if t.is_constraint else "term", t.origin) for t in duals.form.terms}
-        left = duals.left(self.name)
-        for key, factor in self.held:
-            # what the variable's own block holds
-            if key not in own and key in duals.known:
-                left = left - factor * duals.known[key]
-        duals.known[self.key] = left / self.k
+        duals.known[self.key] = duals.left(self.name, dict(self.held)) / self.k
 
 
 def defined(draft: Draft) -> tuple[Draft, Definition] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...atoms.base import Array
 from ...light_dataclass import light_dataclass, light_state
 from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader
+from ..emptiness import ROUNDING
 from ..form import Canonical
 
 Key = tuple[str, object]
@@ -33,16 +34,47 @@ class Duals:
     def __post_init__(self) -> None:
         self.reader = AffineReader(self.form.instance, {b.name: b for b in self.form.blocks})
 
-    def left(self, name: str) -> Array:
-        """-(q + K'y) on a variable: what no term with a known multiplier balances."""
+    def left(self, name: str, held: Mapping[Key, float]) -> Array:
+        """-(q + K'y) on a variable: what no term with a known multiplier balances; 0 where that is rounding.
+
+        `held` are terms and constraints of the variable itself, with the number that multiplies it in each: another rewriting may yet change
+        the argument that their multipliers belong to. Those of a root of a matrix stay, and those that are not of it in the program as it is written.
+        """
         block = next(b for b in self.form.blocks if b.name == name)
         out = -self.form.q[block.slice]
+        sizes, own = np.abs(out), set()
         for term in self.form.terms:
-            y = self.known.get(key_of_term(term.is_constraint, term.origin))
+            key = key_of_term(term.is_constraint, term.origin)
+            apart = key in held and not self._is_of_root(key)
+            if not apart:
+                own.add(key)
+            y = np.zeros(term.map.rows) if apart else self.known.get(key)
             for other, m in term.map.parts:
                 if other is block and y is not None and y.size == m.rows:
-                    out = out - m.adjoint(y)
-        return np.asarray(out)
+                    z = term.of_written(y)
+                    out, sizes = out - m.adjoint(z), sizes + m.absolute().adjoint(np.abs(z))
+        for key, factor in held.items():
+            if key in self.known and key not in own and self._is_of(key, name):
+                part = factor * self.known[key]
+                out, sizes = out - part, sizes + np.abs(part)
+        # in an equation of its own a multiplier that is rounding would be all that there is
+        return np.asarray(np.where(np.abs(out) <= ROUNDING * sizes, 0.0, out))
+
+    def _part(self, key: Key) -> Term | ConstraintDecl | None:
+        """The term or constraint of the program as it is written; None of one that a rewriting made."""
+        kind, i = key
+        if not isinstance(i, int):
+            return None
+        model = self.form.instance.model
+        return model.terms[i] if kind == "term" else model.constraints[i]
+
+    def _is_of(self, key: Key, name: str) -> bool:
+        part = self._part(key)
+        return part is None or name in part.argument.variables
+
+    def _is_of_root(self, key: Key) -> bool:
+        part = self._part(key)
+        return isinstance(part, Term) and part.convex is not None and bool(part.convex.root_of)
 
 
 def key_of_term(is_constraint: bool, origin: int) -> Key:

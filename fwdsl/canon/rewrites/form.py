@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +17,14 @@ from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
 from ..affine import AffineReader
 from ..arrange import Arrangement, BlockPlan, arrange
+from ..emptiness import ROUNDING
 from ..form import Canonical
 from ..kinds import FormKind
 from ..parts import Block, SumTerm
 from ..sets import part_of_bounds, stated
+from ..terms import samples_of
 from .accumulated import Accumulated, accumulated
-from .definitions import defined
+from .definitions import Definition, defined
 from .draft import Draft, Duals, Key, RewritingStep, key_of_term
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
@@ -192,12 +195,14 @@ class Rewritten:
             step.place(duals.reader, out, known)
         if not fits:
             return out, None
-        for step in reversed(self.rewriting.steps):
-            step.multipliers(duals)
+        for define, steps in groupby(reversed(self.rewriting.steps), key=lambda step: isinstance(step, Definition)):
+            # the equality of a definition is a term of the variables in it: its multiplier comes before those of their own definitions
+            for step in reversed(list(steps)) if define else steps:
+                step.multipliers(duals)
         told = []
         for term in self.outer.terms:
             y = known.get(key_of_term(term.is_constraint, term.origin))
-            told.append(_of_term(term, y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
+            told.append(term.of_written(y) if y is not None and y.size == term.map.rows else np.zeros(term.map.rows))
         return out, told
 
     def inward(self, x: Array, ys: Sequence[Array]) -> Array:
@@ -224,7 +229,7 @@ class Rewritten:
     def _written(self, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the program as it is written, by key."""
         pairs = zip(self.outer.terms, ys, strict=True)
-        return {key_of_term(t.is_constraint, t.origin): _as_written(t, y) for t, y in pairs}
+        return {key_of_term(t.is_constraint, t.origin): t.as_written(y) for t, y in pairs}
 
     @property
     def mirrors(self) -> bool:
@@ -238,7 +243,7 @@ class Rewritten:
             step.inward(duals)
         found = [duals.known.get(self._key(t)) for t in self.inner.terms]
         fits = [
-            _of_term(t, y)
+            t.of_written(y)
             for y, t in zip(found, self.inner.terms, strict=True)
             if y is not None and y.size == t.map.rows
         ]
@@ -251,7 +256,7 @@ class Rewritten:
     def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
-        known = {self._key(t): _as_written(t, y) for t, y in zip(inner.terms, ys, strict=True)}
+        known = {self._key(t): t.as_written(y) for t, y in zip(inner.terms, ys, strict=True)}
         known.update({("point", b.name): x[b.slice] for b in inner.blocks})
         v = -inner.q
         for term, y in zip(inner.terms, ys, strict=True):
@@ -277,8 +282,10 @@ class Rewritten:
                 m = reader.stacked(model.terms[i].argument).parts[0][1]
                 c = float(m.apply(np.ones(m.columns))[0])
                 weight = max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
-                out[draft.terms[i]] = 2.0 * weight * c * best
+                out[draft.terms[i]] = 2.0 * weight / samples_of(model.terms[i], block.shape) * c * best
             left, g = v - curvature * best, g.inner
+            # what is rounding is no multiplier of the set: elsewhere nothing would balance it
+            left = np.where(np.abs(left) <= ROUNDING * (np.abs(v) + curvature * np.abs(best)), 0.0, left)
         if plan.sets:
             on = g.set_beneath()
             normal = g.normal_part(x, left) if plan.norms and on is not None else left
@@ -295,8 +302,8 @@ class Rewritten:
                 if ref is None:
                     continue
                 part = normal if first else np.zeros_like(normal)
-                if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet):
-                    # of two bounds that are the same the first one holds
+                if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet) and on.record.given_bounds:
+                    # of two bounds that are the same the first one holds, and on a simplex the first has the whole cone
                     part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
                     normal = normal - part
                 out[draft.constraints[i]], first = part, False
@@ -322,15 +329,3 @@ class Rewritten:
 def inner_sense(model: Model) -> int:
     """1, or -1 where the program maximises."""
     return 1 if model.sense == "minimize" else -1
-
-
-def _as_written(term: SumTerm, y: Array) -> Array:
-    """The multiplier of the argument as it is written from that of the term."""
-    y = y if term.turned is None else term.turned * y
-    return y if term.unit == 1.0 else y / term.unit
-
-
-def _of_term(term: SumTerm, y: Array) -> Array:
-    """The multiplier of the term from that of its argument as it is written."""
-    y = y if term.turned is None else term.turned * y
-    return y if term.unit == 1.0 else y * term.unit

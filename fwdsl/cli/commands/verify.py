@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...grammar.diagnostic import Diagnostic
@@ -78,7 +79,9 @@ def run(argv: Sequence[str], output: Output) -> int:
         recheck = check_certificate(instance, solution)
     output.text(f"certificate: {_word(recheck.agrees)}: {recheck.text}\n")
     output.note(f"asking cvxpy, for at most {known.oracle_time:g} s")
-    verdict, unanswered = _ask(instance, solution, known.oracle_time)
+    # a file may claim any size of its terms; what it is compared with is what the check believes
+    believed = replace(solution, certificate=replace(solution.certificate, scale=recheck.scale))
+    verdict, unanswered = _ask(instance, believed, known.oracle_time)
     output.text(f"cvxpy: {_word(verdict.agrees)}: {verdict.text}\n")
     agrees = verdict.agrees if recheck.agrees else False
     output.finish(
