@@ -161,6 +161,23 @@ def test_a_program_is_a_text_a_file_or_a_problem(tmp_path: Path):
         FwRegressor(3).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("random_state", "write `seed=`"),
+        ("n_jobs", "write `threads=`"),
+        ("class_weight", "give `fit` a `sample_weight`"),
+        ("thread", "did you mean `threads`?"),
+        ("depth", "leave `depth` out"),
+    ],
+)
+def test_what_neither_the_estimator_nor_its_program_has_is_told_as_the_estimators(name: str, hint: str):
+    with pytest.raises(ValueError, match="FW0220") as error:
+        FwRegressor(LASSO, **{name: 1}).fit(X, Y)
+    assert f"FwRegressor was given `{name}`" in str(error.value) and hint in " ".join(str(error.value).split())
+    assert "bind(" not in str(error.value)
+
+
 def test_a_default_may_depend_on_the_data():
     text = LASSO.replace("= 0.1", "= 10/n")
     assert FwRegressor(text).get_params()["mu"] is None
