@@ -109,6 +109,18 @@ def test_a_transformer_gives_the_rows_of_a_let():
     assert list(fitted.get_feature_names_out()) == ["fwtransformer0", "fwtransformer1"]
 
 
+def test_a_transformer_gives_frames():
+    pd = pytest.importorskip("pandas")
+    text = "data X: matrix[n, p]\nvar V: matrix[p, 2]\nlet Z = X @ V\nminimize sum_squares(Z) + sum_squares(V - 1)"
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])], index=[f"r{i}" for i in range(len(X))])
+    fitted = FwTransformer(text, transform="Z").set_output(transform="pandas").fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = fitted.transform(frame)
+    assert list(made.columns) == ["fwtransformer0", "fwtransformer1"] and list(made.index) == list(frame.index)
+    assert made.to_numpy() == pytest.approx(FwTransformer(text, transform="Z").fit(X).transform(X))
+
+
 def test_a_transformer_completes_what_it_was_fitted_to():
     text = """
     data M: entries[n, p]
