@@ -389,6 +389,8 @@ def _not_numbers(columns: Mapping[str, str]) -> InvalidDatum:
 
 def _remedy(array: MatrixLike) -> str:
     kind = kind_of(array)
+    if kind == "Python objects" and isinstance(array.flat[0], Mapping):
+        return "make a frame of it, as in `pandas.DataFrame(rows)`: values by name are its rows"
     if kind == "text":
         return "numbers written as text are made numbers by `array.astype(float)`; words are labels, declared `signs[n]` or `labels[n, k]`"
     if kind in _REMEDIES:

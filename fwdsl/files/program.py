@@ -42,6 +42,12 @@ def _unreadable(name: str, error: OSError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
         near = _similar(path)
         hint = f"did you mean `{near}`?" if near else "check the name and the folder you are in"
+        if "\n" in name.strip():
+            return Diagnostic(
+                "FW0010",
+                "there is no file of this name, which is a text of several lines",
+                hint="write `fw.parse(text)`",
+            )
         return Diagnostic("FW0010", f"there is no file `{name}`", hint=hint)
     if isinstance(error, IsADirectoryError):
         programs = sorted(p.name for p in path.glob("*.fw"))

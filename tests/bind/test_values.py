@@ -295,6 +295,7 @@ def test_a_list_with_a_value_that_is_missing_tells_which(found):
         (np.array(["2020-01-01"], dtype="M8[D]"), "days since a date"),
         (np.array([3], dtype="m8[s]"), "unit of time"),
         (["1.5", "2"], "words are labels, declared `signs[n]` or `labels[n, k]`"),
+        ([{"a": 1.0}, {"a": 2.0}], "pandas.DataFrame(rows)"),
     ],
 )
 def test_what_is_advised_for_a_vector_that_is_no_numbers(found, given, hint):
