@@ -26,7 +26,7 @@ def read_program(name: str) -> bytes:
 
 
 def _hint_for_data(name: str) -> str | None:
-    """What is done with a file that has a suffix of data; None for other files."""
+    """The hint for a file that has a suffix of data; None for other files."""
     found = next((word for word in SOURCES.values() if name.lower().endswith(word.suffixes)), None)
     if found is None:
         return None
