@@ -558,7 +558,9 @@ def with_sep(path: str, sep: str, source: str = "csv") -> str:
     decimals = ', and `decimal=","` behind it for decimal commas' if sep == ";" and takes_decimals else ""
     program = f'say `sep=` in the program, as in `from {source}("{file}", sep={json.dumps(sep)})`{decimals}'
     is_written = word.serves == "table" and infer_format(path) == source
-    return f"{program}; `fwdsl new {file}` writes such a program" if is_written else program
+    new = f"; `fwdsl new {file}` writes such a program" if is_written else ""
+    # the program in a saved answer cannot be changed
+    return f"{program}{new}; or write the file with commas"
 
 
 def _has_several(text: bytes, sep: str) -> bool:

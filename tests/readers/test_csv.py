@@ -297,6 +297,7 @@ def test_another_separator_is_told_with_where_to_say_it(folder: Path) -> None:
     Path("a.csv").write_text("x;y\n1;2\n")
     _, (found,) = read(SourceSpec("csv", "a.csv", {}), (MATRIX, VECTOR))
     assert 'from csv("a.csv", sep=";")' in found.hint and "`fwdsl new a.csv`" in found.hint
+    assert found.hint.endswith("write the file with commas")
     Path("a.txt").write_text("x;y\n1;2\n")
     _, (found,) = read(SourceSpec("csv", "a.txt", {}), (MATRIX, VECTOR))
     assert 'from csv("a.txt", sep=";")' in found.hint and "fwdsl new" not in found.hint
