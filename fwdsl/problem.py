@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .build.assemble import assemble
 from .check.settings import require_folds, resolve_options, swept, swept_values
-from .errors import FwError, RejectedError, error_for
+from .errors import FwError, RejectedError, error_for, misuse
 from .grammar.diagnostic import has_errors
 from .html.shown import ShownInNotebooks
 from .readers.frames import is_lazy
@@ -338,7 +338,12 @@ def load(path: str | os.PathLike[str]) -> Problem:
 
 
 def parse(text: str, name: str = "<text>") -> Problem:
-    """The problem in a text; paths in it are relative to the current folder."""
+    """The problem in a text; paths in it are relative to the current folder. Raises `BuildError` FW0309 for what is no text."""
+    given: object = text
+    if not isinstance(given, str | bytes):
+        raise misuse(
+            "FW0309", f"`parse` takes a text, not a {type(given).__name__}", hint="a file is read by `fw.load(path)`"
+        )
     return Problem(Session(text, name, Path(), Raising()), {})
 
 

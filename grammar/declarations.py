@@ -12,10 +12,11 @@ FORMATS = ("libsvm", "csv", "npy", "npz", "mat", "hdf5", "zarr", "mtx", "parquet
 #: The formats by their suffixes, as the records of sources have them, which the grammar does not know (`tests/words` compares them).
 _SUFFIXES = {
     **dict.fromkeys(("svm", "libsvm", "svmlight"), "libsvm"),
+    **dict.fromkeys(("csv", "tsv"), "csv"),
     **dict.fromkeys(("parquet", "pq"), "parquet"),
     **dict.fromkeys(("h5", "hdf5"), "hdf5"),
     **dict.fromkeys(("feather", "arrow"), "feather"),
-    **{name: name for name in ("csv", "npy", "npz", "mat", "zarr", "mtx", "coo")},
+    **{name: name for name in ("npy", "npz", "mat", "zarr", "mtx", "coo")},
 }
 #: What a format is of that is of no matrix.
 _OBSERVED = {"coo": "entries[n, p]"}

@@ -137,8 +137,8 @@ def numbers(value: object) -> Any:
     if is_sparse(value):
         return _csr(value)
     array = _array(value)
-    if hasattr(value, "__array__") and not isinstance(value, np.ndarray):
-        array = as_numbers(array)  # a column with missing values is one of objects
+    if not isinstance(value, np.ndarray) and (hasattr(value, "__array__") or kind_of(array) != "no values"):
+        array = as_numbers(array)  # a column or a list with missing values is one of objects
     if array.dtype.kind not in "biuf":
         if column_names(value):
             raise _not_numbers(not_numbers(value))
@@ -264,12 +264,14 @@ def _array(value: object) -> Any:
         array = as_array(value) if column_names(value) else plain_values(value)
     except (ValueError, TypeError, OverflowError) as error:
         ragged = "inhomogeneous" in str(error)
-        found = "has rows of different lengths" if ragged else f"is a {type(value).__name__}, which is no array"
+        found = "has rows of different lengths" if ragged else f"is {_a(value)}, which is no array"
         raise InvalidDatum("FW4504", found, "give an array of numbers") from None
     if array.dtype.kind == "O" and array.ndim == 0:
         wrap = all(hasattr(value, part) for part in ("shape", "matvec", "rmatvec"))
         hint = "wrap it: `fw.operator(L)`" if wrap else "give an array of numbers"
-        raise InvalidDatum("FW4504", f"is a {type(value).__name__}, which is no array", hint)
+        if hasattr(value, "to_table"):  # a data set of Arrow, whose files are read where it is asked for
+            hint = "give its table, `dataset.to_table()`, or the paths of its files"
+        raise InvalidDatum("FW4504", f"is {_a(value)}, which is no array", hint)
     return array
 
 
@@ -371,6 +373,7 @@ def _listed(columns: Sequence[str]) -> str:
 _REMEDIES = {
     "text": 'leave the column out, or make indicators of it: `onehot("NAME")` in the `columns` of the source that the program declares',
     "dates": "leave the column out, or give the days since a date as a number",
+    "times of day": "leave the column out, or give the seconds since midnight as a number",
     "durations": "leave the column out, or give it in a unit of time as a number, as `.dt.total_seconds()` does",
     "complex numbers": "give the real and imaginary parts as columns of their own",
 }
@@ -385,6 +388,17 @@ def _not_numbers(columns: Mapping[str, str]) -> InvalidDatum:
 
 
 def _remedy(array: MatrixLike) -> str:
-    if array.dtype.kind == "c":
-        return _REMEDIES["complex numbers"]
+    kind = kind_of(array)
+    if kind == "Python objects" and isinstance(array.flat[0], Mapping):
+        return "make a frame of it, as in `pandas.DataFrame(rows)`: values by name are its rows"
+    if kind == "text":
+        return "numbers written as text are made numbers by `array.astype(float)`; words are labels, declared `signs[n]` or `labels[n, k]`"
+    if kind in _REMEDIES:
+        return _REMEDIES[kind].removeprefix("leave the column out, or ").replace(" it ", " them ")
     return "give an array of real numbers, for instance `array.astype(float)`"
+
+
+def _a(value: object) -> str:
+    """The type of a value, with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

@@ -90,12 +90,18 @@ def swept_values(model: Model, values: object, call: Literal["path", "grid"] = "
     return {name: _numbers(name, value, rule) for name, value in values.items()}
 
 
+FOLDS = "`folds` takes a whole number from 2, or a list of pairs: rows to fit to, and rows that are left out."
+
+
 def require_folds(folds: object, score: object) -> None:
     """Raise `BuildError` FW0310 unless these are folds, by their number or as pairs of rows, and the name of a score."""
     is_number = isinstance(folds, numbers.Integral) and not isinstance(folds, bool)
-    if not is_number and not (isinstance(folds, list | tuple) and folds and all(len(pair) == 2 for pair in folds)):
-        rule = "`folds` takes a whole number from 2, or a list of pairs: rows to fit to, and rows that are left out."
-        raise misuse("FW0310", f"folds={folds!r} is not what the option takes", rule=rule)
+    are_pairs = isinstance(folds, list | tuple) and folds and all(hasattr(p, "__len__") and len(p) == 2 for p in folds)
+    if not is_number and not are_pairs:
+        hint = (
+            "write folds=list(splitter.split(X))" if hasattr(folds, "split") and hasattr(folds, "get_n_splits") else ""
+        )
+        raise misuse("FW0310", f"folds={folds!r} is not what the option takes", rule=FOLDS, hint=hint)
     if score not in ("loss", "error"):
         rule = '`score` takes "loss" or "error".'
         raise misuse("FW0310", f"score={score!r} is not what the option takes", rule=rule)

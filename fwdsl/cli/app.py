@@ -168,6 +168,17 @@ def usage() -> str:
     )
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("solve", "fit", "train"), "run"),
+    **dict.fromkeys(("predict", "score"), "eval FILE.npz --predict"),
+    **dict.fromkeys(("lint", "compile"), "check"),
+    "init": "new",
+    "convert": "export",
+    "version": "--version",
+}
+"""The commands and options for what other programs call otherwise."""
+
+
 def _unknown_command(name: str) -> Diagnostic:
     rule = f"The commands are {', '.join(COMMANDS)}."
     if not name:
@@ -177,7 +188,8 @@ def _unknown_command(name: str) -> Diagnostic:
             "FW0001", f"`{name}` is a program, not a command", rule=rule, hint=f"write `fwdsl run {name}`"
         )
     close = get_close_matches(name, COMMANDS, n=1)
-    hint = f"did you mean `fwdsl {close[0]}`?" if close else _HELP_HINT
+    meant = _ELSEWHERE.get(name) or (close[0] if close else "")
+    hint = f"did you mean `fwdsl {meant}`?" if meant else _HELP_HINT
     return Diagnostic("FW0001", f"`{name}` is not a command", rule=rule, hint=hint)
 
 

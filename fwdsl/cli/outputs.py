@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ..files.target import target_of, unwritable, wrong_suffix
+from ..files.target import MODEL, SUFFIX, target_of, unwritable, wrong_suffix
 from ..grammar.diagnostic import Diagnostic
 from .exits import CommandStop
 
@@ -20,8 +20,11 @@ Outputs = Mapping[str, str | None]
 Inputs = Iterable[tuple[str, str | Path]]
 
 
+_SUFFIXES = {"--out": SUFFIX, "--onnx": MODEL}
+
+
 def require_outputs(outputs: Outputs) -> None:
-    """Stop before solving unless each of the files can be written. The file of `--out` must be named as an npz file."""
+    """Stop before solving unless each of the files can be written, and is named as one of what is written."""
     for option, name in outputs.items():
         if name is None:
             continue
@@ -29,7 +32,8 @@ def require_outputs(outputs: Outputs) -> None:
             hint = f"write the path of a file after `{option}`"
             raise CommandStop([Diagnostic("FW0003", f"`{option}` has an empty path", hint=hint)])
         require_writable(name)
-        wrong = wrong_suffix(name, option) if option == "--out" else None
+        suffix = _SUFFIXES.get(option)
+        wrong = None if suffix is None else wrong_suffix(name, option, suffix)
         if wrong is not None:
             raise CommandStop([wrong])
 

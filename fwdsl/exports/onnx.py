@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import RunError, misuse
 from ..extras import require
-from ..files.target import unwritable, write_atomically
+from ..files.target import MODEL, unwritable, write_atomically, wrong_suffix
 from ..results.solution import Solution
 from ..results.versions import versions
 from .affine_rows import AffineRows, affine_rows
@@ -29,7 +29,7 @@ def export_onnx(
     the program classifies: of two classes the second where the score is positive, of several the one of the largest score. Names of columns and
     classes are in the model's metadata. float64 gives the numbers of `predict`; float32 is what most serving systems expect, with relative
     errors of about 1e-6. Raises `RunError`: FW0214 where onnx is not installed, FW0215 for scores that are no affine map of the rows of one
-    matrix, FW0013 where the file cannot be written; `BuildError` FW0309 for another `dtype`.
+    matrix, FW0013 where the file cannot be written, FW0028 where its name does not end in `.onnx`; `BuildError` FW0309 for another `dtype`.
     """
     if dtype not in get_args(Precision):
         raise misuse(
@@ -39,10 +39,12 @@ def export_onnx(
     if not isinstance(given, Solution):
         message = f"`export_onnx` takes a solution first, not a {type(given).__name__}"
         raise misuse("FW0309", message, hint='write `fw.export_onnx(solution, "model.onnx")`')
+    name = os.fspath(path)
+    if (wrong := wrong_suffix(name, "export_onnx", MODEL)) is not None:
+        raise RunError([wrong])
     onnx = require("onnx")
     rows = affine_rows(solution, what)
     model = _model(onnx, rows, dtype)
-    name = os.fspath(path)
 
     def write(stream: IO[bytes]) -> None:
         stream.write(model.SerializeToString())

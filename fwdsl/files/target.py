@@ -23,15 +23,21 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 """The errors of a disk, or a share of one, that is full."""
 
 
-def wrong_suffix(name: str, way: str) -> Diagnostic | None:
-    """The diagnostic where a file of arrays is named as another; `way` is what writes it: `--out`, or `save` of Python."""
+MODEL = ".onnx"
+"""The suffix of models that are exported."""
+
+_WRITTEN = {SUFFIX: "arrays by name, in a file", MODEL: "an ONNX model, in a file"}
+
+
+def wrong_suffix(name: str, way: str, suffix: str = SUFFIX) -> Diagnostic | None:
+    """The diagnostic where a file is named as one of something else; `way` is what writes it: `--out`, or `save` of Python."""
     path = Path(name)
-    if path.suffix.lower() == SUFFIX:
+    if path.suffix.lower() == suffix:
         return None
-    better = path.with_suffix(SUFFIX) if path.name else f"fit{SUFFIX}"
-    rule = f"`{way}` writes arrays by name, in a file that ends in `{SUFFIX}`."
+    better = path.with_suffix(suffix) if path.name else f"fit{suffix}"
+    rule = f"`{way}` writes {_WRITTEN[suffix]} that ends in `{suffix}`."
     hint = f"write `{way} {better}`" if way.startswith("-") else f'write `{way}("{better}")`'
-    return Diagnostic("FW0028", f"`{name}` does not end in `{SUFFIX}`", rule=rule, hint=hint)
+    return Diagnostic("FW0028", f"`{name}` does not end in `{suffix}`", rule=rule, hint=hint)
 
 
 def target_of(name: str | Path) -> Path:

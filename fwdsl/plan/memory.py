@@ -41,7 +41,8 @@ def why_beyond(estimate: Estimate, memory: int, threads: int) -> tuple[str, ...]
     if enough(estimate, threads) <= memory:
         return ()
     if most > memory:
-        return (f"{size(most)} were in memory before the run began, more than the {size(memory)} of `--memory`",)
+        # without that size, which is another one for each method that is looked at
+        return (f"more than the {size(memory)} of `--memory` was in memory before the run began",)
     needed = expected(estimate, threads)
     return (f"takes about {size(needed)} {KEEPS} ({size(now)}), together more than the {size(memory)} of `--memory`",)
 

@@ -85,12 +85,12 @@ def _columns(
         head, _, tail = text.partition(b"\n")
         fields = [f.strip() for f in next(csv.reader([head.decode("utf-8")], delimiter=form.sep, strict=True))]
         chosen = _chosen(fields, options, path, line, findings)
-        value = fields[chosen[2]]
+        value = form.plain(fields[chosen[2]])
         doubtful = False
         if any(isinstance(s, str) for s in options.get("columns", ())):
             text, line = tail, line + 1
         elif to_finite(value) is None and not is_infinite(value):
-            if role.of != "signs" or to_finite(_second(tail, form.sep, chosen[2])) is not None:
+            if role.of != "signs" or to_finite(form.plain(_second(tail, form.sep, chosen[2]))) is not None:
                 text, line = tail, line + 1
             else:
                 doubtful = True

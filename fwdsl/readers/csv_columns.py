@@ -46,6 +46,11 @@ class Header:
     names: tuple[str, ...] | None
     row: int | None
 
+    def blanks(self, text: str) -> str:
+        """The hint where the only field of a line has blanks, which perhaps separate fields; else nothing."""
+        apart = self.count == 1 and " " in text and "" not in text.split(" ")
+        return 'if blanks separate the fields, say `sep=" "` in the program' if apart else ""
+
     def listed(self) -> str:
         """The columns, for a message."""
         if self.names is None:
@@ -93,6 +98,7 @@ def choose(
     elif "columns" not in options:
         taken = {target, *(position for _, position in targets)}
         columns = [c for c in range(header.count) if c not in taken]
+        _warn_of_no_name(header, columns, table, path, findings)
     if not columns:
         findings.add(
             "FW4031",
@@ -138,6 +144,21 @@ def _warn_of_names(header: Header, columns: Sequence[int], table: Role, path: st
             rule=ONE_NAME,
             hint="give each column of the header a name of its own",
             row=header.row,
+            severity="warning",
+        )
+
+
+def _warn_of_no_name(header: Header, columns: Sequence[int], table: Role, path: str, findings: FileFindings) -> None:
+    """Warn of a first column, the only one without a name, which a table takes because nobody said which columns it takes."""
+    names = header.names or ()
+    if len(names) > 1 and not names[0] and names.count("") == 1 and 0 in columns:
+        findings.add(
+            "FW4039",
+            f"`{table.name}` takes column 1 of `{path}`, which has no name",
+            rule="pandas and R write the numbers of the rows into a first column without a name, which are no values.",
+            hint="list the columns that are used with `columns=`, or write the file without them: `to_csv(path, index=False)`",
+            row=header.row,
+            column=1,
             severity="warning",
         )
 
@@ -220,11 +241,15 @@ def position_of(header: Header, selector: object, option: str, path: str, findin
             message = f"`{path}` has {names.count(selector)} columns named `{selector}`"
         elif header.names is None:
             message = f"the column `{selector}` is given by name, but `{path}` has no header"
+        only = names[0] if names else ""
         findings.add(
             "FW4032",
             message,
             rule=f"`{option}=` names a column of the header, or gives its position from 0.",
-            hint=(f"did you mean `{close[0]}`? " if close else "") + header.listed(),
+            hint="remove the comment: the first line has the names of the columns"
+            if only.startswith("#")
+            else (f"did you mean `{close[0]}`? " if close else header.blanks(only) and f"{header.blanks(only)}; ")
+            + header.listed(),
             row=header.row if header.names else None,
         )
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -411,7 +412,7 @@ class Table:
         elif is_infinite(text):
             self._findings.not_finite(self._what(column), text, row, column + 1)
         else:
-            self._findings.not_a_number(self._what(column), text, row, column + 1, self._about_text(row, column))
+            self._findings.not_a_number(self._what(column), text, row, column + 1, self._about_text(row, column, text))
         return 0.0
 
     def _word(self, text: str, row: int, column: int) -> str:
@@ -420,26 +421,44 @@ class Table:
         return text
 
     def _empty(self, row: int, column: int) -> None:
-        _note_empty(row, column, self._what(column), self._findings, source=self._source)
+        names = self._header.names
+        last = names is not None and not names[column] and column == self._header.count - 1
+        _note_empty(row, column, self._what(column), self._findings, source=self._source, no_name=last)
 
-    def _about_text(self, row: int, column: int) -> str:
+    def _about_text(self, row: int, column: int, text: str) -> str:
         if self._header.names is None and row == self._header.row:
             return "if the first line is a header, leave `header=false` out"
+        if blanks := self._header.blanks(text):
+            return blanks
+        if is_missing(text) and takes_missing(self._source):
+            return 'leave rows without a value out with `missing="drop"`, or the column with `columns=`'
+        if self._form.decimal == "." and self._form.sep != "," and to_finite(text.replace(",", ".")) is not None:
+            return 'say `decimal=","` where a comma stands before decimals'
+        if _IN_A_UNIT.match(text):
+            return "write the number alone: with no unit or currency, and with nothing between its thousands"
         # a target is read whatever `columns=` lists
         return self._advice if column in self._choice.numbers else "write the value as a number"
 
     def _what(self, column: int) -> str:
         """A column in the user's words."""
-        return f"column {column + 1}" if self._header.names is None else f"column `{self._header.names[column]}`"
+        names = self._header.names
+        return f"column {column + 1}" if names is None or not names[column] else f"column `{names[column]}`"
 
     def _note_ragged(self, record: list[str], row: int) -> None:
+        more = len(record) > self._header.count
+        if more and not record[-1].strip():
+            hint = "leave the separator at its end out, or write one behind the names of the columns too"
+        else:
+            hint = (
+                f"{_SPLITS.get(self._form.sep, f'an unquoted `{self._form.sep}` in a text')} splits a field"
+                if more
+                else ""
+            )
         self._findings.add(
             "FW4022",
             f"line {row} has {len(record)} fields, where {self._header.count} were expected",
             rule=f"All lines of a {self._source} file have as many fields as its first.",
-            hint=f"{_SPLITS.get(self._form.sep, f'an unquoted `{self._form.sep}` in a text')} splits a field"
-            if len(record) > self._header.count
-            else "",
+            hint=hint,
             row=row,
             column=min(len(record), self._header.count) + 1,  # the first column that is missing or too many
         )
@@ -480,6 +499,9 @@ def _header(
     text, tail = first.text, first.text[first.end :]
     line = text[: first.end].decode("utf-8")
     other = next((c for c in SEPARATING if c in line and c != sep and (not failed or _has_several(text, c))), None)
+    if told := told_to_spreadsheets(line):
+        note_told(told, row, path, findings)
+        raise Unreadable
     if failed and not other:
         note_not_csv(failed, row, path, findings)
         raise Unreadable
@@ -507,6 +529,28 @@ def _header(
     return Header(len(fields), tuple(fields), row), chain([tail] if tail else [], chunks), row + reader.line_num
 
 
+def told_to_spreadsheets(line: str) -> str | None:
+    """The separator that a line such as `sep=;` tells spreadsheets, which is no row; None for any other line."""
+    found = re.fullmatch(r"sep=(\S|\t)", line.strip(" \r\n\ufeff"), re.IGNORECASE)
+    return found and found[1]
+
+
+def note_told(sep: str, row: int, path: str, findings: FileFindings) -> None:
+    """Note such a line."""
+    findings.add(
+        "FW4034",
+        f"line {row} of `{path}` is `sep={sep}`, which is for spreadsheets",
+        rule="A csv file begins with the names of its columns, or with its rows.",
+        hint="remove the line" if sep == "," else f"remove the line, and say `sep={json.dumps(sep)}` in the program",
+        row=row,
+    )
+
+
+def takes_missing(source: str) -> bool:
+    """True of a format whose rows without a value can be left out."""
+    return any(parameter.name == "missing" for parameter in SOURCES[source].parameters)
+
+
 def with_sep(path: str, sep: str, source: str = "csv") -> str:
     """The hint for a file whose fields another character separates."""
     file, word = without_secrets(path), SOURCES[source]
@@ -514,7 +558,9 @@ def with_sep(path: str, sep: str, source: str = "csv") -> str:
     decimals = ', and `decimal=","` behind it for decimal commas' if sep == ";" and takes_decimals else ""
     program = f'say `sep=` in the program, as in `from {source}("{file}", sep={json.dumps(sep)})`{decimals}'
     is_written = word.serves == "table" and infer_format(path) == source
-    return f"{program}; `fwdsl new {file}` writes such a program" if is_written else program
+    new = f"; `fwdsl new {file}` writes such a program" if is_written else ""
+    # the program in a saved answer cannot be changed
+    return f"{program}{new}; or write the file with commas"
 
 
 def _has_several(text: bytes, sep: str) -> bool:
@@ -570,13 +616,31 @@ def decoded(chunks: Iterable[bytes], line: int, findings: FileFindings) -> Itera
                     "FW4006",
                     f"line {line} is not UTF-8 text",
                     rule="Text files are UTF-8.",
-                    hint="save the file as UTF-8",
+                    hint=next((hint for magic, hint in _NO_TEXT.items() if line == 1 and raw.startswith(magic)), _SAVE),
                     row=line,
                     value=raw[error.start : error.start + 1].hex(),
                 )
                 raise Unreadable from None
             line += 1
 
+
+_SAVE = "save the file as UTF-8"
+
+_NO_TEXT = {
+    b"PK\x03\x04": "it is a zip archive, as those of spreadsheets are: take the text file out of it, or save the sheet as csv",
+    b"PAR1": "it is a parquet file: give it the suffix `.parquet`, or say `parquet` in the program",
+    b"\xff\xfe": "it is UTF-16: save it as UTF-8, as `iconv -f UTF-16 -t UTF-8` does",
+    b"\xfe\xff": "it is UTF-16: save it as UTF-8, as `iconv -f UTF-16 -t UTF-8` does",
+}
+"""The advice for files that are no text in UTF-8, by the bytes that they begin with."""
+
+_IN_A_UNIT = re.compile(
+    r"""[$€£¥]?\s*[+-]?\s*[$€£¥]?\s*        # a currency
+        (\d+([.,]\d+)?|\d{1,3}([ ,.'\u00a0\u2019\u202f]\d{3})+([.,]\d+)?)
+        \s*([$€£¥%‰°]|[A-Za-zµ²³]{1,3})?\Z""",  # or a unit
+    re.VERBOSE | re.ASCII,
+)
+"""Numbers as people write them: with a unit, a currency, or something between their thousands."""
 
 _SPLITS = {
     ",": "a decimal comma or an unquoted comma in a text",
@@ -586,15 +650,27 @@ _SPLITS = {
 """The slips that make more fields of a line than are meant, by separator."""
 
 
-def _note_empty(row: int, column: int, what: str, findings: FileFindings, text: str = "", source: str = "csv") -> None:
-    leaves_out = any(parameter.name == "missing" for parameter in SOURCES[source].parameters)
+def _note_empty(
+    row: int,
+    column: int,
+    what: str,
+    findings: FileFindings,
+    text: str = "",
+    source: str = "csv",
+    no_name: bool = False,
+) -> None:
+    """Note a field without a value. A last column without a name is mostly none: lines end in a separator."""
+    if no_name:
+        hint = "where lines end in a separator, list the columns that are used with `columns=`"
+    elif takes_missing(source):
+        hint = 'fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`'
+    else:
+        hint = "fill in the value, or remove the line"
     findings.add(
         "FW4023",
         f"{what} is {f'`{text}`, which is no value,' if text else 'empty'} on line {row}",
         rule="Every row has a value in every column that is used.",
-        hint='fill in the value, leave such rows out with `missing="drop"`, or the column with `columns=`'
-        if leaves_out
-        else "fill in the value, or remove the line",
+        hint=hint,
         row=row,
         column=column + 1,
         value=text,

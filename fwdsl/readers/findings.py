@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LIMIT = 20
 
-_SYSTEMATIC = ("FW4010", "FW4020")
+_SYSTEMATIC = ("FW4010", "FW4020", "FW4022", "FW4023")
 """Codes that every row of a column may have. They are reported for a few rows, so that other errors are seen too."""
 _ALIKE = 3
 _LOOKED_AT = 1000

@@ -191,6 +191,8 @@ def cells(frame: Any, positions: Sequence[int], mixed: bool = False) -> Any:
         return None
     if mixed and len(frame) == 1 and len(positions) <= FEW_CELLS and offers(frame, "iat"):
         return _cells_of_row(frame, positions)
+    if _has_times(frame):
+        return None
     array = _numbers_of_arrow(frame) if arrow else frame.to_numpy()
     if array is None:
         array = _objects_of_arrow(frame, positions)
@@ -214,6 +216,11 @@ def _cells_of_row(frame: Any, positions: Sequence[int]) -> Any:
         if type(cell) not in (str, int, float):
             return None
     return array
+
+
+def _has_times(frame: Any) -> bool:
+    """True of a frame of polars with dates, times or durations: polars makes numbers of them where other columns are numbers."""
+    return offers(frame, "collect_schema") and any(type_.is_temporal() for type_ in frame.dtypes)
 
 
 def _objects_of_arrow(frame: Any, positions: Sequence[int]) -> Any:
@@ -261,7 +268,7 @@ def as_array(frame: Any) -> Any:
     else:
         # pandas looks at the types of all columns before it gives `np.asarray` the same
         array = frame.to_numpy() if offers(frame, "to_numpy") else np.asarray(frame)
-        if array.dtype.kind in _NUMBERS:
+        if array.dtype.kind in _NUMBERS and not _has_times(frame):
             return array
     columns = _columns(frame)
     if all(column.dtype.kind in _NUMBERS for column in columns):
@@ -331,10 +338,10 @@ def kind_of(array: Any) -> str:
     if array.dtype.kind != "O":
         kinds = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
         return kinds.get(array.dtype.kind, str(array.dtype))
-    from datetime import date, timedelta
+    from datetime import date, time, timedelta
 
     items = [item for item in array.flat if not is_missing(item)]
-    for type_, words in ((str, "text"), (date, "dates"), (timedelta, "durations")):
+    for type_, words in ((str, "text"), (date, "dates"), (time, "times of day"), (timedelta, "durations")):
         if items and all(isinstance(item, type_) for item in items):
             return words
     return "Python objects" if items else "no values"

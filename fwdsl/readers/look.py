@@ -10,7 +10,7 @@ from typing import Any
 
 from ..words import SOURCES
 from .csv_rows import LONGEST
-from .csv_table import SEPARATING, decoded, note_not_csv
+from .csv_table import SEPARATING, decoded, note_not_csv, note_told, told_to_spreadsheets
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .sources import is_url
@@ -28,12 +28,16 @@ LOOKED_AT = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its name, the rows without a value, how many values differ, and the numbers, if all that is there are numbers."""
+    """A column of a table: its name, the rows without a value, how many values differ, and the numbers, if all that is there are numbers; else
+    `odd` has the values that are none: how many, and the first of them."""
 
     name: str
     gaps: frozenset[int]
     distinct: int
     numbers: tuple[float, ...] | None
+    odd: tuple[int, str] = (0, "")
+    #: False of a column whose name says its position alone.
+    is_named: bool = True
 
     @property
     def missing(self) -> int:
@@ -108,6 +112,9 @@ def _csv(path: str, findings: FileFindings) -> Table:
         while first.count('"') % 2 and len(first) < LONGEST and (more := next(written, "")):  # a name with a line break
             begin.append(more)
             first += more
+        if told := told_to_spreadsheets(first):
+            note_told(told, blank + 1, path, findings)
+            raise Unreadable
         sep = max(SEPARATING, key=first.count)  # the comma where none is there
         rows = csv.reader(chain(begin, written), delimiter=sep, strict=False)
         begun = 0
@@ -134,8 +141,12 @@ def _csv(path: str, findings: FileFindings) -> Table:
     if not records:
         findings.no_rows()
         raise Unreadable
-    columns = [[row[j].strip() if j < len(row) else "" for row in records] for j in range(len(names))]
-    return Table("csv", _columns(names, columns), len(records), options, has_header)
+    cells = [[row[j].strip() if j < len(row) else "" for row in records] for j in range(len(names))]
+    columns = [
+        column if column.name else replace(column, name=f"column {j + 1}", is_named=False)
+        for j, column in enumerate(_columns(names, cells))
+    ]
+    return Table("csv", tuple(columns), len(records), options, has_header)
 
 
 def _has_decimal_commas(records: Sequence[Sequence[str]]) -> bool:
@@ -197,4 +208,5 @@ def _column(name: str, cells: Sequence[str]) -> Column:
     numbers = [to_finite(cell) for cell in there]
     are_numbers = bool(there) and None not in numbers
     values = tuple(number for number in numbers if number is not None) if are_numbers else None
-    return Column(name, gaps, len(set(there if values is None else values)), values)
+    odd = [cell for cell, number in zip(there, numbers, strict=True) if number is None]
+    return Column(name, gaps, len(set(there if values is None else values)), values, (len(odd), odd[0] if odd else ""))

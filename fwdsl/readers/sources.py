@@ -162,12 +162,44 @@ def parse_data_argument(text: str) -> tuple[tuple[str, ...], SourceSpec] | Diagn
 def unknown_format(names: tuple[str, ...], path: str) -> Diagnostic:
     """The error for a file whose format neither a prefix, nor the suffix, nor the program tells."""
     written = ",".join(names)
+    held = _held_in(path)
+    known = f"write the format, as in `--data {written}={held or 'libsvm'}:{path}`"
+    others = "" if held else f"; the formats are {', '.join(SOURCES)}"
+    table = os.path.splitext(path)[1].lower() in _NO_FORMAT
     return Diagnostic(
         "FW0105",
-        f"the suffix of `{path}` does not tell its format",
+        f"the suffix of `{path}` does not tell its format"
+        if not table
+        else f"`{path}` is of a format that is not read",
         rule="A file's format is told by its suffix, by the program's `from`, or by a format before a colon.",
-        hint=f"write the format, as in `--data {written}=libsvm:{path}`; the formats are {', '.join(SOURCES)}",
+        hint=f"write it as csv, as pandas does by `to_csv(path, index=False)`{others}" if table else f"{known}{others}",
     )
+
+
+_NO_FORMAT = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".xls",
+    ".xlsx",
+    ".ods",
+    ".pkl",
+    ".pickle",
+    ".rds",
+    ".sas7bdat",
+    ".dta",
+    ".sav",
+)
+"""Suffixes of tables that are not read."""
+
+
+def _held_in(path: str) -> str:
+    """The format of the first file in a folder that has one by its suffix."""
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:
+        return ""
+    return next((found for name in names if (found := infer_format(name))), "")
 
 
 def parse_set_argument(text: str) -> tuple[str, object] | Diagnostic:

@@ -79,16 +79,23 @@ class Evaluated:
 
 
 @np.errstate(all="ignore")  # values at the ends of the range overflow, and are told as infinite
-def evaluate(fit: Fit, names: Sequence[str], new_bindings: Bindings, base: Path) -> Evaluated:
+def evaluate(
+    fit: Fit,
+    names: Sequence[str],
+    new_bindings: Bindings,
+    base: Path,
+    choose: Callable[[Model], Mapping[str, Part]] | None = None,
+) -> Evaluated:
     """The named `let`s and terms (`termK` for the K-th) of a program at a fit, on the data given.
 
     Without names: the objective, the `let`s that are numbers or have variables, and the error rates. Data that are not given
     are those of the fit, or of the program's own sources; those that nothing named needs are not looked at. Raises `RunError`
-    FW0204 for a name that is none, `DataError` where data are missing or do not fit.
+    FW0204 for a name that is none, `DataError` where data are missing or do not fit. Where `choose` chooses in the place of the names there are
+    no error rates.
     """
 
-    def chosen(model: Model) -> dict[str, Part]:
-        return _chosen(model, names)
+    def chosen(model: Model) -> Mapping[str, Part]:
+        return _chosen(model, names) if choose is None else choose(model)
 
     found = on_new_data(fit, chosen, new_bindings, base)
     try:
@@ -96,6 +103,7 @@ def evaluate(fit: Fit, names: Sequence[str], new_bindings: Bindings, base: Path)
         terms = {
             n: t for n, t in labelled(found.model).items() if not names or n in found.parts or t.name in found.parts
         }
+        terms = terms if choose is None else {}
         rates = {n: r for n, t in terms.items() if (r := found.at.error_rate(t)) is not None}
     except Unsupported as error:
         raise PlanError([_no_value(error, found.model)]) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,14 @@ def require_plot(name: str | None) -> None:
         rule = f"The suffix tells the format: {', '.join(sorted(formats))}."
         found = Diagnostic("FW0014", f"`{name}` has no suffix of a plot", rule=rule, hint="write `--plot gap.png`")
         raise RunError([found])
+
+
+def require_history(origin: str, history: Sequence[object]) -> None:
+    """Raise `RunError` FW0217 for a solution that was loaded, from `origin`, without the history of its run."""
+    if origin and not history:
+        rule = "A saved answer keeps where a run ended, and not how it got there."
+        hint = "draw it where it is solved: `solution.plot()` before `save`, or `fwdsl run FILE --plot gap.png`"
+        raise RunError([Diagnostic("FW0217", f"there is nothing to draw of {origin}", rule=rule, hint=hint)])
 
 
 def plot_gap(name: str | None, title: str, reports: Iterable[tuple[float, float, float]]) -> Any:

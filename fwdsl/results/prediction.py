@@ -29,10 +29,12 @@ from ..readers.scan import find_nonfinite
 from ..words import FEATURE_MAPS, LOSSES, MapWord
 from .evaluation import (
     OBJECTIVE,
+    Evaluated,
     Fit,
     FittedPoint,
     LinearScores,
     data_of,
+    evaluate,
     labelled,
     missing,
     require_name,
@@ -335,6 +337,22 @@ def _with_values(given: object, value: Any) -> object:
     if isinstance(given, tuple | list) and len(given) == 2:
         return (*given, np.full(np.size(given[0]), value))
     return given
+
+
+def labels_of(scores: Any, classes: tuple[Any, ...]) -> list[Any]:
+    """The label of each row by its score, above 0 the second one of two, or by the largest of its scores."""
+    at = np.asarray(scores)
+    codes = (at > 0).astype(int) if at.ndim < 2 else at.argmax(axis=1)
+    return [classes[code] for code in np.atleast_1d(codes).tolist()]
+
+
+def scores_on(
+    fit: Fit, what: str | None, new_bindings: Bindings, base: Path
+) -> tuple[Evaluated, tuple[Any, ...] | None]:
+    """The value of what `prediction_of` finds, under `what` or as `prediction`, on data in files, and the label values of its classes."""
+    name = what or "prediction"
+    found = evaluate(fit, [], new_bindings, base, lambda model: {name: prediction_of(model, what)})
+    return found, _classes(fit, prediction_of(fit.model, what))
 
 
 def _classes(fit: Fit, expr: Expr) -> tuple[Any, ...] | None:

@@ -50,10 +50,11 @@ class Solution(Answer, ShownInNotebooks):
 
     def plot(self, name: str | None = None) -> Any:
         """Draw how the gap closed against data passes and seconds, into a file whose suffix tells the format; without a name the figure is given
-        (extra `plot`)."""
-        from .plot import plot_gap, require_plot
+        (extra `plot`). Raises `RunError` FW0217 for a loaded solution, as a saved answer has no history of its run."""
+        from .plot import plot_gap, require_history, require_plot
 
         require_plot(name)
+        require_history(self.origin, self.history)
         reports = [(p.passes, p.elapsed, p.relative_gap) for p in self.history]
         return plot_gap(name, f"{self.method}: {self.status.replace('_', ' ')}", reports)
 

@@ -106,7 +106,9 @@ class ProgramParameters(ProgramEstimator):
 
     def _program(self, weighted: bool) -> Problem:
         problem = compiled(self.program)
-        _refuse_clashes(problem.model, type(self).__name__, tuple(self._get_param_names()))
+        own = tuple(self._get_param_names())
+        _refuse_clashes(problem.model, type(self).__name__, own)
+        _refuse_unknown(problem.model, type(self).__name__, own, tuple(self._settings()))
         return problem
 
     def _roles(self) -> Roles | None:
@@ -161,6 +163,34 @@ def _refuse_clashes(model: Model, call: str, own: tuple[str, ...]) -> None:
                 rule="The parameters of the program and of the estimator have different names.",
                 hint=f"call it otherwise in the program, for instance `{param.name}_`",
             )
+
+
+_ELSEWHERE = {
+    "random_state": "write `seed=`",
+    "n_jobs": "write `threads=`",
+    "max_iter": "write `time=`, seconds at most",
+    "class_weight": "give `fit` a `sample_weight`, as `sklearn.utils.class_weight.compute_sample_weight` makes",
+    "fit_intercept": "the program says it: `var b: real`, and `X @ w + b`",
+}
+"""The words for parameters that estimators of scikit-learn have."""
+
+
+def _refuse_unknown(model: Model, call: str, own: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Raise FW0220 for what a constructor was given and the program does not take."""
+    params = tuple(p.name for p in model.params)
+    known = {*params, *(d.name for d in model.data)}
+    name = next((n for n in given if n not in known and n not in model.dims), None)
+    if name is None:
+        return
+    close = get_close_matches(name, [*own, *known], n=1)
+    raise estimator_error(
+        "FW0220",
+        f"{call} was given `{name}`, which neither it nor its program has",
+        rule=f"The program has the parameters {', '.join(f'`{n}`' for n in params) or 'none'}, and {call} "
+        f"{', '.join(f'`{n}`' for n in own if n != 'program')}; data and dimensions of the program are taken too.",
+        hint=_ELSEWHERE.get(name)
+        or (f"did you mean `{close[0]}`?" if close else f"leave `{name}` out, or declare it in the program"),
+    )
 
 
 def _number(default: Expr | None) -> float | None:

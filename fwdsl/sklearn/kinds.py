@@ -215,11 +215,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
     def transform(self, X: Any) -> Any:
         """The value of the expression at the rows of X, (n, k). Of a completion X is that of the fit: its missing entries are filled in."""
         check_is_fitted(self)
-        decl = roles_of(self._program(False).model, self._names()).X
+        decl = self._samples()
         rows = self._validated(self._in_order(X), decl, reset=False)
         if not decl.type.is_entries:
-            z = np.asarray(self._predictor(**{decl.name: rows}))
-            return z.reshape(z.shape[0], -1)
+            return self._embedded(decl, rows)
         if rows.shape != self._shape:
             raise ValueError(
                 f"X has {rows.shape[0]} rows, and the fit {self._shape[0]}: the program completes the rows that it was fitted to"
@@ -229,6 +228,15 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         if missing[0].size:
             filled[missing] = self._predictor(**{decl.name: missing})
         return filled
+
+    def _samples(self) -> DataDecl:
+        """The declaration of the samples."""
+        return roles_of(self._program(False).model, self._names()).X
+
+    def _embedded(self, decl: DataDecl, rows: Any) -> Any:
+        """The new features of checked rows."""
+        z = np.asarray(self._predictor(**{decl.name: rows}))
+        return z.reshape(z.shape[0], -1)
 
     def _validated(self, X: Any, decl: DataDecl, reset: bool = True) -> Any:
         sparse, finite = (False, "allow-nan") if decl.type.is_entries else ("csr", True)
@@ -246,7 +254,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         """The number of columns of what `transform` gives."""
         if "_shape" in vars(self):
             return int(self.n_features_in_)
-        return int(self.transform(np.zeros((1, self.n_features_in_))).shape[1])
+        # `transform` would ask for their names, and so for their number, where frames are its output
+        return int(self._embedded(self._samples(), np.zeros((1, self.n_features_in_))).shape[1])
 
 
 def observed(rows: Any) -> tuple[Any, Any, Any]:

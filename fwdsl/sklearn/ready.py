@@ -162,8 +162,24 @@ class ReadyEstimator(ProgramEstimator):
 
     def _groups_text(self) -> str:
         groups = vars(self).get("groups")
-        listed = str([[int(i) for i in g] for g in groups]) if groups is not None and _are_lists(groups) else "groups"
+        listed = str([self._positions(g) for g in groups]) if groups is not None and _are_lists(groups) else "groups"
         return f"{listed}, weights=group_weights" if vars(self).get("group_weights") is not None else listed
+
+    def _positions(self, group: Any) -> list[int]:
+        """The positions of the features of a group, which may be given by the names of the columns of the fit. Before there is one a name stands at
+        any position."""
+        at = {str(name): i for i, name in enumerate(vars(self).get("feature_names_in_", ()))}
+        return [at.setdefault(feature, len(at)) if isinstance(feature, str) else int(feature) for feature in group]
+
+    def _check_named_groups(self) -> None:
+        """Raise `ValueError` for groups of names that are none of the columns of the fit."""
+        groups: Any = vars(self).get("groups")
+        names = [str(name) for name in vars(self).get("feature_names_in_", ())]
+        if _are_lists(groups):
+            unknown = next((f for group in groups for f in group if isinstance(f, str) and f not in names), None)
+            if unknown is not None:
+                why = "is no column of X" if names else "is a name, and X has none: give positions"
+                raise ValueError(f"groups has the feature {unknown!r}, which {why}")
 
     def _groups(self) -> Any:
         """The group of each feature as a number; names of groups are taken in sorted order."""
@@ -201,6 +217,7 @@ class ReadyEstimator(ProgramEstimator):
             missing = [n for n in (matrix, right) if n in given and given[n] is None]
             if len(missing) == 1:
                 raise ValueError(f"{matrix} and {right} are given together: {missing[0]} is None")
+        self._check_named_groups()
         if given.get("group_weights") is not None:
             self._check_weights()
 
@@ -223,6 +240,8 @@ class ReadyEstimator(ProgramEstimator):
         """Raise `ValueError` for bounds that are not one for all features, or one for each."""
         p = vars(self).get("n_features_in_")
         for name in ("lower", "upper"):
+            if vars(self)[name] is None:
+                raise ValueError(f"{name} is None: write {'-' if name == 'lower' else ''}numpy.inf for no bound")
             shape = np.shape(vars(self)[name])
             if len(shape) > 1 or (shape and p is not None and shape != (p,)):
                 each = "each feature" if p is None else f"each of the {p} features"

@@ -51,7 +51,7 @@ GROUPS: tuple[Parameter, ...] = (
     (
         "groups",
         None,
-        "the group of each feature, p whole numbers; or names; or lists of positions, which may overlap; None for each alone",
+        "the group of each feature, p whole numbers; or names; or lists of positions or of columns' names, which may overlap; None for each alone",
     ),
     ("group_weights", None, "a factor for each group's norm, at least 0; None for ones"),
 )

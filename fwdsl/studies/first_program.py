@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..readers.findings import shown
 from ..readers.look import Column, Table
 from ..readers.sources import file_part
 from ..words import ONEHOT
@@ -39,7 +40,7 @@ class FirstProgram:
 
 def targets(table: Table) -> list[Column]:
     """The columns that may be predicted: without gaps, and of numbers or classes."""
-    return [c for c in table.columns if not c.missing and c.distinct > 1 and c.kind != "names"]
+    return [c for c in table.columns if c.is_named and not c.missing and c.distinct > 1 and c.kind != "names"]
 
 
 def usual_target(able: Sequence[Column], table: Table) -> Column:
@@ -52,8 +53,8 @@ def usual_target(able: Sequence[Column], table: Table) -> Column:
 def first_program(table: Table, path: str, target: Column) -> FirstProgram:
     """A program that predicts one column from the others that are numbers or categories; `path` is written into it as it is."""
     others = [c for c in table.columns if c.name != target.name]
-    inputs = [c for c in others if c.is_usable or _is_category(c, table)]
-    left_out = [(c.name, _reason(c)) for c in others if c not in inputs]
+    inputs = [c for c in others if c.is_named and (c.is_usable or _is_category(c, table))]
+    left_out = [(c.name, _reason(c, table)) for c in others if c not in inputs]
     options = _options(table, target, inputs, left_out)
     source = f"{table.format}({json.dumps(path, ensure_ascii=False)}{options})"
     of = {"number": "vector[n]", "two classes": "signs[n]", "classes": "labels[n, k]"}[target.kind]
@@ -139,9 +140,18 @@ def _weight(target: Column) -> float:
     return float(f"{SHARE * spread:.0e}") or SHARE
 
 
-def _reason(column: Column) -> str:
+def _reason(column: Column, table: Table) -> str:
     if column.missing:
-        return f"{column.missing} of its values are missing"
+        return f"{column.missing} of its values {'is' if column.missing == 1 else 'are'} missing"
+    if not column.is_named:
+        return "it has no name, as the numbers of rows that pandas and R write"
+    count, odd = column.odd
+    if 2 * count <= table.rows:
+        return f"{count} of its values {'is no number:' if count == 1 else 'are no numbers, such as'} `{shown(odd)}`"
+    if 2 * sum(c.isdigit() for c in odd) >= len(odd):
+        return f"it holds values such as `{shown(odd)}`, which are no numbers"
+    if 2 * column.distinct < table.rows:
+        return f"it holds {column.distinct} different words, and each is in less than ten rows on average"
     return "it holds words that hardly repeat"
 
 

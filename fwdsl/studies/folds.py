@@ -15,7 +15,8 @@ import numpy as np
 
 from ..bind import Bindings
 from ..bind.instance import Instance
-from ..errors import RunError
+from ..check.settings import FOLDS
+from ..errors import RunError, misuse
 from ..grammar.diagnostic import Diagnostic
 from ..html.shown import ShownInNotebooks
 from ..model import Expr, Model, Type
@@ -77,7 +78,9 @@ class CrossValidation(ShownInNotebooks):
 
     @property
     def standard_error(self) -> Any:
-        """The standard error of each mean: the standard deviation over the folds, divided by the square root of their number."""
+        """The standard error of each mean: the standard deviation over the folds, divided by the square root of their number. NaN for one fold."""
+        if self.folds == 1:
+            return np.full(len(self.points), np.nan)
         with np.errstate(invalid="ignore"):
             return self.by_fold.std(axis=1, ddof=1) / np.sqrt(self.folds)
 
@@ -98,7 +101,7 @@ class CrossValidation(ShownInNotebooks):
         if self.status == "interrupted" or not np.isfinite(mean).any():
             return None, None
         best = int(np.argmin(np.where(np.isfinite(mean), mean, np.inf)))
-        near = mean <= mean[best] + self.standard_error[best]
+        near = mean <= mean[best] + np.nan_to_num(self.standard_error[best])
         return best, int(np.argmax(np.where(near, self.training_loss, -np.inf)))
 
     def plot(self, name: str | None = None) -> Any:
@@ -211,10 +214,26 @@ def cross_validate(
 
 def _splits(samples: Samples, instance: Instance, folds: int | Splits, seed: int) -> Splits:
     """The rows that each fold is fitted to, and those left out."""
+    count = sample_count(samples, instance)
     if not isinstance(folds, int):
-        return folds
-    every = np.arange(sample_count(samples, instance))
+        return [(_rows(fitted, count, j), _rows(held, count, j)) for j, (fitted, held) in enumerate(folds)]
+    every = np.arange(count)
     return [(np.setdiff1d(every, held), held) for held in deal(samples, instance, folds, seed)]
+
+
+def _rows(given: object, count: int, fold: int) -> Any:
+    """Rows of a fold as an array of positions; a mask has those where it is true. Raises `BuildError` FW0310 where they are none of the samples."""
+    rows = np.asarray(given)
+    if rows.dtype.kind == "b" and rows.shape == (count,):
+        rows = np.flatnonzero(rows)
+    wrong = ""
+    if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu":
+        wrong = "has rows that are no positions"
+    elif int(rows.max()) >= count or int(rows.min()) < 0:
+        wrong = f"has the row {int(rows.max()) if int(rows.min()) >= 0 else int(rows.min())}, and the samples have 0 to {count - 1}"
+    if wrong:
+        raise misuse("FW0310", f"folds[{fold}] {wrong}", rule=FOLDS)
+    return rows
 
 
 def _require_classes(samples: Samples) -> None:

@@ -38,6 +38,9 @@ _COLUMNS = Parameter(
     "columns", "columns", optional=True, meaning="names or positions of the matrix, categories as `onehot(column)`"
 )
 _SEP = Parameter("sep", "separator", optional=True, meaning='the separator, `","` unless told')
+_DECIMAL = Parameter(
+    "decimal", "decimal", optional=True, meaning='`","` for decimal commas, between `;` unless `sep` tells'
+)
 _KEY = Parameter("key", "string", optional=True, meaning="the declared name unless given")
 _MISSING = Parameter("missing", "missing", optional=True, meaning='`"drop"` leaves out rows without a value')
 
@@ -56,16 +59,14 @@ SOURCES: dict[str, SourceWord] = {
     ),
     "csv": SourceWord(
         ("csv_table", "read_csv"),
-        (".csv",),
+        (".csv", ".tsv"),
         (
             _PATH,
             _TARGET,
             _COLUMNS,
             Parameter("header", "boolean", optional=True, meaning="`false` for a file without"),
             _SEP,
-            Parameter(
-                "decimal", "decimal", optional=True, meaning='`","` for decimal commas, between `;` unless `sep` tells'
-            ),
+            _DECIMAL,
             _MISSING,
         ),
         "table",
@@ -111,6 +112,7 @@ SOURCES: dict[str, SourceWord] = {
                 meaning="names or positions of row, column and value, where lines have more",
             ),
             _SEP,
+            _DECIMAL,
             _base("the first index, 0 unless 1 is given"),
         ),
         "entries",

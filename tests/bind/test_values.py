@@ -204,7 +204,7 @@ def test_a_value_wins_over_a_literal(bound):
         ([["a", "b"]], "text"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), "dates"),
         ([[1, 2], [3]], "rows of different lengths"),
-        (object(), "is a object"),
+        (object(), "is an object"),
         (sp.csr_array(X + 1j), "complex numbers"),
     ],
     ids=["complex", "objects", "text", "dates", "ragged", "object", "complex sparse"],
@@ -282,6 +282,25 @@ def test_signs_of_more_or_fewer_values(found, given):
     (d,) = found("data y: signs[n]", y=given)
     assert d.code == "FW4050"
     assert d.message.startswith("`y` has")
+
+
+def test_a_list_with_a_value_that_is_missing_tells_which(found):
+    (d,) = found("data t: vector[n]", t=[1.0, None, 2.0])
+    assert d.code == "FW4021" and "`t[1]`" in d.message
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (np.array(["2020-01-01"], dtype="M8[D]"), "days since a date"),
+        (np.array([3], dtype="m8[s]"), "unit of time"),
+        (["1.5", "2"], "words are labels, declared `signs[n]` or `labels[n, k]`"),
+        ([{"a": 1.0}, {"a": 2.0}], "pandas.DataFrame(rows)"),
+    ],
+)
+def test_what_is_advised_for_a_vector_that_is_no_numbers(found, given, hint):
+    (d,) = found("data t: vector[n]", t=given)
+    assert d.code == "FW4504" and hint in d.hint and "column" not in d.hint
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,52 @@ def deep(arrays: dict[str, Any]) -> None:
     arrays["record"] = np.array("[" * 100_000)
 
 
+def test_predictions_are_a_line_for_each_row_and_need_no_targets(
+    capsys: pytest.CaptureFixture[str], fitted: dict[str, Any]
+):
+    X, labels = table(15, 1)
+    write("test.csv", X, labels)
+    Path("rows.csv").write_text("\n".join(["c,a,b", *(f"{c!r},{a!r},{b!r}" for a, b, c in X.tolist())]) + "\n")
+    z = X @ fitted["variables"]["w"] + fitted["variables"]["b"]
+    for data in ("X=rows.csv", "X=test.csv", "X,y=test.csv"):
+        for name in ([], ["z"], ["fit"]):
+            assert main(["eval", "fit.npz", *name, "--predict", "--data", data]) == 0
+            rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+            assert [float(score) for score, _ in rows] == pytest.approx(z, rel=1e-8)
+            assert [label for _, label in rows] == ["yes" if score > 0 else "no" for score in z]
+    code, form = evaluated(capsys, "--predict", "--data", "X=rows.csv")
+    assert code == 0 and form["values"]["prediction"] == pytest.approx(z)
+    assert form["labels"] == ["yes" if score > 0 else "no" for score in z] and form["error_rates"] == {}
+    assert main(["eval", "fit.npz", "--predict", "--data", "X=rows.csv", "--out", "z.npz"]) == 0
+    with np.load("z.npz") as saved:
+        np.testing.assert_allclose(saved["prediction"], z)
+    capsys.readouterr()
+    assert main(["eval", "fit.npz", "z", "fit", "--predict", "--data", "X=rows.csv"]) == 1
+    assert capsys.readouterr().err.startswith("error[FW0006]")
+
+
+def test_predictions_of_several_classes_and_of_one_row(capsys: pytest.CaptureFixture[str]):
+    text = PROGRAM.replace("signs[n]", "labels[n, k]").replace("w: vector[p], b: real", "w: matrix[p, k], b: vector[k]")
+    Path("several.fw").write_text(text.replace("logistic", "softmax"))
+    X, _ = table(40, 0)
+    write("train.csv", X, [("ant", "bee", "cat")[i % 3] for i in range(40)])
+    write("one.csv", X[:1], ["ant"])
+    assert main(["run", "several.fw", "--out", "several.npz", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["eval", "several.npz", "--predict", "--data", "X=one.csv"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    *scores, label = line.split("\t")
+    assert label == ("ant", "bee", "cat")[int(np.argmax([float(s) for s in scores]))] and len(scores) == 3
+
+
+def test_what_is_not_printed_is_told_with_where_it_is_had(capsys: pytest.CaptureFixture[str]):
+    assert main(["eval", "fit.fw", "--solution", "fit.npz"]) == 0
+    out, err = capsys.readouterr()
+    assert "40 of 40 entries are not zero" in out and "`--out FILE.npz`" in err and "`--predict z`" in err
+    assert main(["eval", "fit.fw", "--solution", "fit.npz", "--out", "all.npz"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def without(key: str) -> Callable[[dict[str, Any]], None]:
     def damage(arrays: dict[str, Any]) -> None:
         written = json.loads(str(arrays["record"]))

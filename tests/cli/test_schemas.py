@@ -79,6 +79,7 @@ CALLS: list[tuple[str, list[str]]] = [
     ("grid", ["grid", RATINGS, "--set", "mu=1,0.1", "--set", "nu=1,2", "--folds", "2"]),
     ("race", ["race", LASSO, "--methods", "apg,lowrank", "--tol", "1e-3"]),
     ("eval", ["eval", LASSO, "--solution", "lasso.npz"]),
+    ("eval", ["eval", LASSO, "--solution", "lasso.npz", "--predict"]),
     ("info", ["info", LASSO]),
     ("info", ["info", "open.fw"]),
     ("mock", ["mock", "open.fw", "--dims", "n=20,p=3", "--out", "made"]),

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +280,35 @@ def test_words_that_hardly_repeat_are_left_out(capsys: pytest.CaptureFixture[str
     Path("owners.csv").write_text("\n".join(["size,owner,price", *rows]) + "\n")
     _, form = told(capsys, "new", "owners.csv")
     assert form["left_out"] == [{"column": "owner", "reason": "it holds words that hardly repeat"}]
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (lambda i: f"{i}.5%", "it holds values such as `0.5%`, which are no numbers"),
+        (lambda i: "Total" if i == 59 else str(i), "1 of its values is no number: `Total`"),
+        (lambda i: f"town {i % 20}", "it holds 20 different words, and each is in less than ten rows on average"),
+        (lambda i: "" if i == 7 else str(i), "1 of its values is missing"),
+    ],
+)
+def test_why_a_column_is_left_out(last: Callable[[int], str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i % 7},{last(i)},{i % 5}.5" for i in range(60)]
+    Path("owners.csv").write_text("\n".join(["size,last,price", *rows]) + "\n")
+    assert told(capsys, "new", "owners.csv")[1]["left_out"] == [{"column": "last", "reason": reason}]
+
+
+def test_the_numbers_of_rows_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rows.csv").write_text("\n".join([",size,price", *(f"{i},{i % 7},{i % 5}.5" for i in range(60))]) + "\n")
+    _, form = told(capsys, "new", "rows.csv")
+    assert [entry["column"] for entry in form["left_out"]] == ["column 1"] and form["target"] == "price"
+    solution = fw.load("rows.fw").solve()
+    assert solution.instance.maps["X.columns"] == ("size",) and not solution.warnings
+
+
+def test_a_table_between_tabs_has_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rows.tsv").write_text("\n".join(["size\tprice", *(f"{i % 7}\t{i % 5}.5" for i in range(60))]) + "\n")
+    assert told(capsys, "new", "rows.tsv")[0] == 0
+    assert fw.load("rows.fw").solve().status == "optimal"
 
 
 @pytest.mark.parametrize(("last", "target"), [("owner {i}", "price"), ("2024-01-{i:02}", "price"), ("{i}", "last")])

@@ -48,6 +48,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (("run", "fit"), "FW0010", "did you mean `fit.fw`?"),
         (("run", "a\0b.fw"), "FW0010", "there is no file"),
         (("check", "."), "FW0011", "it holds `fit.fw`"),
+        (("solve", "fit.fw"), "FW0001", "did you mean `fwdsl run`?"),
+        (("predict", "fit.npz"), "FW0001", "did you mean `fwdsl eval FILE.npz --predict`?"),
         (("run", "fit.fw", "--out", "nowhere/fit.npz"), "FW0013", "there is no folder `nowhere`"),
         (("run", "fit.fw", "--out", "."), "FW0013", "it is a folder"),
         (("run", "fit.fw", "--data", "X"), "FW0100", "no `=`"),
@@ -62,6 +64,24 @@ def test_what_is_wrong_is_named(capsys: pytest.CaptureFixture[str], argv: tuple[
     assert out == ""
     assert err.startswith(f"error[{code}]: ")
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "words"),
+    [
+        ("run", "train.svm", "`fwdsl new train.svm` writes a program for it"),
+        ("check", "a b.csv", "`fwdsl new 'a b.csv'` writes a program for it"),
+        ("plan", "fit.npz", "`fwdsl eval fit.npz` and `fwdsl verify fit.npz` take a saved answer"),
+        ("fmt", "B.npy", "help: `--data NAME=B.npy` gives it to one"),
+    ],
+)
+@pytest.mark.usefixtures("program")
+def test_data_in_the_place_of_a_program(capsys: pytest.CaptureFixture[str], command: str, name: str, words: str):
+    Path(name).write_bytes(b"PK\x03\x04")
+    assert main([command, name]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"error[FW0011]: `{name}` is data by its suffix") and words in " ".join(err.split())
+    assert Path(name).read_bytes() == b"PK\x03\x04"
 
 
 @pytest.mark.usefixtures("program")

@@ -105,6 +105,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["m.npz"], "FW0216"),
         ([], "FW0005"),
         (["m.npz", "--onnx", "m.npz"], "FW0029"),
+        (["m.npz", "--onnx", "m.txt"], "FW0028"),
         (["m.npz", "--onnx", "no/m.onnx"], "FW0013"),
         (["m.npz", "--onnx", "m.onnx", "--dtype", "float16"], "FW0004"),
         (["m.npz", "--onnx", "m.onnx", "--what", "scores"], "FW0204"),
@@ -112,6 +113,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     ):
         assert main(["export", *argv]) == 1
         assert f"error[{code}]" in capsys.readouterr().err
+
+
+def test_a_model_has_the_suffix_of_one(tmp_path: Path) -> None:
+    with pytest.raises(fw.RunError) as error:
+        fw.export_onnx(solved("multiclass"), tmp_path / "m.txt")
+    assert error.value.code == "FW0028" and not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

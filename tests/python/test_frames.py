@@ -170,6 +170,21 @@ def test_columns_of_mixed_numbers_and_of_words():
         fw.parse(TEXT).bind(X=pd.DataFrame({"a": pd.array([1, None, 2], dtype="Int64")}), t=[1, 2, 3]).solve()
 
 
+def test_times_of_polars_are_refused_as_those_of_pandas_are():
+    pl = pytest.importorskip("polars")
+    from datetime import date, time, timedelta
+
+    frame = pl.DataFrame({"a": X[:, 0]})
+    for value, words in ((date(2024, 5, 1), "dates"), (time(7), "times of day"), (timedelta(3), "durations")):
+        with pytest.raises(fw.DataError, match=rf"holds {words} in the column `d`"):
+            fw.parse(TEXT).bind(X=frame.with_columns(d=pl.lit(value)), t=T).solve()
+    solution = fw.parse(TEXT).bind(X=frame, t=T).solve(threads=1)
+    dated = frame.with_columns(d=pl.lit(date(2024, 5, 1)))
+    close(solution.predict(X=dated), solution.predict())  # a column that the fit has not
+    with pytest.raises(fw.DataError, match="holds dates in the column `a`"):
+        solution.predict(X=dated.select(a="d")[:2])
+
+
 @every
 def test_binding_another_frame_is_another_fit_and_a_start_moves_with_its_columns(frame: Maker):
     problem = fw.parse(TEXT)

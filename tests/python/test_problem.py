@@ -166,3 +166,13 @@ def test_repr_shows_the_program_and_what_is_bound():
     shown = repr(problem.bind(X=X, mu=3)).splitlines()
     assert shown[-2:] == ["# bound: X = ndarray of shape 12 x 3, float64", "# bound: mu = 3"]
     assert "minimize" in repr(fw.parse("minimize (")) and "(" in repr(fw.parse("minimize ("))
+
+
+def test_a_text_and_a_path_are_told_apart():
+    with pytest.raises(fw.RunError, match=r"write `fw.parse\(text\)`") as error:
+        fw.load("var x: real\nminimize sum_squares(x - 1)\n")
+    assert error.value.code == "FW0010"
+    for given in (3, Path("fit.fw"), None):
+        with pytest.raises(fw.BuildError, match=r"`fw.load\(path\)`") as misused:
+            fw.parse(given)
+        assert misused.value.code == "FW0309"

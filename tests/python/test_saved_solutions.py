@@ -154,6 +154,14 @@ def test_what_was_loaded_is_saved_again(solution: fw.Solution, file: Path) -> No
     np.testing.assert_array_equal(fw.load_solution("copy.npz").predict(X=NEW), solution.predict(X=NEW))
 
 
+def test_a_loaded_solution_has_no_history_to_draw(solution: fw.Solution, file: Path) -> None:
+    pytest.importorskip("matplotlib")
+    solution.plot("gap.svg")
+    with pytest.raises(fw.RunError) as error:
+        fw.load_solution(file).plot("none.svg")
+    assert error.value.code == "FW0217" and "m.npz`" in str(error.value) and not Path("none.svg").exists()
+
+
 def test_names_that_cannot_be_written(solution: fw.Solution, tmp_path: Path) -> None:
     for name, code in (("m.txt", "FW0028"), ("m", "FW0028"), (str(tmp_path / "no" / "m.npz"), "FW0013")):
         with pytest.raises(fw.RunError) as error:

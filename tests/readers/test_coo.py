@@ -114,6 +114,13 @@ def test_what_to_write_for_other_forms(folder: Path, text: str, options: dict[st
     assert found[0].code in ("FW4032", "FW4034", "FW4036")
 
 
+@pytest.mark.parametrize("header", ["", "row;column;value\n"])
+def test_decimal_commas(folder: Path, header: str):
+    (folder / "a.csv").write_text(header + "1;2;3,5\n4;5;-0,25\n")
+    arrays, found = read(SourceSpec("coo", "a.csv", {"decimal": ","}), (ENTRIES,))
+    assert found == () and arrays["M"].values.tolist() == [3.5, -0.25] and arrays["M"].rows.tolist() == [1, 4]
+
+
 def test_what_is_advised_for_a_line_is_what_coo_takes(folder: Path):
     """`missing=` is no option of coo, and commas split no fields between semicolons."""
     (folder / "a.csv").write_text("a;b;3\nc;;2\n")

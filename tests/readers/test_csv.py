@@ -225,10 +225,79 @@ def test_columns_of_one_name(found: Found, folder: Path) -> None:
     np.testing.assert_array_equal(arrays["X"], [[1, 2, 3]])
 
 
+def test_a_first_column_without_a_name_is_told(found: Found, folder: Path) -> None:
+    """As pandas and R write the index of a frame, which tells nothing of new rows."""
+    text = ",a,y\n0,5,1\n1,7,2\n"
+    assert found("csv", text, target="y") == [("FW4039", 1, 1, None)]
+    assert found("csv", text, target="y", columns=["a"]) == found("csv", text, target="y", columns=[0, 1]) == []
+    assert found("csv", "a,,y\n5,0,1\n", target="y") == []
+    assert found("csv", "\n1\n2\n", Role("v", "vector", (None,)), header=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "advised"),
+    [
+        ("a,y\nNA,1\n", {}, 'missing="drop"'),
+        ("a,y\n5%,1\n", {}, "no unit or currency"),
+        ("a,y\n$ 5.50,1\n", {}, "no unit or currency"),
+        ("a,y\n12 kg,1\n", {}, "no unit or currency"),
+        ('a,y\n"1,300,000",1\n', {}, "between its thousands"),
+        ("a;y\n1.300,50;1\n", {"sep": ";"}, "between its thousands"),
+        ("a;y\n0,5;1\n", {"sep": ";"}, 'decimal=","'),
+        ("a,y\nred,1\n", {}, "onehot("),
+        ("a,y\n1D3,1\n", {}, "onehot("),
+        ("a b y\n1 2 3\n", {"target": "y"}, 'sep=" "'),
+        ("1 2 3\n", {"header": False, "target": 0}, "FW4031"),
+        ("# of 2024\na,y\n1,2\n", {"target": "y"}, "remove the comment"),
+        ("a,y,\n1,2,\n", {"target": "y"}, "lines end in a separator"),
+        ("a,y\n1,2,\n", {}, "separator at its end"),
+        ("a,y\n1,2,3\n", {}, "a decimal comma"),
+        ("sep=;\na;y\n1;2\n", {}, 'sep=";"'),
+        ("sep=;\na;y\n1;2\n", {"sep": ";"}, 'sep=";"'),
+        ("sep=,\na,y\n1,2\n", {}, "remove the line"),
+    ],
+)
+def test_what_is_advised_for_what_is_no_number(
+    folder: Path, text: str, options: dict[str, object], advised: str
+) -> None:
+    Path("a.csv").write_text(text)
+    _, found = read(SourceSpec("csv", "a.csv", options), (MATRIX, VECTOR))
+    assert found and advised in f"{found[0].code} {found[0].hint}"
+
+
+def test_a_file_of_one_column_may_have_blanks_between_its_fields(folder: Path) -> None:
+    Path("a.csv").write_text("1 2 3\n4 5 6\n")
+    _, found = read(SourceSpec("csv", "a.csv", {"header": False}), (MATRIX,))
+    assert found[0].code == "FW4020" and found[0].place is not None and found[0].place.row == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "advised"),
+    [
+        (b"PK\x03\x04\xff\xff", "zip archive"),
+        (b"PAR1\xff\xff", "parquet"),
+        ("a,y\n1,2\n".encode("utf-16"), "UTF-16"),
+        ("größe,y\n1,2\n".encode("latin-1"), "save the file as UTF-8"),
+    ],
+)
+def test_what_is_advised_for_what_is_no_text(folder: Path, content: bytes, advised: str) -> None:
+    Path("a.csv").write_bytes(content)
+    _, (found,) = read(SourceSpec("csv", "a.csv", {}), (MATRIX, VECTOR))
+    assert found.code == "FW4006" and advised in found.hint
+
+
+@pytest.mark.parametrize(("row", "code"), [("1,2,\n", "FW4022"), ("1,\n", "FW4023")])
+def test_what_every_row_has_is_told_of_a_few(folder: Path, row: str, code: str) -> None:
+    Path("a.csv").write_text("a,y\n" + row * 12)
+    _, found = read(SourceSpec("csv", "a.csv", {}), (MATRIX, VECTOR))
+    assert [d.code for d in found] == [code] * 3 and found[-1].message.endswith("; 9 more are like it")
+
+
 def test_another_separator_is_told_with_where_to_say_it(folder: Path) -> None:
     Path("a.csv").write_text("x;y\n1;2\n")
     _, (found,) = read(SourceSpec("csv", "a.csv", {}), (MATRIX, VECTOR))
     assert 'from csv("a.csv", sep=";")' in found.hint and "`fwdsl new a.csv`" in found.hint
+    assert found.hint.endswith("write the file with commas")
     Path("a.txt").write_text("x;y\n1;2\n")
     _, (found,) = read(SourceSpec("csv", "a.txt", {}), (MATRIX, VECTOR))
     assert 'from csv("a.txt", sep=";")' in found.hint and "fwdsl new" not in found.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +94,14 @@ def test_misspelt_format_is_proposed() -> None:
     result = parse_data_argument("X,y=libsvn:a")
     assert isinstance(result, Diagnostic)
     assert result.hint.startswith("did you mean `libsvm:a`?")
+
+
+def test_what_is_told_of_folders_and_of_tables_that_are_not_read(tmp_path: Path) -> None:
+    assert "libsvm" in unknown_format(("X",), str(tmp_path)).hint  # an empty one
+    (tmp_path / "part-0.parquet").touch()
+    assert unknown_format(("X", "y"), str(tmp_path)).hint.endswith(f"`--data X,y=parquet:{tmp_path}`")
+    result = unknown_format(("X", "y"), "train.jsonl")
+    assert "not read" in result.message and "to_csv(path, index=False)" in result.hint and "libsvm:" not in result.hint
 
 
 def test_unknown_format_says_how_to_give_it() -> None:

@@ -109,6 +109,18 @@ def test_a_transformer_gives_the_rows_of_a_let():
     assert list(fitted.get_feature_names_out()) == ["fwtransformer0", "fwtransformer1"]
 
 
+def test_a_transformer_gives_frames():
+    pd = pytest.importorskip("pandas")
+    text = "data X: matrix[n, p]\nvar V: matrix[p, 2]\nlet Z = X @ V\nminimize sum_squares(Z) + sum_squares(V - 1)"
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])], index=[f"r{i}" for i in range(len(X))])
+    fitted = FwTransformer(text, transform="Z").set_output(transform="pandas").fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = fitted.transform(frame)
+    assert list(made.columns) == ["fwtransformer0", "fwtransformer1"] and list(made.index) == list(frame.index)
+    assert made.to_numpy() == pytest.approx(FwTransformer(text, transform="Z").fit(X).transform(X))
+
+
 def test_a_transformer_completes_what_it_was_fitted_to():
     text = """
     data M: entries[n, p]
@@ -159,6 +171,23 @@ def test_a_program_is_a_text_a_file_or_a_problem(tmp_path: Path):
     assert clone(made[2]).program is made[2].program
     with pytest.raises(ValueError, match="FW0220"):
         FwRegressor(3).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("random_state", "write `seed=`"),
+        ("n_jobs", "write `threads=`"),
+        ("class_weight", "give `fit` a `sample_weight`"),
+        ("thread", "did you mean `threads`?"),
+        ("depth", "leave `depth` out"),
+    ],
+)
+def test_what_neither_the_estimator_nor_its_program_has_is_told_as_the_estimators(name: str, hint: str):
+    with pytest.raises(ValueError, match="FW0220") as error:
+        FwRegressor(LASSO, **{name: 1}).fit(X, Y)
+    assert f"FwRegressor was given `{name}`" in str(error.value) and hint in " ".join(str(error.value).split())
+    assert "bind(" not in str(error.value)
 
 
 def test_a_default_may_depend_on_the_data():

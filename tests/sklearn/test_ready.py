@@ -135,11 +135,29 @@ def test_a_parameter_that_is_not_there_is_told_with_the_class():
         ("GroupLasso", {"groups": list("uuuvvv"), "group_weights": [1.0, 2.0, 3.0]}, "of the 2 groups"),
         ("GroupLasso", {"groups": [[0, 1, 2], [3, 4, 5]], "group_weights": [1.0]}, "of the 2 groups"),
         ("GroupLassoCV", {"group_weights": np.ones(7)}, "of the 6 groups"),
+        ("BoxRegression", {"lower": None}, "lower is None: write -numpy.inf"),
     ],
 )
 def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):
     with pytest.raises(ValueError, match=words):
         made(name, **parameters).fit(X, Y)
+
+
+def test_the_features_of_groups_may_be_named():
+    pd = pytest.importorskip("pandas")
+    names = list("abcdef")
+    frame = pd.DataFrame(X, columns=names)
+    at = [[0, 1, 2], [2, 3, 4, 5]]
+    named = made("GroupLasso", alpha=0.1, groups=[[names[j] for j in group] for group in at])
+    expected = made("GroupLasso", alpha=0.1, groups=at).fit(X, Y).coef_
+    assert named.fit(frame, Y).coef_ == pytest.approx(expected)
+    # the columns of another frame stand in another order
+    assert named.fit(frame[names[::-1]], Y).coef_[::-1] == pytest.approx(expected)
+    assert made("GroupLassoCV", groups=named.groups, alphas=[0.1]).fit(frame, Y).coef_ == pytest.approx(expected)
+    with pytest.raises(ValueError, match="groups has the feature 'f', which is no column of X"):
+        named.fit(frame.rename(columns={"f": "g"}), Y)
+    with pytest.raises(ValueError, match="groups has the feature 'a', which is a name, and X has none"):
+        named.fit(X, Y)
 
 
 def test_groups_may_have_names():

@@ -71,6 +71,43 @@ def test_folds_may_be_given():
         problem.path(mu=VALUES, folds=[[1, 2, 3]], tol=1e-10)
 
 
+def test_folds_may_be_lists_and_masks():
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
+    held = np.arange(45) % 3 == 0
+    expected = problem.path(mu=VALUES, folds=[(np.flatnonzero(~held), np.flatnonzero(held))], threads=1).by_fold
+    for pair in ((np.flatnonzero(~held).tolist(), np.flatnonzero(held).tolist()), (~held, held)):
+        found = problem.path(mu=VALUES, folds=[pair], threads=1)
+        np.testing.assert_allclose(found.by_fold, expected)
+        # one fold has no standard error, and nothing but the best is near it
+        assert np.isnan(found.standard_error).all() and found.best == found.one_se
+
+
+@pytest.mark.parametrize(
+    ("folds", "words"),
+    [
+        ([([0, 1, 2], [3, 45])], r"folds\[0\] has the row 45, and the samples have 0 to 44"),
+        ([([0, 1], [2]), ([0, -1], [2])], r"folds\[1\] has the row -1"),
+        ([([0, 1, 2], [])], "no positions"),
+        ([([0.5, 1], [2])], "no positions"),
+        ([([True, False], [2])], "no positions"),
+        ([1, 2], "a list of pairs"),
+    ],
+)
+def test_folds_that_are_none(folds: Any, words: str):
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
+    with pytest.raises(fw.BuildError, match=words):
+        problem.path(mu=VALUES, folds=folds)
+
+
+def test_a_splitter_of_scikit_learn_is_told_what_to_write():
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
+    with pytest.raises(fw.BuildError, match=r"folds=list\(splitter.split\(X\)\)"):
+        problem.path(mu=VALUES, folds=model_selection.KFold(3))
+    found = problem.path(mu=VALUES, folds=list(model_selection.KFold(3).split(X)))
+    assert found.by_fold.shape == (len(VALUES), 3)
+
+
 def test_error_rates_are_those_of_fits_to_the_other_rows():
     problem = fw.parse(LOGISTIC).bind(X=X, y=SIGNS)
     found = problem.path(mu=VALUES, folds=4, score="error", tol=1e-10, threads=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...files.target import unwritable, write_atomically
 from ...grammar.diagnostic import Diagnostic
@@ -30,6 +30,11 @@ def parser() -> Parser:
     made.several = True
     made.add_argument("files", nargs="*", metavar="FILE [NAME...]", help="the program, and what of it to evaluate")
     made.add_argument("--solution", metavar="S.npz", help="a solution saved by `fwdsl run --out`")
+    made.add_argument(
+        "--predict",
+        action="store_true",
+        help="the predictions of new rows, a line for each: what stands beside the target in the loss, or NAME; no targets are needed",
+    )
     add_bindings(made)
     made.add_argument("--out", metavar="FILE.npz", help="save the values by name")
     add_json(made)
@@ -49,18 +54,32 @@ def run(argv: Sequence[str], output: Output) -> int:
         hint = "write `--solution S.npz`, a file that `fwdsl run FILE --out S.npz` wrote"
         rule = "Values are those of a saved solution."
         raise CommandStop([Diagnostic("FW0025", "no solution is named", rule=rule, hint=hint)])
+    if known.predict and len(names) > 1:
+        rule = "`--predict` takes one name: of what is predicted."
+        raise CommandStop([Diagnostic("FW0006", f"`{names[1]}` is one argument too many", rule=rule)])
     outputs = {"--out": known.out}
     require_outputs(outputs)
     fit, base = (
         _by_itself(name, bindings, outputs) if alone else _of_program(name, known.solution, bindings, output, outputs)
     )
-    from ...results.evaluation import evaluate
+    labels: Sequence[object] | None = None
+    if known.predict:
+        from ...results.prediction import labels_of, scores_on
 
-    evaluated = evaluate(fit, names, bindings, base)
+        evaluated, classes = scores_on(fit, names[0] if names else None, bindings, base)
+        (scores,) = evaluated.values.values()
+        labels = None if classes is None else labels_of(scores, classes)
+        text = _a_line_each(scores, labels)
+    else:
+        from ...results.evaluation import evaluate
+
+        evaluated = evaluate(fit, names, bindings, base)
+        text = _in_words(evaluated, output, known.out)
     output.report(evaluated.warnings)
     if known.out is not None:
         _save(known.out, evaluated.values)
-    _tell(evaluated, output)
+    output.text(text)
+    _finish(evaluated, labels, output)
     return OK
 
 
@@ -96,18 +115,46 @@ def _save(name: str, values: Mapping[str, object]) -> None:
         raise CommandStop([unwritable(name, error)]) from None
 
 
-def _tell(evaluated: Evaluated, output: Output) -> None:
-    from ...results.json_form import value_json
+def _a_line_each(scores: Any, labels: Sequence[object] | None) -> str:
+    """Predictions as text: the score of a row, or those of its classes, and its label."""
+    import numpy as np
+
+    from ...results.wording import number_text
+
+    rows = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
+    rows = rows.reshape(len(rows) if rows.ndim else 1, -1)
+    told = labels or [None] * len(rows)
+    ends = ["" if label is None else f"\t{label}" for label in told]
+    return "".join(f"{chr(9).join(map(number_text, row))}{end}\n" for row, end in zip(rows.tolist(), ends, strict=True))
+
+
+def _in_words(evaluated: Evaluated, output: Output, out: str | None) -> str:
+    """Values as text, a line each; of large ones how many entries are not zero, which is no value."""
+    import numpy as np
+
     from ...results.wording import number_text, value_text
 
     rows = {name: value_text(value) for name, value in evaluated.values.items()}
+    if out is None and any(text.endswith("are not zero") for text in rows.values()):
+        large = next(name for name, text in rows.items() if text.endswith("are not zero"))
+        by_row = np.ndim(evaluated.values[large]) == 1
+        output.note(
+            f"all values of `{large}`: `--out FILE.npz` saves them, `--json` prints up to 10,000"
+            + (f", `--predict {large}` a line for each row" if by_row else "")
+        )
     rows |= {f"error rate of {name}": number_text(rate) for name, rate in evaluated.error_rates.items()}
     width = max(map(len, rows), default=0)
-    output.text("".join(f"{name:<{width}}  {text}\n" for name, text in rows.items()))
+    return "".join(f"{name:<{width}}  {text}\n" for name, text in rows.items())
+
+
+def _finish(evaluated: Evaluated, labels: Sequence[object] | None, output: Output) -> None:
+    from ...results.json_form import value_json
+
     output.finish(
         {
             "status": "ok",
             "values": {name: value_json(value) for name, value in evaluated.values.items()},
+            **({} if labels is None else {"labels": [str(label) for label in labels]}),
             "error_rates": evaluated.error_rates,
             "dimensions": evaluated.dims,
             "origins": evaluated.origins,

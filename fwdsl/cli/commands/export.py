@@ -48,8 +48,8 @@ def run(argv: Sequence[str], output: Output) -> int:
         hint = f"write `fwdsl export {name} --onnx model.onnx`"
         raise CommandStop([Diagnostic("FW0216", "no file to export to is named", hint=hint)])
     outputs = {"--onnx": known.onnx}
-    require_outputs(outputs)
     keep_apart(outputs, [("the answer", name)])
+    require_outputs(outputs)
     from ...exports.onnx import export_onnx
     from ...extras import require
     from ...results.loading import load_solution

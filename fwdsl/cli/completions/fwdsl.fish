@@ -220,6 +220,7 @@ complete -c fwdsl -n '_shtab_fwdsl_using; and test $_shtab_fwdsl_npos -eq 0' -a 
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -s h -l help -d 'show this help message and exit'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l color -xka "(printf '%s\n' auto always never)" -d 'auto (unless told), always, never; NO_COLOR and FORCE_COLOR are read too'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l solution -xka "(_shtab_glob_compgen_933f8dd9)" -d 'a solution saved by `fwdsl run --out`'
+complete -c fwdsl -n '_shtab_fwdsl_using eval' -l predict -d 'the predictions of new rows, a line for each: what stands beside the target in the loss, or NAME; no targets are needed'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l data -xka "(_fwdsl_data)" -d 'bind data to a file: NAME=PATH, X,y=train.svm, X,y=libsvm:PATH, A=arrays.npz:key'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l set -xka "(_fwdsl_parameters)" -d 'give a parameter its value'
 complete -c fwdsl -n '_shtab_fwdsl_using eval' -l dim -xka "(_fwdsl_dimensions)" -d 'give a dimension its size'
