@@ -74,9 +74,9 @@ SHORT = 1e-3
 CLOSE, ACTIVE = 1e-4, 500
 """Complementary products beside tau^2 from which on active rows are told, and how many of them a point is moved onto at most."""
 
-ROUGH, EARLY = 1e-3, 10.0
-"""The gap beside P down to which a report is of the embedding's point as it is, and the multiple of the gap that the run is to end with, where that
-is known: a point that is far from the end is worth no products."""
+ROUGH = 1e-3
+"""The gap beside P down to which a report is of the embedding's point as it is, where the gap that the run is to end with is not known: a point
+that is far from the end is worth no products."""
 
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
@@ -369,7 +369,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             gap, size = rough.objective - rough.bound, abs(rough.objective)
             tol = self.problem.tol
             # of an objective that vanishes no gap is small: products alone tell; of a run that begins anew every point may be the best
-            early = tol is not None and gap > EARLY * tol * size and not (now.levelled or self._is_near(CLOSE * CLOSE))
+            early = tol is not None and gap > tol * size and not (now.levelled or self._is_near(CLOSE * CLOSE))
             if early or (gap > ROUGH * size and not self._is_near()):
                 return rough
         found = self._point()
