@@ -16,6 +16,7 @@ centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import barrier_loops as loops
-from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.compile import Function, kernel
 
 _ORDERS = (1, 0, 2), (2, 0, 1)
 
@@ -59,10 +60,39 @@ class Barriers(NamedTuple):
         return found
 
 
+class _Kernels(NamedTuple):
+    """The compiled kernels of exponential cones, or of power cones."""
+
+    gradients: Function
+    secants: Function
+    centre: Function
+    within: Function
+
+
+@cache
+def _kernels(powers: bool) -> _Kernels:
+    gradients, bends, holds = (
+        (loops.power_gradients, loops.power_bends, loops.in_power)
+        if powers
+        else (loops.exponential_gradients, loops.exponential_bends, loops.in_exponential)
+    )
+    return _Kernels(
+        kernel(gradients),
+        kernel(loops.secants, dot=loops.inner, right=loops.cross),
+        kernel(loops.centre, parts=("bends",), bends=bends),
+        kernel(loops.reach, parts=("holds",), holds=holds),
+    )
+
+
+@cache
+def _times() -> Function:
+    return kernel(loops.times)
+
+
 def barriers(a: Array, s: Array, z: Array) -> Barriers:
     """Both barriers at a point of the interior."""
     primal, numbers = np.empty((3, a.size)), np.empty((11, a.size))
-    kernel(loops.power_gradients if is_power(a) else loops.exponential_gradients)(a, s, z, primal, numbers)
+    _kernels(is_power(a)).gradients(a, s, z, primal, numbers)
     return Barriers(pivots(a), primal, numbers)
 
 
@@ -84,8 +114,7 @@ def scaling(a: Array, s: Array, z: Array) -> Scaled:
     """
     at = barriers(a, s, z)
     W, V = np.empty((a.size, 3, 3)), np.empty((a.size, 3, 3))
-    secants = kernel(loops.secants, dot=loops.inner, right=loops.cross)
-    if secants(*at.order, s, z, at.primal, at.numbers, W, V):
+    if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W, V):
         _take_hessian(np.isnan(W[:, 2, 2]), at, s, z, W, V)
     lam = times(V, s.T.reshape(-1), turned=False)
     if not math.isfinite(float(V.sum())):
@@ -108,14 +137,14 @@ def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W:
 def times(M: Array, v: Array, *, turned: bool) -> Array:
     """Each matrix, or its transpose, times its numbers of v."""
     out = np.empty(v.size)
-    kernel(loops.times)(M.reshape(-1), *((1, 3) if turned else (3, 1)), v, out)
+    _times()(M.reshape(-1), *((1, 3) if turned else (3, 1)), v, out)
     return out
 
 
 def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
     """V (s + mu f*'(z) - f*^(3)(z)[W^-1 dz, H^-1 W'ds] / 2)."""
     moved = times(scaled.W, ds, turned=True)
-    centre = kernel(loops.centre, parts=("bends",), bends=loops.power_bends if is_power(a) else loops.exponential_bends)
+    centre = _kernels(is_power(a)).centre
     along = times(scaled.V, dz, turned=True)
     centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu, np.empty((7, 3)))
     return times(scaled.V, moved, turned=False)
@@ -124,11 +153,11 @@ def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array
 def farthest(a: Array, s: Array, z: Array, mu: float) -> float:
     """The largest mu <f'(s), f*'(z)> / 3, which is 1 on the central path."""
     at = barriers(a, s, z)
-    return float((mu / 3.0 * np.einsum("ij,ij->j", at.primal, at.dual)).max(initial=1.0))
+    return mu / 3.0 * float((at.primal * at.dual).sum(axis=0).max())
 
 
 def longest_within(a: Array, s: Array, ds: Array, z: Array, dz: Array, longest: float) -> float:
     """The largest t up to `longest`, to a small share of it, for which all s + t ds and z + t dz are inside; -1 if 0 is not such a t."""
-    within = kernel(loops.reach, parts=("holds",), holds=loops.in_power if is_power(a) else loops.in_exponential)
+    within = _kernels(is_power(a)).within
     found = within(a, False, s, ds, longest)
     return float(within(a, True, z, dz, found) if found >= 0.0 else found)
