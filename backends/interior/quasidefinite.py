@@ -43,7 +43,7 @@ WHOLE = 4
 MOST = 400_000
 """Entries of a system beyond which no order is looked for."""
 
-LARGE = 1_000
+LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
 
 REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8

@@ -26,6 +26,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import idamax
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
@@ -89,6 +90,11 @@ VANISHED = 1e-8
 
 NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
+
+
+def _peak(v: Array) -> float:
+    """The largest size of an entry, for numbers of which none is NaN: BLAS takes a quarter of NumPy's time for a few."""
+    return abs(float(v[idamax(v)])) if v.size else 0.0
 
 
 class _MeasuredPoint(NamedTuple):
@@ -382,8 +388,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         Pv, Av, _ = self._products()
         value = (0.5 * float(now.v @ Pv) / now.tau + float(self.c @ now.v)) / scale
         value += self.program.constant
-        size = max(float(np.abs(Av).max(initial=0.0)), float(np.abs(now.s).max(initial=0.0)))
-        missed = float(np.abs(Av + now.s - now.tau * self.b).max(initial=0.0))
+        size = max(_peak(Av), _peak(now.s))
+        missed = _peak(Av + now.s - now.tau * self.b)
         share = min(1.0, missed / size) if size > 0.0 else 0.0
         return Report(value, value - max(self._gap(), 0.0), "interior", share)
 
