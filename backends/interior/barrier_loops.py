@@ -209,9 +209,12 @@ def cross(x, y, w, p, q, r):
     b = w * p - x * r
     c = x * q - y * p
     # where they are nearly parallel, rounding of their product is along them
-    size = 1.0 / math.sqrt(a * a + b * b + c * c)
-    share = size * (a * x + b * y + c * w) / (x * x + y * y + w * w)
-    return size * a - share * x, size * b - share * y, size * c - share * w
+    size = math.sqrt(a * a + b * b + c * c)
+    a /= size
+    b /= size
+    c /= size
+    share = (a * x + b * y + c * w) / (x * x + y * y + w * w)
+    return a - share * x, b - share * y, c - share * w
 
 
 def secants(i, j, k, s, z, primal, dual, own, back):
@@ -257,31 +260,31 @@ def secants(i, j, k, s, z, primal, dual, own, back):
         axis = right(p, q, r, d, e, f)
         other = right(x, y, w, a, b, c)
         length = math.sqrt(mu * dot(first, second, third, first, second, third)) / abs(dot(*axis, *free))
-        share = 1.0 / (length * dot(*axis, *other))
-        root = 1.0 / math.sqrt(products)
-        side = 1.0 / math.sqrt(dot(a, b, c, d, e, f))
+        share = length * dot(*axis, *other)
+        root = math.sqrt(products)
+        side = math.sqrt(dot(a, b, c, d, e, f))
         apart = mu * dot(fx, fy, fw, gx, gy, gw) / 3.0 - 1.0
-        if not (apart > CENTRED and abs(length + share + root + side) < math.inf):
+        if not (apart > CENTRED and abs(length + 1.0 / share + 1.0 / root + 1.0 / side) < math.inf):
             left += 1
             length = math.nan
-        own[n, 0, 0] = root * x
-        own[n, 0, 1] = root * y
-        own[n, 0, 2] = root * w
-        own[n, 1, 0] = side * a
-        own[n, 1, 1] = side * b
-        own[n, 1, 2] = side * c
+        own[n, 0, 0] = x / root
+        own[n, 0, 1] = y / root
+        own[n, 0, 2] = w / root
+        own[n, 1, 0] = a / side
+        own[n, 1, 1] = b / side
+        own[n, 1, 2] = c / side
         own[n, 2, 0] = length * axis[0]
         own[n, 2, 1] = length * axis[1]
         own[n, 2, 2] = length * axis[2]
-        back[n, 0, 0] = root * p
-        back[n, 0, 1] = root * q
-        back[n, 0, 2] = root * r
-        back[n, 1, 0] = side * d
-        back[n, 1, 1] = side * e
-        back[n, 1, 2] = side * f
-        back[n, 2, 0] = share * other[0]
-        back[n, 2, 1] = share * other[1]
-        back[n, 2, 2] = share * other[2]
+        back[n, 0, 0] = p / root
+        back[n, 0, 1] = q / root
+        back[n, 0, 2] = r / root
+        back[n, 1, 0] = d / side
+        back[n, 1, 1] = e / side
+        back[n, 1, 2] = f / side
+        back[n, 2, 0] = other[0] / share
+        back[n, 2, 1] = other[1] / share
+        back[n, 2, 2] = other[2] / share
     return left
 
 
@@ -358,10 +361,12 @@ def centre(i, j, k, a, s, z, dual, ds, dz, mu, t):
         along_v = 0.0
         along = 0.0
         for m in range(3):
-            along_u += t[0, m] * t[5, m] * one
-            along_v += t[0, m] * t[6, m] * one
-            along += t[2, m] * t[5, m] * one
-        along -= 2.0 * along_u * along_v
+            along_u += t[0, m] * t[5, m]
+            along_v += t[0, m] * t[6, m]
+            along += t[2, m] * t[5, m]
+        along_u *= one
+        along_v *= one
+        along = along * one - 2.0 * along_u * along_v
         for m in range(3):
             change = (along * t[0, m] + along_u * t[2, m] + along_v * t[1, m] - t[3, m]) * one - 2.0 * t[4, m]
             ds[at + m] = s[m, n] + mu * dual[m, n] - 0.5 * change

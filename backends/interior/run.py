@@ -172,8 +172,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.problem.look()
         self._take_factors()
         now = self.state
+        before = self._gap() if self.pattern is not None and self._is_near() else math.inf
         try:
             self._step()
+            # near the end each step brings the gap down, unless the factor has lost too many digits to be seen
+            now.filled = now.filled or self._gap() > before
         except (np.linalg.LinAlgError, ZeroDivisionError):
             self.linear = None
             if self.pattern is not None:
