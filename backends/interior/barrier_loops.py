@@ -1,4 +1,4 @@
-"""The powers, logarithms and roots in the barriers of cones of three rows (`barriers`), cone by cone.
+"""The barriers of cones of three rows, and what steps make of them (`barriers`), cone by cone.
 
 a[n] is the power of cone n, 0 of an exponential one; points are the columns of arrays (3, number). Exponential and power cones have kernels of their
 own, as few programs have both.
@@ -17,6 +17,9 @@ NEWTON = 60
 
 HALVINGS, NEAR = 60, 5e-3
 """Halvings of the interval in which a ray leaves the cones, and the relative length of it that ends them."""
+
+CENTRED = 1e-7
+"""mu mu~ - 1 up to which a point is on the central path for the scaling, which is the Hessian of the dual barrier there."""
 
 
 def in_exponential(a, dual, x, y, w):
@@ -193,3 +196,187 @@ def reach(a, dual, s, ds, longest):
         if found < 0.0:
             break
     return found
+
+
+def inner(x, y, w, p, q, r):
+    """The inner product of (x, y, w) and (p, q, r)."""
+    return x * p + y * q + w * r
+
+
+def cross(x, y, w, p, q, r):
+    """The vector at right angles to (x, y, w) and (p, q, r), of length one; NaN where these are parallel."""
+    a = y * r - w * q
+    b = w * p - x * r
+    c = x * q - y * p
+    # where they are nearly parallel, rounding of their product is along them
+    size = math.sqrt(a * a + b * b + c * c)
+    a /= size
+    b /= size
+    c /= size
+    share = (a * x + b * y + c * w) / (x * x + y * y + w * w)
+    return a - share * x, b - share * y, c - share * w
+
+
+def secants(i, j, k, s, z, primal, dual, own, back):
+    """W by rows into `own` and W^-T into `back`, a cone after the other, as `barriers.scaling` says; the number of cones that are on the central
+    path, of which the last row of W is NaN.
+
+    (i, j, k) is the order of the unknowns in which R is a triangle; `primal` and `dual` are what the kernels of gradients leave. `dot` is `inner` and
+    `right` is `cross`.
+    """
+    left = 0
+    for n in range(s.shape[1]):
+        x = s[0, n]
+        y = s[1, n]
+        w = s[2, n]
+        p = z[0, n]
+        q = z[1, n]
+        r = z[2, n]
+        fx = primal[0, n]
+        fy = primal[1, n]
+        fw = primal[2, n]
+        gx = dual[0, n]
+        gy = dual[1, n]
+        gw = dual[2, n]
+        products = dot(x, y, w, p, q, r)
+        mu = products / 3.0
+        a = x + mu * gx
+        b = y + mu * gy
+        c = w + mu * gw
+        d = p + mu * fx
+        e = q + mu * fy
+        f = r + mu * fw
+        # H f'(s), and what H has along the vector at right angles to f*'(z) and to that
+        first = dot(dual[3, n], dual[4, n], dual[5, n], primal[i, n], primal[j, n], primal[k, n])
+        second = dual[6, n] * primal[j, n] + dual[7, n] * primal[k, n]
+        back[n, 0, i] = dual[3, n] * first
+        back[n, 0, j] = dual[4, n] * first + dual[6, n] * second
+        back[n, 0, k] = dual[5, n] * first + dual[7, n] * second + dual[8, n] * dual[8, n] * primal[k, n]
+        free = right(gx, gy, gw, back[n, 0, 0], back[n, 0, 1], back[n, 0, 2])
+        own[n, 0, 0], own[n, 0, 1], own[n, 0, 2] = free
+        first = dot(dual[3, n], dual[4, n], dual[5, n], own[n, 0, i], own[n, 0, j], own[n, 0, k])
+        second = dual[6, n] * own[n, 0, j] + dual[7, n] * own[n, 0, k]
+        third = dual[8, n] * own[n, 0, k]
+        axis = right(p, q, r, d, e, f)
+        other = right(x, y, w, a, b, c)
+        length = math.sqrt(mu * dot(first, second, third, first, second, third)) / abs(dot(*axis, *free))
+        share = length * dot(*axis, *other)
+        root = math.sqrt(products)
+        side = math.sqrt(dot(a, b, c, d, e, f))
+        apart = mu * dot(fx, fy, fw, gx, gy, gw) / 3.0 - 1.0
+        if not (apart > CENTRED and abs(length + 1.0 / share + 1.0 / root + 1.0 / side) < math.inf):
+            left += 1
+            length = math.nan
+        own[n, 0, 0] = x / root
+        own[n, 0, 1] = y / root
+        own[n, 0, 2] = w / root
+        own[n, 1, 0] = a / side
+        own[n, 1, 1] = b / side
+        own[n, 1, 2] = c / side
+        own[n, 2, 0] = length * axis[0]
+        own[n, 2, 1] = length * axis[1]
+        own[n, 2, 2] = length * axis[2]
+        back[n, 0, 0] = p / root
+        back[n, 0, 1] = q / root
+        back[n, 0, 2] = r / root
+        back[n, 1, 0] = d / side
+        back[n, 1, 1] = e / side
+        back[n, 1, 2] = f / side
+        back[n, 2, 0] = other[0] / share
+        back[n, 2, 1] = other[1] / share
+        back[n, 2, 2] = other[2] / share
+    return left
+
+
+def exponential_bends(a, x, y, w, log, t):
+    """Of the exponential cone psi's gradient into t[0], its second derivatives along u = t[5] and v = t[6] into t[1] and t[2], its third ones along
+    both into t[3], and half of those that the logarithms beside psi have into t[4]."""
+    u = t[5]
+    v = t[6]
+    share = x / w
+    t[0, 0] = -log
+    t[0, 1] = 1.0
+    t[0, 2] = -share
+    for m in range(2):
+        t[1 + m, 0] = t[5 + m, 0] / x - t[5 + m, 2] / w
+        t[1 + m, 1] = 0.0
+        t[1 + m, 2] = -share * t[1 + m, 0]
+    first = u[0] / x * (v[0] / x)
+    last = u[2] / w * (v[2] / w)
+    t[3, 0] = last - first
+    t[3, 1] = 0.0
+    t[3, 2] = share * (u[0] / x * (v[2] / w) + u[2] / w * (v[0] / x) - 2.0 * last)
+    t[4, 0] = first / x
+    t[4, 1] = 0.0
+    t[4, 2] = last / w
+
+
+def power_bends(a, x, y, w, root, t):
+    """The same of the cone of power a."""
+    u = t[5]
+    v = t[6]
+    first = 2.0 * a
+    second = 2.0 - 2.0 * a
+    own = first * root * root / x
+    other = second * root * root / y
+    t[0, 0] = own
+    t[0, 1] = other
+    t[0, 2] = -2.0 * w
+    for m in range(2):
+        d = t[5 + m, 0] / x
+        e = t[5 + m, 1] / y
+        t[1 + m, 0] = own * ((first - 1.0) * d + second * e)
+        t[1 + m, 1] = other * (first * d + (second - 1.0) * e)
+        t[1 + m, 2] = -2.0 * t[5 + m, 2]
+    d = u[0] / x * (v[0] / x)
+    e = u[1] / y * (v[1] / y)
+    mixed = u[0] / x * (v[1] / y) + u[1] / y * (v[0] / x)
+    one = (first - 1.0) * d
+    two = (second - 1.0) * e
+    t[3, 0] = own * ((first - 2.0) * one + (first - 1.0) * second * mixed + second * two)
+    t[3, 1] = other * ((second - 2.0) * two + (second - 1.0) * first * mixed + first * one)
+    t[3, 2] = 0.0
+    t[4, 0] = (1.0 - a) * d / x
+    t[4, 1] = a * e / y
+    t[4, 2] = 0.0
+
+
+def centre(i, j, k, a, s, z, dual, ds, dz, mu, t):
+    """Overwrite ds with s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2, of each cone. `bends` is that of the cones, and `t` room (7, 3) for it."""
+    for n in range(a.size):
+        at = 3 * n
+        first = ds[at + i] / dual[3, n]
+        second = (ds[at + j] - dual[4, n] * first) / dual[6, n]
+        third = (ds[at + k] - dual[5, n] * first - dual[7, n] * second) / dual[8, n]
+        third /= dual[8, n]
+        second = (second - dual[7, n] * third) / dual[6, n]
+        t[5, i] = (first - dual[4, n] * second - dual[5, n] * third) / dual[3, n]
+        t[5, j] = second
+        t[5, k] = third
+        for m in range(3):
+            t[6, m] = dz[at + m]
+        bends(a[n], z[0, n], z[1, n], z[2, n], dual[10, n], t)
+        one = 1.0 / dual[9, n]
+        along_u = 0.0
+        along_v = 0.0
+        along = 0.0
+        for m in range(3):
+            along_u += t[0, m] * t[5, m]
+            along_v += t[0, m] * t[6, m]
+            along += t[2, m] * t[5, m]
+        along_u *= one
+        along_v *= one
+        along = along * one - 2.0 * along_u * along_v
+        for m in range(3):
+            change = (along * t[0, m] + along_u * t[2, m] + along_v * t[1, m] - t[3, m]) * one - 2.0 * t[4, m]
+            ds[at + m] = s[m, n] + mu * dual[m, n] - 0.5 * change
+
+
+def times(numbers, down, along, v, out):
+    """Matrices (3, 3) times three numbers of v each into `out`; `numbers` has their rows, and steps to the next row and to the next column."""
+    for n in range(v.size // 3):
+        for i in range(3):
+            value = 0.0
+            for j in range(3):
+                value += numbers[9 * n + down * i + along * j] * v[3 * n + j]
+            out[3 * n + i] = value

@@ -6,8 +6,8 @@ The dual barrier is f*(z) = -log psi(z) - sum_j beta_j log |z_j|, of degree 3, w
     power         psi = (z_0 / a)^(2 a) (z_1 / (1 - a))^(2 - 2 a) - z_2^2,            beta = (1 - a, a, 0)
 
 and f, the primal barrier, is its conjugate: the gradient of f at s is -z where that of f* at z is -s. Points are the columns of arrays (3, n),
-matrices are arrays (3, 3, n), and a is the array of the powers. What takes logarithms, powers and roots is compiled (`barrier_loops`). Sums of
-products are left to NumPy: to compile them would take seconds, and a step has a hundred of them.
+directions are the numbers of one cone after the other, scalings are arrays (n, 3, 3), and a is the array of the powers. All that a step takes of
+them is compiled (`barrier_loops`): it has a hundred sums of products, each of which would take NumPy longer than a kernel takes for all.
 
 Sources: Dahl, Andersen, "A primal-dual interior-point algorithm for nonsymmetric exponential-cone optimization", 2022 (scaling, corrector,
 centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the gradient of f); Goulart, Chen 2024 (power cones).
@@ -15,16 +15,18 @@ centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the 
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import barrier_loops as loops
-from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.compile import Function, kernel
 
-CENTRED = 1e-7
-"""mu mu~ - 1 up to which a point is on the central path for the scaling, which is the Hessian of the dual barrier there."""
+_ORDERS = (1, 0, 2), (2, 0, 1)
 
 
 def is_power(a: Array) -> bool:
@@ -34,158 +36,128 @@ def is_power(a: Array) -> bool:
 
 def pivots(a: Array) -> tuple[int, int, int]:
     """The order of the unknowns in which the factor of the Hessian is a triangle."""
-    return (2, 0, 1) if is_power(a) else (1, 0, 2)
-
-
-def inner(u: Array, v: Array) -> Array:
-    """<u, v> of each column."""
-    found: Array = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
-    return found
+    return _ORDERS[is_power(a)]
 
 
 class Barriers(NamedTuple):
-    """The values at a point (s, z): the gradients of f and of f*, the factor R of the Hessian R'R of f*, psi, and the logarithm in it, of powers
-    sqrt(psi + z_2^2)."""
+    """The values at a point (s, z): the gradient of f, and the eleven numbers of f* that `barrier_loops` names."""
 
+    order: tuple[int, int, int]
     primal: Array
-    dual: Array
-    R: Array
-    psi: Array
-    root: Array
+    numbers: Array
+
+    @property
+    def dual(self) -> Array:
+        """The gradient of f*."""
+        return self.numbers[:3]
+
+    @property
+    def R(self) -> Array:
+        """The factor of the Hessian R'R of f*, an array (3, 3, n)."""
+        found = np.zeros((3, *self.primal.shape))
+        i, j, k = self.order
+        found[0, i], found[0, j], found[0, k], found[1, j], found[1, k], found[2, k] = self.numbers[3:9]
+        return found
+
+
+class _Kernels(NamedTuple):
+    """The compiled kernels of exponential cones, or of power cones."""
+
+    gradients: Function
+    secants: Function
+    centre: Function
+    within: Function
+
+
+@cache
+def _kernels(powers: bool) -> _Kernels:
+    gradients, bends, holds = (
+        (loops.power_gradients, loops.power_bends, loops.in_power)
+        if powers
+        else (loops.exponential_gradients, loops.exponential_bends, loops.in_exponential)
+    )
+    return _Kernels(
+        kernel(gradients),
+        kernel(loops.secants, dot=loops.inner, right=loops.cross),
+        kernel(loops.centre, parts=("bends",), bends=bends),
+        kernel(loops.reach, parts=("holds",), holds=holds),
+    )
+
+
+@cache
+def _times() -> Function:
+    return kernel(loops.times)
 
 
 def barriers(a: Array, s: Array, z: Array) -> Barriers:
     """Both barriers at a point of the interior."""
-    primal, dual, R = np.empty_like(s), np.empty((11, a.size)), np.zeros((3, 3, a.size))
-    kernel(loops.power_gradients if is_power(a) else loops.exponential_gradients)(a, s, z, primal, dual)
-    i, j, k = pivots(a)
-    R[0, i], R[0, j], R[0, k], R[1, j], R[1, k], R[2, k] = dual[3:9]
-    return Barriers(primal, dual[:3], R, dual[9], dual[10])
-
-
-def cross(u: Array, v: Array) -> Array:
-    """The vectors at right angles to u and v, of length one; NaN where these are parallel."""
-    found = np.empty_like(u)
-    found[0] = u[1] * v[2] - u[2] * v[1]
-    found[1] = u[2] * v[0] - u[0] * v[2]
-    found[2] = u[0] * v[1] - u[1] * v[0]
-    # where they are nearly parallel, rounding of their product is along them
-    found /= np.sqrt(inner(found, found))
-    found -= inner(found, u) / inner(u, u) * u
-    return found
+    primal, numbers = np.empty((3, a.size)), np.empty((11, a.size))
+    _kernels(is_power(a)).gradients(a, s, z, primal, numbers)
+    return Barriers(pivots(a), primal, numbers)
 
 
 class Scaled(NamedTuple):
-    """W, V = W^-T, and the barriers."""
+    """W, V = W^-T, V s, and the barriers."""
 
     W: Array
     V: Array
+    lam: Array
     at: Barriers
 
 
 def scaling(a: Array, s: Array, z: Array) -> Scaled:
-    """W with W z = W^-T s and W f'(s) = W^-T f*'(z).
+    """W with W z = W^-T s and W f'(s) = W^-T f*'(z). Raises `LinAlgError` where there is none.
 
     W has the rows s / sqrt<s, z>, ds / sqrt<ds, dz> and sqrt(t) times the axis at right angles to z and dz, where ds = s + mu f*'(z) and
     dz = z + mu f'(s). t is what the rank-two update of Broyden, Fletcher, Goldfarb and Shanno leaves of the Hessian along it. Close to the central
     path the two conditions are one, and W'W is mu times the Hessian.
     """
     at = barriers(a, s, z)
-    products = inner(s, z)
-    mu = products / 3.0
-    c, gradient, R = at.primal, at.dual, at.R
-    W, V = np.empty_like(R), np.empty_like(R)
-    with np.errstate(all="ignore"):
-        ds, dz = s + mu * gradient, z + mu * c
-        axis, other = cross(z, dz), cross(s, ds)
-        # what the Hessian has along the vector at right angles to f*'(z) and H f'(s)
-        free = cross(gradient, _times(R.transpose(1, 0, 2), _times(R, c)))
-        bent = _times(R, free)
-        length = np.sqrt(mu * inner(bent, bent)) / np.abs(inner(axis, free))
-        root, side = np.sqrt(products), np.sqrt(inner(ds, dz))
-        W[0], W[1], W[2] = s / root, ds / side, length * axis
-        V[0], V[1], V[2] = z / root, dz / side, other / (length * inner(axis, other))
-        apart = mu * inner(gradient, c) / 3.0 - 1.0 > CENTRED
-        use = apart & np.isfinite(W + V).all(axis=(0, 1))
-    if not use.all():
-        T = np.sqrt(mu) * R
-        i, j, k = pivots(a)
-        inverse = np.zeros_like(R)
-        inverse[0, i], inverse[1, j], inverse[2, k] = 1.0 / T[0, i], 1.0 / T[1, j], 1.0 / T[2, k]
-        inverse[1, i] = -inverse[1, j] * T[0, j] / T[0, i]
-        inverse[2, j] = -inverse[2, k] * T[1, k] / T[1, j]
-        inverse[2, i] = -(inverse[2, j] * T[0, j] + inverse[2, k] * T[0, k]) / T[0, i]
-        W, V = np.where(use, W, T), np.where(use, V, inverse)
-    return Scaled(W, V, at)
+    W, V = np.empty((a.size, 3, 3)), np.empty((a.size, 3, 3))
+    if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W, V):
+        _take_hessian(np.isnan(W[:, 2, 2]), at, s, z, W, V)
+    lam = times(V, s.T.reshape(-1), turned=False)
+    if not math.isfinite(float(V.sum())):
+        raise np.linalg.LinAlgError("a scaling of cones is singular")
+    return Scaled(W, V, lam, at)
 
 
-def _times(M: Array, v: Array) -> Array:
-    """M v of each column."""
-    found: Array = M[:, 0] * v[0] + M[:, 1] * v[1] + M[:, 2] * v[2]
-    return found
+def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W: Array, V: Array) -> None:
+    """Have W'W = mu R'R of these cones."""
+    T = np.sqrt(np.einsum("ij,ij->j", s, z)[cones] / 3.0) * at.R[:, :, cones]
+    i, j, k = at.order
+    inverse = np.zeros_like(T)
+    inverse[0, i], inverse[1, j], inverse[2, k] = 1.0 / T[0, i], 1.0 / T[1, j], 1.0 / T[2, k]
+    inverse[1, i] = -inverse[1, j] * T[0, j] / T[0, i]
+    inverse[2, j] = -inverse[2, k] * T[1, k] / T[1, j]
+    inverse[2, i] = -(inverse[2, j] * T[0, j] + inverse[2, k] * T[0, k]) / T[0, i]
+    W[cones], V[cones] = T.transpose(2, 0, 1), inverse.transpose(2, 0, 1)
 
 
-def centring(a: Array, s: Array, z: Array, at: Barriers, ds: Array, dz: Array, mu: float) -> Array:
-    """s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2."""
-    i, j, k = pivots(a)
-    R = at.R
-    first = ds[i] / R[0, i]
-    second = (ds[j] - R[0, j] * first) / R[1, j]
-    third = (ds[k] - R[0, k] * first - R[1, k] * second) / R[2, k]
-    u = np.empty_like(s)
-    u[k] = third / R[2, k]
-    u[j] = (second - R[1, k] * u[k]) / R[1, j]
-    u[i] = (first - R[0, j] * u[j] - R[0, k] * u[k]) / R[0, i]
-    # psi's gradient p, its second derivatives along u and dz, and its third ones along both
-    x, y, w = z
-    d, f = u / z, dz / z
-    p, of_u, of_v, thirds = np.empty_like(s), np.empty_like(s), np.empty_like(s), np.empty_like(s)
-    # u v / z^2 of each entry
-    both = d * f
-    if is_power(a):
-        first, second = 2.0 * a, 2.0 - 2.0 * a
-        phi = at.root * at.root
-        own, other = first * phi / x, second * phi / y
-        mixed = d[0] * f[1] + d[1] * f[0]
-        p[0], p[1], p[2] = own, other, -2.0 * w
-        for bent, v, e in ((of_u, u, d), (of_v, dz, f)):
-            bent[0] = own * ((first - 1.0) * e[0] + second * e[1])
-            bent[1] = other * (first * e[0] + (second - 1.0) * e[1])
-            bent[2] = -2.0 * v[2]
-        one, two = (first - 1.0) * both[0], (second - 1.0) * both[1]
-        thirds[0] = own * ((first - 2.0) * one + (first - 1.0) * second * mixed + second * two)
-        thirds[1] = other * ((second - 2.0) * two + (second - 1.0) * first * mixed + first * one)
-        thirds[2] = 0.0
-        logs = (1.0 - a) * both[0] / x, a * both[1] / y, 0.0
-    else:
-        share = x / w
-        p[0], p[1], p[2] = -at.root, 1.0, -share
-        for bent, e in ((of_u, d), (of_v, f)):
-            bent[0] = e[0] - e[2]
-            bent[1] = 0.0
-            bent[2] = -share * bent[0]
-        thirds[0] = both[2] - both[0]
-        thirds[1] = 0.0
-        thirds[2] = share * (d[0] * f[2] + d[2] * f[0] - 2.0 * both[2])
-        logs = both[0] / x, 0.0, both[2] / w
-    one = 1.0 / at.psi
-    along_u, along_v = inner(p, u) * one, inner(p, dz) * one
-    along = inner(u, of_v) * one - 2.0 * along_u * along_v
-    change = (along * p + along_u * of_v + along_v * of_u - thirds) * one
-    for m, log in enumerate(logs):
-        change[m] -= 2.0 * log
-    found: Array = s + mu * at.dual - 0.5 * change
-    return found
+def times(M: Array, v: Array, *, turned: bool) -> Array:
+    """Each matrix, or its transpose, times its numbers of v."""
+    out = np.empty(v.size)
+    _times()(M.reshape(-1), *((1, 3) if turned else (3, 1)), v, out)
+    return out
+
+
+def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
+    """V (s + mu f*'(z) - f*^(3)(z)[W^-1 dz, H^-1 W'ds] / 2)."""
+    moved = times(scaled.W, ds, turned=True)
+    centre = _kernels(is_power(a)).centre
+    along = times(scaled.V, dz, turned=True)
+    centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu, np.empty((7, 3)))
+    return times(scaled.V, moved, turned=False)
 
 
 def farthest(a: Array, s: Array, z: Array, mu: float) -> float:
     """The largest mu <f'(s), f*'(z)> / 3, which is 1 on the central path."""
     at = barriers(a, s, z)
-    return float((mu / 3.0 * inner(at.primal, at.dual)).max(initial=1.0))
+    return mu / 3.0 * float((at.primal * at.dual).sum(axis=0).max())
 
 
 def longest_within(a: Array, s: Array, ds: Array, z: Array, dz: Array, longest: float) -> float:
     """The largest t up to `longest`, to a small share of it, for which all s + t ds and z + t dz are inside; -1 if 0 is not such a t."""
-    within = kernel(loops.reach, parts=("holds",), holds=loops.in_power if is_power(a) else loops.in_exponential)
+    within = _kernels(is_power(a)).within
     found = within(a, False, s, ds, longest)
     return float(within(a, True, z, dz, found) if found >= 0.0 else found)

@@ -59,44 +59,46 @@ def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, leas
     return True
 
 
-def solve(starts, rows, values, inverse, x):
-    """Overwrite x with the solution of L D L'x = x."""
+def refine(indptr, indices, data, starts, rows, values, inverse, part, right, limits, x, rest, found, sizes):
+    """x and the solution of L D L'd = rest into `found`, what that leaves of the right-hand side into `rest`; its relative size, which may be NaN.
+
+    The two parts are measured apart, each beside its right-hand side and the share `limits[1]` of the other part's largest number. What is no larger
+    than `limits[0]` in the first part, or than the share `limits[2]` of the largest product, counts as none. `sizes` (4, 2) gets the largest number
+    of the right-hand side, of what is left, of x and of the products of each part.
+    """
     n = inverse.size
     for j in range(n):
-        value = x[j]
+        value = rest[j]
         if value != 0.0:
             for p in range(starts[j], starts[j + 1]):
-                x[rows[p]] -= values[p] * value
+                rest[rows[p]] -= values[p] * value
     for j in range(n - 1, -1, -1):
-        value = x[j] * inverse[j]
+        value = rest[j] * inverse[j]
         for p in range(starts[j], starts[j + 1]):
-            value -= values[p] * x[rows[p]]
-        x[j] = value
-
-
-def rest_of(indptr, indices, data, part, x, right, rest, sizes):
-    """Take K x from `rest`, which is the right-hand side; the sum of the sizes of what is left.
-
-    `sizes` (4, 2) has zeros, and gets the largest number of the right-hand side, of what is left, of x and of the products of each part.
-    """
-    for k in range(right.size):
+            value -= values[p] * rest[rows[p]]
+        rest[j] = value
+    sizes[:] = 0.0
+    for k in range(n):
+        found[k] = x[k] + rest[k]
+        rest[k] = right[k]
+    for k in range(n):
         own = part[k]
         for p in range(indptr[k], indptr[k + 1]):
             i = indices[p]
             entry = data[p]
-            product = entry * x[i]
+            product = entry * found[i]
             rest[k] -= product
             size = abs(product)
             if size > sizes[3, own]:
                 sizes[3, own] = size
             if i != k:
-                product = entry * x[k]
+                product = entry * found[k]
                 rest[i] -= product
                 size = abs(product)
                 if size > sizes[3, part[i]]:
                     sizes[3, part[i]] = size
     total = 0.0
-    for k in range(right.size):
+    for k in range(n):
         own = part[k]
         size = abs(right[k])
         if size > sizes[0, own]:
@@ -105,7 +107,17 @@ def rest_of(indptr, indices, data, part, x, right, rest, sizes):
         total += size
         if size > sizes[1, own]:
             sizes[1, own] = size
-        size = abs(x[k])
+        size = abs(found[k])
         if size > sizes[2, own]:
             sizes[2, own] = size
-    return total
+    # NaN if any number is, or infinite ones of two signs
+    share = total - total
+    allowed = limits[0]
+    for own in range(2):
+        missed = sizes[1, own]
+        if missed > allowed and missed > limits[2] * sizes[3, own]:
+            beside = sizes[0, own] + limits[1] * sizes[2, 1 - own]
+            if missed > share * beside:
+                share = missed / beside
+        allowed = 0.0
+    return share

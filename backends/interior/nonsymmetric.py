@@ -5,8 +5,6 @@ A corrected step aims at s = -mu f*'(z), with the third derivatives of the dual 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from fwdsl.atoms.base import Array
@@ -28,11 +26,8 @@ class Nonsymmetric:
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
         self.place = slice(batch.start, batch.stop)
         self.power, self.s, self.z = _power(batch), _columns(s), _columns(z)
-        W, V, self.at = barriers.scaling(self.power, self.s, self.z)
-        self.own, self.back = (np.ascontiguousarray(m.transpose(2, 0, 1)) for m in (W, V))
-        if not np.isfinite(self.back).all():
-            raise np.linalg.LinAlgError("a scaling of cones is singular")
-        self.lam = self.inverse_t(s)
+        self.scaled = barriers.scaling(self.power, self.s, self.z)
+        self.own, self.back, self.lam, _ = self.scaled
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -57,35 +52,23 @@ class Nonsymmetric:
         """True if the point is in the neighbourhood of the central path."""
         return barriers.farthest(_power(batch), _columns(s), _columns(z), mu) <= CENTRAL
 
-    def _times(self, matrices: Array, v: Array) -> Array:
-        found: Array = np.matmul(matrices, v.reshape(-1, 3, 1))
-        return found.reshape(-1)
-
-    @cached_property
-    def _own_t(self) -> Array:
-        return self.own.transpose(0, 2, 1)
-
-    @cached_property
-    def _back_t(self) -> Array:
-        return self.back.transpose(0, 2, 1)
-
     def w(self, v: Array) -> Array:
-        return self._times(self.own, v)
+        return barriers.times(self.own, v, turned=False)
 
     def wt(self, v: Array) -> Array:
-        return self._times(self._own_t, v)
+        return barriers.times(self.own, v, turned=True)
 
     def inverse(self, v: Array) -> Array:
-        return self._times(self._back_t, v)
+        return barriers.times(self.back, v, turned=True)
 
     def inverse_t(self, v: Array) -> Array:
-        return self._times(self.back, v)
+        return barriers.times(self.back, v, turned=False)
 
     def root(self) -> Array:
         return self.back
 
     def square(self) -> Array:
-        found: Array = np.matmul(self._own_t, self.own)
+        found: Array = np.matmul(self.own.transpose(0, 2, 1), self.own)
         return found
 
     def rows(self, A: Array) -> Array:
@@ -95,10 +78,7 @@ class Nonsymmetric:
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
-        moved = barriers.centring(
-            self.power, self.s, self.z, self.at, _columns(self.wt(ds)), _columns(self.inverse(dz)), mu
-        )
-        return self.inverse_t(moved.T.reshape(-1))
+        return barriers.corrected(self.power, self.s, self.z, self.scaled, ds, dz, mu)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""

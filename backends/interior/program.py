@@ -39,6 +39,9 @@ LEVELLING, LEVEL = 60, 1e-4
 LONG = 10_000
 """Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
 
+STEPS = 4
+"""Steps along rows and columns in which most programs are gone through, those of chains left aside."""
+
 HELD = 0.1
 """The weight of a scale's distance from those of its kind beside the entries of its column, in logarithms."""
 
@@ -328,12 +331,27 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
     shift, opposite = _shifts(program, row, column, d, r)
     d, r = d + shift, r - opposite
+    by_column = np.argsort(column, kind="stable")
+    # rows come in order
+    places = (_Places.of(in_row), slice(None)), (_Places.of(in_column), by_column)
     for _ in range(6):
         look()
         now = size + r[row] + d[column]
-        r -= 0.5 * np.where(in_row > 0, _largest(now, row, r.size), 0.0)
-        d -= 0.5 * np.where(in_column > 0, _largest(now, column, d.size), 0.0)
+        for scale, (own, order) in zip((r, d), places, strict=True):
+            scale[own.filled] -= 0.5 * np.maximum.reduceat(now[order], own.starts)
     return np.exp2(d), np.exp2(r[:count])[groups]
+
+
+class _Places(NamedTuple):
+    """The groups of a sorted list that have entries, and where these start."""
+
+    filled: Index
+    starts: Index
+
+    @classmethod
+    def of(cls, counts: Index) -> _Places:
+        filled = np.flatnonzero(counts)
+        return cls(filled, (np.cumsum(counts) - counts)[filled])
 
 
 def levelled(
@@ -400,10 +418,30 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
 
 def connected(one: Index, other: Index, number: int) -> tuple[int, Index]:
     """The number of parts that so many points are in, joined one to the other, and the part of each."""
+    found = _one_part(one, other, number)
+    if found is not None:
+        return found
     order = np.argsort(one, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=number))])
     joined_to = by_rows(np.ones(one.size), other[order], starts, (number, number))
     return connected_components(joined_to, directed=False)  # type: ignore[no-any-return]
+
+
+def _one_part(one: Index, other: Index, number: int) -> tuple[int, Index] | None:
+    """The same where all points that are joined are in one part, and a few steps lead from the first of them to all; else None.
+
+    That is soon seen, and so are most programs.
+    """
+    joined_to, seen = np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
+    joined_to[one] = joined_to[other] = True
+    seen[one[:1]] = True
+    for _ in range(STEPS):
+        seen[other[seen[one]]] = True
+        seen[one[seen[other]]] = True
+        if np.array_equal(seen, joined_to):
+            alone = ~joined_to
+            return 1 + int(np.count_nonzero(alone)), np.asarray(np.where(alone, np.cumsum(alone), 0))
+    return None
 
 
 def _largest(values: Array, part: Index, parts: int) -> Array:

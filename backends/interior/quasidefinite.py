@@ -24,7 +24,7 @@ from scipy.sparse.linalg import spilu
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
-from fwdsl.backends.interior.ldl_loops import factor, rest_of, solve, walk
+from fwdsl.backends.interior.ldl_loops import factor, refine, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.maps import by_rows, placed, row_by_row
@@ -43,7 +43,7 @@ WHOLE = 4
 MOST = 400_000
 """Entries of a system beyond which no order is looked for."""
 
-LARGE = 1_000
+LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
 
 REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8
@@ -219,32 +219,40 @@ class Quasidefinite:
         self.signs, self.part = np.empty(size), np.empty(size, np.int8)
         self.signs[pattern.place], self.part[pattern.place] = signs, part
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
-        self.factor, self.solve, self.rest = kernel(factor), kernel(solve), kernel(rest_of)
+        self.factor, self.refine = kernel(factor), kernel(refine)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
-        pattern, n = self.pattern, self.of_v.size
-        diagonal, others = self.diagonal.copy(), []
+        pattern, n, size = self.pattern, self.of_v.size, self.diagonal.size
+        numbers = np.empty(self.written.size)
+        numbers[:size] = self.diagonal
+        at = size
         for batch, scaling in zip(self.batches, scalings, strict=True):
             if scaling is None:
                 continue
-            own = slice(n + batch.start, n + batch.stop)
+            own = numbers[n + batch.start : n + batch.stop]
             if _is_split(batch):
                 assert isinstance(scaling, SecondOrder)
                 head, u, w = scaling.split_square()
-                of_cones = diagonal[own].reshape(scaling.shape)
+                of_cones = own.reshape(scaling.shape)
                 of_cones[:, 0] -= head
                 of_cones[:, 1:] -= (scaling.eta * scaling.eta)[:, None]
-                others += [-u.reshape(-1), w[:, 1:].reshape(-1)]
+                for more in (-u, w[:, 1:]):
+                    numbers[at : at + more.size] = more.reshape(-1)
+                    at += more.size
                 continue
             square = scaling.square()
             if square.ndim == 1:
-                diagonal[own] -= square
+                own -= square
                 continue
-            diagonal[own] -= np.einsum("kii->ki", square).reshape(-1)
-            others.append(-square[:, *_above(batch.rows)].reshape(-1))
+            flat = square.reshape(batch.number, -1)
+            own.reshape(batch.number, batch.rows)[:] -= flat[:, :: batch.rows + 1]
+            i, j = _above(batch.rows)
+            more = flat.take(batch.rows * i + j, axis=1)
+            np.negative(more.reshape(-1), out=numbers[at : at + more.size])
+            at += more.size
         data = self.data.copy()
-        data[self.written] = np.concatenate([diagonal, *others])
+        data[self.written] = numbers
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
         good = self.factor(
             pattern.indptr,
@@ -263,7 +271,7 @@ class Quasidefinite:
         )
         if not good:
             raise np.linalg.LinAlgError("the system is singular")
-        data[self.written[: diagonal.size]] -= self.shift
+        data[self.written[:size]] -= self.shift
         return FactoredQuasidefinite(self, scalings, data, values, inverse)
 
 
@@ -287,33 +295,31 @@ class FactoredQuasidefinite:
         return best.take(of.of_v), each(self.scalings, best.take(of.of_z), lambda k: k.w)
 
     def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
-        """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most.
-
-        The residuals of p and of all else are measured apart, beside their right-hand sides.
-        """
-        of, pattern = self.of, self.of.pattern
-        x = best = np.zeros(right.size)
-        rest, least = right.copy(), math.inf
+        """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most."""
+        of, pattern, size = self.of, self.of.pattern, right.size
+        limits, sizes = np.array([harmless, BESIDE, ROUNDING]), np.empty((4, 2))
+        best, rest, least = np.zeros(size), right.copy(), math.inf
         for _ in range(REFINEMENTS + 1):
-            of.solve(pattern.starts, pattern.rows, self.values, self.inverse, rest)
-            x = x + rest
-            rest, sizes = right.copy(), np.zeros((4, 2))
-            total = of.rest(pattern.indptr, pattern.indices, self.data, of.part, x, right, rest, sizes)
-            share = _relative(sizes.tolist(), harmless)
-            if total != total or not share < 0.5 * least:
+            found = np.empty(size)
+            share = of.refine(
+                pattern.indptr,
+                pattern.indices,
+                self.data,
+                pattern.starts,
+                pattern.rows,
+                self.values,
+                self.inverse,
+                of.part,
+                right,
+                limits,
+                best,
+                rest,
+                found,
+                sizes,
+            )
+            if not share < 0.5 * least:
                 break
-            least, best = share, x
+            least, best = share, found
             if share <= ENOUGH:
                 break
         return least, best
-
-
-def _relative(sizes: list[list[float]], harmless: float) -> float:
-    """The largest residual beside the right-hand side of its part, from what `rest_of` measured; 0 of those that are harmless, or are rounding."""
-    share = 0.0
-    for own, allowed in ((0, harmless), (1, 0.0)):
-        right, missed, _, products = (size[own] for size in sizes)
-        if not missed <= max(allowed, ROUNDING * products):
-            # and beside the terms of the other part's numbers
-            share = max(share, missed / max(right + BESIDE * sizes[2][1 - own], 1e-300))
-    return share

@@ -397,7 +397,7 @@ class System:
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
-        n, k = p.size, self.equations
+        n, k, measure = p.size, self.equations, kernel(missed)
         rest = np.concatenate([p, r])
         found = np.zeros(0)
         best, least, sizes = np.zeros(rest.size), np.inf, np.empty(6)
@@ -405,7 +405,7 @@ class System:
             found = self.solve(rest) if again == 0 else found + self.solve(rest)
             v, u = found[:n], found[n:]
             along, across = self.products(v, u)
-            kernel(missed)(p, self.of_P(v), across, r, along, u, k, rest, sizes)
+            measure(p, self.of_P(v), across, r, along, u, k, rest, sizes)
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
             size = _share(sizes[3:], 1e-3)
             if not (size <= ENOUGH and sizes[0] <= harmless):

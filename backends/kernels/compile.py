@@ -63,9 +63,9 @@ class _Stopwatch:
 
     def stop(self) -> None:
         with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
+            if self._depth == 1:
                 self._total += time.perf_counter() - self._since
+            self._depth -= 1
 
     @property
     def runs(self) -> bool:
@@ -74,6 +74,8 @@ class _Stopwatch:
 
     def seconds(self) -> float:
         """The seconds so far, what is under way included."""
+        if not self._depth:
+            return self._total  # `stop` adds to it first; clocks of runs ask this several times a step
         with self._lock:
             return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
 

@@ -121,6 +121,8 @@ class VectorFunction(ABC):
     bounds_number: int = 0
     #: It is the same for every order of its entries.
     permutable: bool = False
+    #: The power of e by which a part e beside 1 adds to it, or to its dual, where that is a length: 2 of the Euclidean one.
+    flatness: float = 2.0
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -66,11 +66,11 @@ class MatrixEntries(NamedTuple):
 
 def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> MatrixEntries:
     """Entries from numbers and arrays, brought to one length."""
-    r, c, v = np.broadcast_arrays(
-        np.asarray(row, dtype=np.intp).reshape(-1),
-        np.asarray(column, dtype=np.intp).reshape(-1),
-        np.asarray(value, dtype=np.float64).reshape(-1),
-    )
+    r = np.asarray(row, dtype=np.intp).reshape(-1)
+    c = np.asarray(column, dtype=np.intp).reshape(-1)
+    v = np.asarray(value, dtype=np.float64).reshape(-1)
+    if not r.size == c.size == v.size:
+        r, c, v = np.broadcast_arrays(r, c, v)
     return MatrixEntries(r, c, v)
 
 

@@ -75,7 +75,8 @@ def _of_nothing() -> dict[str, Any] | None:
 def of_one_each(columns: Any, values: Any, width: int) -> csr_array:
     """The sparse matrix whose rows have one entry each, in these columns."""
     count = np.size(columns)
-    data = np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)))
+    data = np.empty(count)
+    data[:] = values
     return by_rows(data, columns, np.arange(count + 1), (count, width))
 
 
@@ -84,11 +85,12 @@ def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_
     from scipy.sparse import csr_array
 
     rows, columns = np.asarray(rows).reshape(-1), np.asarray(columns).reshape(-1)
-    data = np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape)
+    data = np.asarray(values, dtype=np.float64)
+    data = data if data.shape == rows.shape else np.broadcast_to(data, rows.shape)
     if rows.size <= SORTED or max(shape) <= SHORT:
         order = row_by_row(rows, columns, shape)
         row, column = rows[order], columns[order]
-        if not np.any((row[1:] == row[:-1]) & (column[1:] == column[:-1])):
+        if not ((row[1:] == row[:-1]) & (column[1:] == column[:-1])).any():
             starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
             return by_rows(data[order], column, starts, shape)
     return csr_array((data, (rows, columns)), shape)

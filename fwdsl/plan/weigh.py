@@ -74,7 +74,8 @@ class Weighing:
         best: Candidate | None = None
         least = float("inf")
         for name in sorted(free, key=lambda name: METHODS[name].least_seconds) if self._form is not None else ():
-            if METHODS[name].least_seconds * LEAST_FACTOR > least or self._least(METHODS[name]) > least:
+            method = METHODS[name]
+            if best is not None and (method.least_seconds * LEAST_FACTOR > least or self._least(method) > least):
                 continue
             found = self.candidate(name)
             if found.applies and found.estimate is not None and found.estimate.seconds < least:

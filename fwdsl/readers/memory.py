@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 
 
 def resident() -> tuple[int, int]:
@@ -57,15 +58,22 @@ def size(value: float) -> str:
 
 def most_memory() -> int:
     """The bytes of this machine's memory, or of the address space that this process may have if that is less."""
+    size = _built_in()
+    with suppress(ImportError):  # not on Windows, nor in a browser
+        import resource
+
+        allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+        size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
+    return size
+
+
+@cache
+def _built_in() -> int:
+    """The bytes of this machine's memory; the largest number where it does not tell."""
     size = sys.maxsize
     if {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(
         os, "sysconf_names", {}
     ).keys():  # not on Windows, nor on every POSIX
         pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
         size = pages * page if pages > 0 and page > 0 else size
-    with suppress(ImportError):  # not on Windows, nor in a browser
-        import resource
-
-        allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-        size = size if allowed == resource.RLIM_INFINITY else min(size, allowed)
     return size

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -79,10 +78,16 @@ def _attempts(
     raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
     is_dear = allowance(problem, SHARE, stop)
 
-    @cache
+    steps = mends and canonical.size > LARGE
+    found: list[list[Array] | None] = []
+
     def inside() -> list[Array] | None:
-        """Two products, where a repair solves a system with an equation for each unknown that is not 0."""
-        return step_inside(problem, raw) if raw is not None and mends and canonical.size > LARGE else None
+        """Two products, where a repair solves a system with an equation for each unknown that is not 0; worked out once."""
+        if raw is None or not steps:
+            return None
+        if not found:
+            found.append(step_inside(problem, raw))
+        return found[0]
 
     # a step would bring no point nearer than rounding
     near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)

@@ -79,6 +79,17 @@ def test_a_fall_along_the_edge_of_a_cone_that_rounding_hides_is_none(constraint:
     assert found.certificate.kind != "estimate"
 
 
+@pytest.mark.parametrize(
+    ("p", "e", "times", "falls"), [(3, 3e-6, 1, False), (6, 2e-3, 1, False), (3, 0.1, 1.001, True)]
+)
+def test_a_part_that_a_flat_length_does_not_see_proves_no_fall(p: int, e: float, times: float, falls: bool) -> None:
+    """|(1, e)|_p is about e^p / p more than 1, of which rounding hides far larger e than of a Euclidean length."""
+    text = f"var x: vector[2]\nminimize -x[1]\nsubject to norm_p(x, {p}) <= {times} * x[0]\n"
+    form = fw.parse(text).bind().canonical
+    found = unbounded(form, np.array([1.0, e]), lambda: [np.zeros(2)])
+    assert (found is not None) is falls
+
+
 def test_a_fall_into_a_cone_is_one() -> None:
     for constraint in ("norm2(x) <= 2 * x[0]", "norm2(hstack(x, 1)) <= 3 * x[0]"):
         text = f"var x: vector[2]\nminimize -x[1]\nsubject to {constraint}\n"

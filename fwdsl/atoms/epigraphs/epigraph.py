@@ -179,6 +179,16 @@ class Epigraph(EpigraphSet):
         found = self.f.rounding(v[1:])
         return max(found, EPS * float(np.abs(v).max(initial=0.0))) if self.f.is_curved_cone else found
 
+    def blur(self, v: Array) -> float:
+        """Of a part e beside 1 that adds e^p to the bound, what e^(p - 1) has."""
+        noise, sizes = self.rounding(v), np.abs(v)
+        size = float(sizes.max(initial=0.0))
+        if not (noise > 0.0 and size > 0.0):
+            return 0.0
+        share = float(sizes[sizes > 0.0].min()) / size
+        with np.errstate(over="ignore", divide="ignore"):
+            return float(noise / size * np.power(share, 1.0 - self.f.flatness))
+
     def into_recession(self, d: Array) -> Array:
         """The directions along which f grows no faster than t."""
         kept, growth = self.f.into_recession(d[1:])

@@ -89,6 +89,11 @@ class Summed:
         return any(isinstance(f, VectorFunction) and _is_even(f) and not f.polyhedral for f in self.parts)
 
     @property
+    def flatness(self) -> float:
+        """That of the flattest part."""
+        return max((f.flatness for f in self.parts if isinstance(f, VectorFunction)), default=2.0)
+
+    @property
     def certificate(self) -> str:
         rigorous = any(isinstance(f, VectorFunction) and f.certificate == "rigorous" for f in self.parts)
         return "rigorous" if rigorous else "exact"

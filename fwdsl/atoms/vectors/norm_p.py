@@ -147,6 +147,11 @@ class NormP(Norm):
         return f"{self.c:g} * norm_p({self.p:g})"
 
     @property
+    def flatness(self) -> float:  # type: ignore[override]
+        """The larger one of p and q."""
+        return max(self.p, dual_exponent(self.p)) if self.p > 1.0 else 2.0
+
+    @property
     def has_faces(self) -> bool:
         """False: it is curved."""
         return False
