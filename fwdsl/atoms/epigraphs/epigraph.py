@@ -180,7 +180,7 @@ class Epigraph(EpigraphSet):
         return max(found, EPS * float(np.abs(v).max(initial=0.0))) if self.f.is_curved_cone else found
 
     def blur(self, v: Array) -> float:
-        """Of a part e beside 1 that adds e^p to the bound, what e^(p - 1) has."""
+        """The rounding of a part e beside 1 that adds e^p to the bound: what e^(p - 1) has."""
         noise, sizes = self.rounding(v), np.abs(v)
         size = float(sizes.max(initial=0.0))
         if not (noise > 0.0 and size > 0.0):

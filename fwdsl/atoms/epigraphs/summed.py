@@ -90,7 +90,7 @@ class Summed:
 
     @property
     def flatness(self) -> float:
-        """That of the flattest part."""
+        """The power of the flattest part."""
         return max((f.flatness for f in self.parts if isinstance(f, VectorFunction)), default=2.0)
 
     @property
