@@ -289,8 +289,8 @@ def secants(i, j, k, s, z, primal, dual, own, back):
 
 
 def exponential_bends(a, x, y, w, log, t):
-    """The derivatives of the exponential cone's psi: its gradient into t[0], its second ones along u = t[5] and v = t[6] into t[1] and t[2], its third ones along
-    both into t[3], and half of those that the logarithms beside psi have into t[4]."""
+    """The derivatives of the exponential cone's psi: its gradient into t[0], its second ones along u = t[5] and v = t[6] into t[1] and t[2], its
+    third ones along both into t[3], and half of those that the logarithms beside psi have into t[4]."""
     u = t[5]
     v = t[6]
     share = x / w
