@@ -226,18 +226,25 @@ def secants(i, j, k, s, z, primal, dual, own, back):
     """
     left = 0
     for n in range(s.shape[1]):
-        x = s[0, n]
-        y = s[1, n]
-        w = s[2, n]
-        p = z[0, n]
-        q = z[1, n]
-        r = z[2, n]
-        fx = primal[0, n]
-        fy = primal[1, n]
-        fw = primal[2, n]
-        gx = dual[0, n]
-        gy = dual[1, n]
-        gw = dual[2, n]
+        # all vectors are in the order of the triangle: that turns the sign of products at right angles, which are in both matrices
+        x = s[i, n]
+        y = s[j, n]
+        w = s[k, n]
+        p = z[i, n]
+        q = z[j, n]
+        r = z[k, n]
+        fx = primal[i, n]
+        fy = primal[j, n]
+        fw = primal[k, n]
+        gx = dual[i, n]
+        gy = dual[j, n]
+        gw = dual[k, n]
+        ra = dual[3, n]
+        rb = dual[4, n]
+        rc = dual[5, n]
+        rd = dual[6, n]
+        re = dual[7, n]
+        rf = dual[8, n]
         products = dot(x, y, w, p, q, r)
         mu = products / 3.0
         a = x + mu * gx
@@ -247,19 +254,16 @@ def secants(i, j, k, s, z, primal, dual, own, back):
         e = q + mu * fy
         f = r + mu * fw
         # H f'(s), and what H has along the vector at right angles to f*'(z) and to that
-        first = dot(dual[3, n], dual[4, n], dual[5, n], primal[i, n], primal[j, n], primal[k, n])
-        second = dual[6, n] * primal[j, n] + dual[7, n] * primal[k, n]
-        back[n, 0, i] = dual[3, n] * first
-        back[n, 0, j] = dual[4, n] * first + dual[6, n] * second
-        back[n, 0, k] = dual[5, n] * first + dual[7, n] * second + dual[8, n] * dual[8, n] * primal[k, n]
-        free = right(gx, gy, gw, back[n, 0, 0], back[n, 0, 1], back[n, 0, 2])
-        own[n, 0, 0], own[n, 0, 1], own[n, 0, 2] = free
-        first = dot(dual[3, n], dual[4, n], dual[5, n], own[n, 0, i], own[n, 0, j], own[n, 0, k])
-        second = dual[6, n] * own[n, 0, j] + dual[7, n] * own[n, 0, k]
-        third = dual[8, n] * own[n, 0, k]
+        first = dot(ra, rb, rc, fx, fy, fw)
+        second = rd * fy + re * fw
+        third = rc * first + re * second + rf * rf * fw
+        u, v, h = right(gx, gy, gw, ra * first, rb * first + rd * second, third)
+        first = dot(ra, rb, rc, u, v, h)
+        second = rd * v + re * h
+        third = rf * h
         axis = right(p, q, r, d, e, f)
         other = right(x, y, w, a, b, c)
-        length = math.sqrt(mu * dot(first, second, third, first, second, third)) / abs(dot(*axis, *free))
+        length = math.sqrt(mu * dot(first, second, third, first, second, third)) / abs(dot(*axis, u, v, h))
         share = length * dot(*axis, *other)
         root = math.sqrt(products)
         side = math.sqrt(dot(a, b, c, d, e, f))
@@ -267,24 +271,24 @@ def secants(i, j, k, s, z, primal, dual, own, back):
         if not (apart > CENTRED and abs(length + 1.0 / share + 1.0 / root + 1.0 / side) < math.inf):
             left += 1
             length = math.nan
-        own[n, 0, 0] = x / root
-        own[n, 0, 1] = y / root
-        own[n, 0, 2] = w / root
-        own[n, 1, 0] = a / side
-        own[n, 1, 1] = b / side
-        own[n, 1, 2] = c / side
-        own[n, 2, 0] = length * axis[0]
-        own[n, 2, 1] = length * axis[1]
-        own[n, 2, 2] = length * axis[2]
-        back[n, 0, 0] = p / root
-        back[n, 0, 1] = q / root
-        back[n, 0, 2] = r / root
-        back[n, 1, 0] = d / side
-        back[n, 1, 1] = e / side
-        back[n, 1, 2] = f / side
-        back[n, 2, 0] = other[0] / share
-        back[n, 2, 1] = other[1] / share
-        back[n, 2, 2] = other[2] / share
+        own[n, 0, i] = x / root
+        own[n, 0, j] = y / root
+        own[n, 0, k] = w / root
+        own[n, 1, i] = a / side
+        own[n, 1, j] = b / side
+        own[n, 1, k] = c / side
+        own[n, 2, i] = length * axis[0]
+        own[n, 2, j] = length * axis[1]
+        own[n, 2, k] = length * axis[2]
+        back[n, 0, i] = p / root
+        back[n, 0, j] = q / root
+        back[n, 0, k] = r / root
+        back[n, 1, i] = d / side
+        back[n, 1, j] = e / side
+        back[n, 1, k] = f / side
+        back[n, 2, i] = other[0] / share
+        back[n, 2, j] = other[1] / share
+        back[n, 2, k] = other[2] / share
     return left
 
 
@@ -343,27 +347,34 @@ def power_bends(a, x, y, w, root, t):
 
 def centre(i, j, k, a, s, z, dual, ds, dz, mu, t):
     """Overwrite ds with s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2, of each cone. `bends` is that of the cones, and `t` room (7, 3) for it."""
+    u = t[5]
+    v = t[6]
     for n in range(a.size):
         at = 3 * n
-        first = ds[at + i] / dual[3, n]
-        second = (ds[at + j] - dual[4, n] * first) / dual[6, n]
-        third = (ds[at + k] - dual[5, n] * first - dual[7, n] * second) / dual[8, n]
-        third /= dual[8, n]
-        second = (second - dual[7, n] * third) / dual[6, n]
-        t[5, i] = (first - dual[4, n] * second - dual[5, n] * third) / dual[3, n]
-        t[5, j] = second
-        t[5, k] = third
+        ra = dual[3, n]
+        rb = dual[4, n]
+        rc = dual[5, n]
+        rd = dual[6, n]
+        re = dual[7, n]
+        rf = dual[8, n]
+        first = ds[at + i] / ra
+        second = (ds[at + j] - rb * first) / rd
+        third = (ds[at + k] - rc * first - re * second) / rf / rf
+        second = (second - re * third) / rd
+        u[i] = (first - rb * second - rc * third) / ra
+        u[j] = second
+        u[k] = third
         for m in range(3):
-            t[6, m] = dz[at + m]
+            v[m] = dz[at + m]
         bends(a[n], z[0, n], z[1, n], z[2, n], dual[10, n], t)
         one = 1.0 / dual[9, n]
         along_u = 0.0
         along_v = 0.0
         along = 0.0
         for m in range(3):
-            along_u += t[0, m] * t[5, m]
-            along_v += t[0, m] * t[6, m]
-            along += t[2, m] * t[5, m]
+            along_u += t[0, m] * u[m]
+            along_v += t[0, m] * v[m]
+            along += t[2, m] * u[m]
         along_u *= one
         along_v *= one
         along = along * one - 2.0 * along_u * along_v

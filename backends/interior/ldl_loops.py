@@ -77,7 +77,9 @@ def refine(indptr, indices, data, starts, rows, values, inverse, part, right, li
         for p in range(starts[j], starts[j + 1]):
             value -= values[p] * rest[rows[p]]
         rest[j] = value
-    sizes[:] = 0.0
+    for own in range(2):
+        for kind in range(4):
+            sizes[kind, own] = 0.0
     for k in range(n):
         found[k] = x[k] + rest[k]
         rest[k] = right[k]
