@@ -151,7 +151,6 @@ def feature_nodes(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 @once_per_model
-@once_per_model
 def implicit_maps(model: Model) -> Mapping[str, Expr]:
     """The implicit feature map of each variable that has one: `Phi` for `W` in `Phi @ W`."""
     nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]

@@ -84,7 +84,7 @@ def spare_standard_output() -> None:
 def written(writers: Mapping[str | None, Callable[[str], object]]) -> tuple[list[str], list[Diagnostic]]:
     """Write the files that are named. The names written, and diagnostics for those that could not be: what was found is printed in any case.
 
-    Where the disk of a file is full, or gone, it is written to the folder for temporary files, so that no work is lost.
+    What cannot be written where it is to be, as on a full disk, is written to the folder for temporary files, so that no work is lost.
     """
     saved: list[str] = []
     unsaved: list[Diagnostic] = []

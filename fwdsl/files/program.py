@@ -15,14 +15,15 @@ from .target import SUFFIX
 def read_program(name: str) -> bytes:
     """The bytes of a file. Raises `RunError` FW0010 where it is not there, FW0011 for a folder or data, FW0012 where it cannot be read."""
     try:
-        text = Path(name).read_bytes()
+        with open(name, "rb") as file:
+            # before any of it is read: data may be large
+            if (of_data := _hint_for_data(name)) is not None:
+                raise RunError([Diagnostic("FW0011", f"`{name}` is data by its suffix, not a program", hint=of_data)])
+            return file.read()
     except OSError as error:
         raise RunError([_unreadable(name, error)]) from None
     except ValueError:  # a NUL in the name
         raise RunError([_unreadable(name, FileNotFoundError())]) from None
-    if (of_data := _hint_for_data(name)) is not None:
-        raise RunError([Diagnostic("FW0011", f"`{name}` is data by its suffix, not a program", hint=of_data)])
-    return text
 
 
 def _hint_for_data(name: str) -> str | None:

@@ -128,8 +128,7 @@ class Supervisor:
         return self.options.time < math.inf and self.seconds() >= self.options.time
 
     def must_stop(self) -> bool:
-        out_of_time = self.options.time < math.inf and self._is_out_of_time()
-        return self.control.stop or out_of_time or (bool(self.hands) and bool(self._lost()))
+        return self.control.stop or self._is_out_of_time() or (bool(self.hands) and bool(self._lost()))
 
     def must_leave(self) -> bool:
         """The same for methods that ask within a step, which may leave it to another method too: the state of before stands."""
