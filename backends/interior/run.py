@@ -172,11 +172,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.problem.look()
         self._take_factors()
         now = self.state
-        before = self._gap() if self.pattern is not None and self._is_near() else math.inf
+        near, before = self.pattern is not None and self._is_near(), self._gap()
         try:
-            self._step()
-            # near the end each step brings the gap down, unless the factor has lost too many digits to be seen
-            now.filled = now.filled or self._gap() > before
+            length = self._step()
+            # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
+            now.filled = now.filled or (near and (length < LAME or self._gap() > before))
         except (np.linalg.LinAlgError, ZeroDivisionError):
             self.linear = None
             if self.pattern is not None:
@@ -211,8 +211,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         vars(now).update(vars(fresh))
         self.known = None
 
-    def _step(self) -> None:
-        """Predictor, corrector, and the longest step that stays in the interior."""
+    def _step(self) -> float:
+        """Predictor, corrector, and the longest step that stays in the interior; its length, as a share of the whole one."""
         now = self.state
         if now.steps == 0:
             self._first_point()
@@ -251,7 +251,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
         if system.is_poor:
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, now.tau, now.kappa)))
+        return self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, now.tau, now.kappa)))
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
@@ -323,8 +323,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if np.isfinite(v).all() and np.isfinite(s).all():
             now.v, now.s, now.z = v, s, z
 
-    def _move(self, d: Direction, scalings: Scalings, length: float) -> None:
-        """The state moved, by less where rounding would leave the interior; its size is brought back to one."""
+    def _move(self, d: Direction, scalings: Scalings, length: float) -> float:
+        """Move the state, by less where rounding would leave the interior, and bring its size back to one; the length of the step."""
         now = self.state
         dz, ds = (
             each(scalings, d.z, lambda k: k.inverse),
@@ -349,9 +349,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 now.s[batch.start : batch.stop] = 0.0
         now.tau, now.kappa = tau / size, kappa / size
         now.short = now.short + 1 if length < SHORTEST else 0
-        now.filled = now.filled or (length < LAME and self._is_near())
         now.steps += 1
         now.iteration += 1
+        return length
 
     def _ended(self) -> str:
         """The reason why further steps say nothing; "" while they may say something."""
