@@ -18,6 +18,7 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
+from fwdsl.backends.kernels.storage import Dense
 from fwdsl.backends.maps import (
     FEW,
     ByProducts,
@@ -45,6 +46,8 @@ from fwdsl.sums import Rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from fwdsl.bind.instance import Instance
+
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
 """The operators of sparse data by identity, as long as the data live: solving again (a warm start, another parameter) transposes nothing twice.
 
@@ -53,17 +56,34 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 """
 
 
-def operator_of(A: MatrixLike, pool: Pool, leaves: tuple[Rows, ...] | None = None) -> Operator:
-    """The operator of a matrix. For sparse data it keeps a transposed copy for later problems on the same data, unless they are a part of some."""
+def operator_of(A: MatrixLike, pool: Pool, instance: Instance, leaves: tuple[Rows, ...] | None = None) -> Operator:
+    """The operator of a matrix of an instance. It keeps for later solves, unless the matrix is a part of the data: of sparse data a transposed copy,
+    as long as they live; of dense data their Gram matrix, as long as they stay bound, since whoever gave them may change them in between."""
     table = in_use()
     if table is not NUMBA:
         return Operator.of_storage(table.storage(A, leaves), pool)
-    if isinstance(A, np.ndarray) or leaves is not None or is_on_disk(A):
+    if leaves is not None or is_on_disk(A):
         return Operator(A, pool, leaves)
+    if isinstance(A, np.ndarray):
+        return _of_dense(A, pool, instance)
     key = id(A)
     if key not in _KEPT or _KEPT[key][0]() is not A:
         _KEPT[key] = ref(A, lambda _: _KEPT.pop(key, None)), Operator(A, pool)
     return _KEPT[key][1].again(pool)
+
+
+def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
+    kept = instance.kept
+    if id(A) in kept:
+        # an entry holds its datum, so no other has its identity
+        return kept[id(A)][1].again(pool)  # type: ignore[no-any-return]
+    operator = Operator(A, pool)
+    # an array laid out in neither order was copied, which need not outlive the solve
+    if (A.flags.c_contiguous or A.flags.f_contiguous) and any(value is A for value in instance.values.values()):
+        assert isinstance(operator.storage, Dense)
+        operator.storage.keep_grams()
+        kept[id(A)] = A, operator
+    return operator
 
 
 LARGEST_COLUMNS = 20_000_000
@@ -145,7 +165,7 @@ class PreparedProblem:
         if isinstance(m, Matrix) and is_written(m.A):
             key = id(m.A)
             if key not in self.operators:
-                self.operators[key] = operator_of(m.A, self.pool, m.given)
+                self.operators[key] = operator_of(m.A, self.pool, self.canonical.instance, m.given)
             return KernelMatrix(m, self.operators[key])
         if isinstance(m, Scaled):
             return Scaled(self._substitute(m.inner), m.c)

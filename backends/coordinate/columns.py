@@ -71,7 +71,7 @@ class Columns:
             self.operator = found[1].operator
         else:
             assert isinstance(found[1], LeftMultiply)
-            self.operator = operator_of(found[1].A, problem.pool)
+            self.operator = operator_of(found[1].A, problem.pool, problem.canonical.instance)
             (self.counted,) = problem.counted
         self.factor = found[0]
         self.start = block.start

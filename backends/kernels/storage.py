@@ -79,6 +79,9 @@ _GRAM_NUMBERS = 32
 FEW_ROWS = 0.75
 """Below this share of rows with a weight, those are copied before their products are taken."""
 
+KEPT_NUMBERS = 500_000
+"""Numbers of the Gram matrices of all nodes of a matrix up to which they are kept for later solves, in each precision."""
+
 
 class GramPlan(NamedTuple):
     """The way a Gram matrix is taken, which the whole of the data decides: those who hold parts of it are told."""
@@ -99,6 +102,13 @@ class Dense:
         self.shape: tuple[int, int] = store.shape[::-1] if transposed else store.shape
         self.nnz = store.size
         self.leaves = dense_leaves(*self.shape, by_columns=transposed) if leaves is None else leaves
+        #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
+        self._grams: dict[tuple[Block, Any], Array] | None = None
+
+    def keep_grams(self) -> None:
+        """Keep the Gram matrices of all columns without weights from now on, where they are small: the data must not change. They are kept by node,
+        before weights that are all the same scale them, so that they give the bits that they give when they are formed."""
+        self._grams = {}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -232,6 +242,8 @@ class Dense:
         if support is not None and np.array_equal(support, np.arange(self.shape[1])):
             support = None
         rooms: list[_Room] = []
+        nodes = merged(self.leaves, plan.level)
+        kept = self._grams if support is None and k * k * len(nodes) <= KEPT_NUMBERS else None
 
         # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
         @np.errstate(over="ignore", invalid="ignore")
@@ -243,6 +255,10 @@ class Dense:
             even = least == most
             root = np.sqrt(here) if least >= 0.0 and not even else None
             kind: Any = np.float32 if single and least >= 0.0 else np.float64
+            # rows without a weight are left out, of what is kept too
+            place = (block, kind) if kept is not None and even and most != 0.0 else None
+            if kept is not None and place in kept:
+                return kept[place] * most
             if kind is np.float32:
                 # weights of 1 at most keep within its range what is in it
                 root = None if root is None else (root / np.sqrt(most)).astype(np.float32)
@@ -276,12 +292,14 @@ class Dense:
                 total = part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
             rooms.append(room)
             assert total is not None
+            if kept is not None and place is not None:
+                kept[place] = total.copy()
             if (even or kind is np.float32) and most != 1.0:
                 total *= most
             return 0.5 * (total + total.T) if not even and root is None else total
 
         with serial_blas():
-            found = pool.sum(partial, merged(self.leaves, plan.level), gram_partials(k))
+            found = pool.sum(partial, nodes, gram_partials(k))
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
     def _rows(

@@ -93,7 +93,7 @@ class ClassBlocks:
         self.slices = [parts.of_matrix.slice] + ([parts.of_rows[0].slice] if parts.of_rows is not None else [])
         # one ridge a block: it is the same in all columns
         self.ridge = self._stacked(ridge)[:, 0]
-        self.operator = operator_of(parts.A.A, problem.pool)
+        self.operator = operator_of(parts.A.A, problem.pool, problem.canonical.instance)
         (self.counted,) = problem.counted
         f = problem.canonical.terms[0].f
         self.split = f.loss.split_hessian if isinstance(f, VectorLossFunction) else None

@@ -33,6 +33,14 @@ class DataStats:
     norm_statement: str = ""
 
 
+class Kept(dict[int, tuple[object, Any]]):
+    """The things that methods keep of data that are bound, such as Gram matrices, by the identity of a datum, with that datum. Nothing of them is
+    pickled or copied: they are made again where they are missed."""
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()
+
+
 @light_dataclass
 class Instance:
     """A checked model, the sizes of its dimensions, and a value for each datum and parameter.
@@ -47,6 +55,7 @@ class Instance:
     `origins[name]` says in messages where a value comes from ("train.svm", "--set delta", "the declaration").
     `pulled[name]` has the `url`, `size`, `etag` and time `modified` of the files at a URL, as far as they are known.
     `stays` has the observed entries that stay in this process where workers hold rows, and why.
+    `kept` is what methods keep of the data from one solve to the next; instances that differ in parameters share it.
     """
 
     model: Model
@@ -58,6 +67,7 @@ class Instance:
     features: Features | None = field(default=None, compare=False)
     pulled: Mapping[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
     stays: Mapping[str, str] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept, compare=False)
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""

@@ -24,6 +24,7 @@ from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
 from .lazy import computed
 from .program import Names, Roles, coefficients, roles_of
+from .recent import RECENT
 
 NUMBERS = [np.float64, np.float32]
 """The numbers that data are used in; others become the first."""
@@ -80,7 +81,7 @@ class ProgramEstimator(BaseEstimator):
             data[names.weights] = self._weights(roles, sample_weight, X)
         elif sample_weight is not None:
             raise _no_weights(roles, names)
-        return problem.bind(**self._settings(), **data)
+        return RECENT.bound(problem, self._settings(), data)
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""

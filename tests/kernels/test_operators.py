@@ -201,6 +201,26 @@ def test_gram_in_single_precision_has_its_digits_and_leaves_data_alone(order: An
     )
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("single", [False, True])
+def test_a_kept_gram_matrix_has_the_bits_of_one_that_is_formed(order: Any, single: bool) -> None:
+    rng = np.random.default_rng(5)
+    A = np.asarray(rng.normal(size=(9000, 40)), order=order)
+    keeping = Operator(A)
+    keeping.storage.keep_grams()
+    some = np.ones(9000)
+    some[: 9000 // 3] = 0.0
+    # weights that are all the same, of some nodes alone, none, negative, and different
+    for d in (np.full(9000, 1 / 3), np.zeros(9000), some, np.full(9000, -0.7), np.full(9000, 1 / 7), rng.random(9000)):
+        for _ in range(2):
+            np.testing.assert_array_equal(
+                keeping.gram(None, d, single=single), Operator(A).gram(None, d, single=single)
+            )
+    chosen = np.arange(0, 40, 3)
+    d = np.full(9000, 0.25)
+    np.testing.assert_array_equal(keeping.gram(chosen, d), Operator(A).gram(chosen, d))
+
+
 def test_work_is_counted_in_touched_numbers() -> None:
     M = matrix((50, 60))
     A = sp.csr_array(M)
