@@ -42,6 +42,9 @@ LONG = 10_000
 STEPS = 4
 """Steps along rows and columns in which most programs are gone through, those of chains left aside."""
 
+UNIT = 8.0
+"""The logarithm of a factor of the arguments of logarithms below which they keep their unit."""
+
 HELD = 0.1
 """The weight of a scale's distance from those of its kind beside the entries of its column, in logarithms."""
 
@@ -148,7 +151,10 @@ class ConicProgram:
 
     @cached_property
     def kinds(self) -> Index:
-        """The number of the kind of each unknown: those of one variable are of one kind, in one unit, and those that one function has of its own."""
+        """The number of the kind of each unknown: those of one variable are of one kind, in one unit, and those that one function has of its own.
+
+        Logarithms themselves have no unit.
+        """
         entry = np.arange(self.reduced.shape[1])
         if _has_symmetric(self.canonical):
             first = self.reduced.tocsc()
@@ -156,7 +162,12 @@ class ConicProgram:
         starts = np.array([b.start for b in self.canonical.blocks], dtype=np.intp)
         of_variables = np.searchsorted(starts, entry, side="right") - 1
         own = np.repeat(np.arange(len(self.parts)), [p.form.extra for p in self.parts])
-        return np.concatenate([of_variables, starts.size + own])
+        found = np.concatenate([of_variables, starts.size + own])
+        seen = np.diff(self.A.indptr)
+        at = self.logarithms[seen[self.logarithms] == 1]
+        of_logarithms = self.A.indices[self.A.indptr[at]]
+        found[of_logarithms[of_logarithms >= of_variables.size]] = starts.size + len(self.parts)
+        return found
 
     @cached_property
     def groups(self) -> Index:
@@ -168,6 +179,34 @@ class ConicProgram:
             found[start : start + count * rows] = number + np.repeat(np.arange(total), each)
             number += total
         return found
+
+    @cached_property
+    def logarithms(self) -> Index:
+        """The first rows of the cones of three that say t <= c log(z / c) with a constant c > 0: exponential ones whose second row sees no unknown.
+
+        Their third row may have a unit of its own, for log(a z) = log(a) + log(z): (t, c, z) -> (t + c log a, c, a z) leaves the cone as it is.
+        """
+        firsts = [np.arange(b.start, b.stop, 3) for b in self.batches if b.kind == "exponential"]
+        at = np.concatenate([np.zeros(0, dtype=np.intp), *firsts])
+        constant = (np.diff(self.A.indptr)[at + 1] == 0) & (self.b[at + 1] > 0.0)
+        return np.asarray(at[constant], dtype=np.intp)
+
+    def moved_by(self, rows: Index, amounts: Array) -> tuple[Array, Array]:
+        """(u, h) with b - A (v + u) + amounts = b + h - A v in these rows, and h = 0 elsewhere: u moves the unknowns that a row alone sees, and h is
+        the amounts of the rows without one."""
+        moved, held = np.zeros(self.c.size), np.zeros(self.b.size)
+        held[rows] = amounts
+        if not amounts.any():
+            return moved, held
+        seen = np.bincount(self.A.indices, minlength=moved.size)
+        seen[self.P.diagonal() > 0.0] = 2
+        row = np.repeat(np.arange(held.size), np.diff(self.A.indptr))
+        alone = np.flatnonzero((seen[self.A.indices] == 1) & (held[row] != 0.0) & (self.A.data != 0.0))
+        _, first = np.unique(row[alone], return_index=True)
+        alone = alone[first]
+        moved[self.A.indices[alone]] = held[row[alone]] / self.A.data[alone]
+        held[row[alone]] = 0.0
+        return moved, held
 
 
 def _has_symmetric(canonical: Canonical) -> bool:
@@ -312,34 +351,82 @@ def _added(P: Any, square: Any, columns: int) -> Any:
 def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
-    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001).
+    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). The arguments of
+    logarithms are brought to their unit before.
     """
-    A, groups = program.A, program.groups
-    live, diagonal = A.data != 0.0, program.P.diagonal()
-    row, column, size = np.repeat(groups, np.diff(A.indptr))[live], A.indices[live], np.log2(np.abs(A.data[live]))
-    curved = np.flatnonzero(diagonal > 0.0)
-    count = int(groups.max(initial=-1)) + 1
-    # the root of P's diagonal is one more row, with a scale of its own
-    row = np.concatenate([row, np.full(curved.size, count)])
-    column = np.concatenate([column, curved])
-    size = np.concatenate([size, 0.5 * np.log2(diagonal[curved])])
-    r, d = np.zeros(count + 1), np.zeros(program.c.size)
-    if not size.size:
-        return np.ones(d.size), np.ones(program.b.size)
-    in_row, in_column = np.bincount(row, minlength=count + 1), np.bincount(column, minlength=d.size)
-    d = levelled(row, column, size, in_row, in_column, program.kinds, look)
-    r = -np.bincount(row, weights=size + d[column], minlength=count + 1) / np.maximum(in_row, 1)
-    shift, opposite = _shifts(program, row, column, d, r)
-    d, r = d + shift, r - opposite
-    by_column = np.argsort(column, kind="stable")
+    entries, groups = _Entries.of(program), program.groups
+    if not entries.size.size:
+        return np.ones(program.c.size), np.ones(program.b.size)
+    of_argument = np.zeros(program.b.size)
+    of_argument[program.logarithms + 2] = _unit_of_logarithms(program, entries, look)
+    entries = entries.moved(of_argument)
+    row, column, size = entries.by(groups)
+    d, r = _levelled(program, groups, row, column, size, look)
     # rows come in order
-    places = (_Places.of(in_row), slice(None)), (_Places.of(in_column), by_column)
+    places: tuple[tuple[_Places, Any], ...] = (
+        (_Places.of(np.bincount(row, minlength=r.size)), slice(None)),
+        (_Places.of(np.bincount(column, minlength=d.size)), np.argsort(column, kind="stable")),
+    )
     for _ in range(6):
         look()
         now = size + r[row] + d[column]
         for scale, (own, order) in zip((r, d), places, strict=True):
             scale[own.filled] -= 0.5 * np.maximum.reduceat(now[order], own.starts)
-    return np.exp2(d), np.exp2(r[:count])[groups]
+    return np.asarray(np.exp2(d)), np.asarray(np.exp2(r[groups] + of_argument))
+
+
+class _Entries(NamedTuple):
+    """The sizes, as logarithms, of the entries of A other than 0, with their rows, and behind them of the root of P's diagonal, a row of its own."""
+
+    row: Index
+    column: Index
+    size: Array
+
+    @classmethod
+    def of(cls, program: ConicProgram) -> _Entries:
+        A, diagonal = program.A, program.P.diagonal()
+        live, curved = A.data != 0.0, np.flatnonzero(diagonal > 0.0)
+        row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[live]
+        return cls(
+            np.concatenate([row, np.full(curved.size, A.shape[0])]),
+            np.concatenate([A.indices[live], curved]),
+            np.concatenate([np.log2(np.abs(A.data[live])), 0.5 * np.log2(diagonal[curved])]),
+        )
+
+    def moved(self, by: Array) -> _Entries:
+        """The entries of the rows of A times factors, whose logarithms these are."""
+        return self._replace(size=self.size + np.append(by, 0.0)[self.row]) if by.any() else self
+
+    def by(self, groups: Index) -> tuple[Index, Index, Array]:
+        """The groups of their rows, that of P's root after the others; their columns, and their sizes."""
+        return np.append(groups, groups.max(initial=-1) + 1)[self.row], self.column, self.size
+
+
+def _levelled(
+    program: ConicProgram, groups: Index, row: Index, column: Index, size: Array, look: Look
+) -> tuple[Array, Array]:
+    """The logarithms of the scales of unknowns and of these groups of rows that level the geometric means."""
+    count = int(groups.max(initial=-1)) + 2
+    in_row, in_column = np.bincount(row, minlength=count), np.bincount(column, minlength=program.c.size)
+    d = levelled(row, column, size, in_row, in_column, program.kinds, look)
+    r = -np.bincount(row, weights=size + d[column], minlength=count) / np.maximum(in_row, 1)
+    shift, opposite = _shifts(program, groups, row, column, d, r)
+    return d + shift, r - opposite
+
+
+def _unit_of_logarithms(program: ConicProgram, entries: _Entries, look: Look) -> float:
+    """The logarithm of the factor that brings the arguments of logarithms to about one, 0 where they are within `UNIT` of that: what the scales of
+    these rows would be beside those of their cones if each had its own, in the middle of all of them."""
+    at = program.logarithms
+    # numbers that are alike leave no room for another unit
+    room = float(np.ptp(entries.size)) + float(np.ptp(np.log2(np.abs(program.b[program.b != 0.0])))) if at.size else 0.0
+    if room <= UNIT:
+        return 0.0
+    own = program.groups.copy()
+    own[at + 2] = own.max() + 1 + np.arange(at.size)
+    _, r = _levelled(program, own, *entries.by(own), look)
+    unit = float(np.median(r[own[at + 2]] - r[own[at]]))
+    return unit if abs(unit) > UNIT else 0.0
 
 
 class _Places(NamedTuple):
@@ -396,7 +483,7 @@ def levelled(
     return d
 
 
-def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
+def _shifts(program: ConicProgram, groups: Index, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
     """Shifts of d up and of r down that level c and b between parts of A.
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
@@ -405,7 +492,7 @@ def _shifts(program: ConicProgram, row: Index, column: Index, d: Array, r: Array
     parts, part = connected(row, r.size + column, r.size + d.size)
     with np.errstate(divide="ignore"):
         price = _largest(np.log2(np.abs(program.c)) + d, part[r.size :], parts)
-        own = _largest(np.log2(np.abs(program.b)) + r[program.groups], part[program.groups], parts)
+        own = _largest(np.log2(np.abs(program.b)) + r[groups], part[groups], parts)
     priced, bounded = np.isfinite(price), np.isfinite(own)
     price[~priced], own[~bounded] = 0.0, 0.0
     both = priced & bounded

@@ -121,7 +121,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
-        c, b = self.d * program.c, self.e * program.b
+        at = program.logarithms
+        #: How far the units of arguments move logarithms, and v with them: v is that of the scaled program plus the offset.
+        self.logs = np.log(self.e[at + 2] / self.e[at])
+        self.offset, held = program.moved_by(at, self.logs * program.b[at + 1])
+        c, b = self.d * program.c, self.e * (program.b + held)
         self.A = scaled(program.A, self.e, self.d)
         problem.look()
         P = program.P
@@ -363,9 +367,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     # --- what it knows ------------------------------------------------------------------------------------------------
 
-    def _unscaled(self, v: Array, z: Array, tau: float) -> tuple[Array, Array]:
-        """v and z of the program, divided by tau."""
-        return self.d * v / tau / self.state.of_b, self.e * z / tau / self.state.of_c
+    def _unscaled(self, v: Array, z: Array, tau: float, share: float = 1.0) -> tuple[Array, Array]:
+        """v and z of the program, divided by tau; `share` of what its logarithms' units have moved v by."""
+        z = z / tau / self.state.of_c
+        at = self.program.logarithms
+        z[at + 1] += self.logs * z[at]
+        return self.d * v / tau / self.state.of_b + share * self.offset, self.e * z
 
     def report(self) -> Report:
         """P at the point, and the dual value of the embedding, which is a bound once its residuals vanish."""
@@ -390,7 +397,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         scale = now.tau * self.of_c * self.of_b
         Pv, Av, _ = self._products()
         value = (0.5 * float(now.v @ Pv) / now.tau + float(self.c @ now.v)) / scale
-        value += self.program.constant
+        value += self.program.constant + float(self.program.c @ self.offset)
         size = max(_peak(Av), _peak(now.s))
         missed = _peak(Av + now.s - now.tau * self.b)
         share = min(1.0, missed / size) if size > 0.0 else 0.0
@@ -482,7 +489,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return v
         A = self.systems.A[active]
         A = A if isinstance(A, np.ndarray) else A.toarray()
-        missed = self.b[active] - A @ (v * now.of_b / self.d)
+        missed = self.b[active] - A @ ((v - self.offset) * now.of_b / self.d)
         step = A.T @ least_solution(A @ A.T, missed)
         return np.asarray(v + self.d * step / now.of_b)
 
@@ -518,6 +525,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def ray(self) -> tuple[Array, list[Array]]:
         """v and z themselves, which prove that there is no solution where tau vanishes."""
-        v, z = self._unscaled(self.state.v, self.state.z, 1.0)
         tau = self.state.tau
+        v, z = self._unscaled(self.state.v, self.state.z, 1.0, tau)
         return self.program.point(v, tau), self.program.multipliers(v, z, tau)

@@ -160,6 +160,46 @@ def test_other_units_take_the_same_steps(unit: float) -> None:
     assert there.objective == pytest.approx(natural.objective * unit**1.5, rel=1e-5)
 
 
+LOGARITHMS = {
+    "determinant": """
+data P: matrix[n, p]
+param r: positive, t: positive
+var A: symmetric[p], b: vector[p]
+maximize log_det(t * A)
+subject to P @ A + b in rows(l2_ball(r))
+""",
+    "sum": """
+data P: matrix[n, p]
+param r: positive, t: positive
+var A: vector[p], b: vector[n]
+maximize sum(log(t * A)) - t * norm1(b)
+subject to P @ A + b <= r
+""",
+}
+"""Programs whose logarithms are of what other numbers bound: A in units of r = 1 / t."""
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+@pytest.mark.parametrize("unit", [1e-9, 1e-4, 1e6, 1e9])
+def test_arguments_of_logarithms_are_taken_in_their_own_unit(name: str, unit: float) -> None:
+    P = np.abs(np.random.default_rng(3).normal(size=(12, 3)))
+    program = fw.parse(LOGARITHMS[name])
+    own = program.bind(P=P, r=1.0, t=1.0).solve(method="interior", tol=1e-7)
+    other = program.bind(P=P, r=unit, t=1.0 / unit).solve(method="interior", tol=1e-7)
+    assert own.status == other.status == "optimal"
+    assert other.objective == pytest.approx(own.objective, abs=3e-7 * (1.0 + abs(own.objective)))
+    np.testing.assert_allclose(other["A"] / unit, own["A"], rtol=1e-2)
+    assert other.iterations <= own.iterations + 4
+
+
+def test_without_a_solution_the_ray_is_a_proof_whatever_the_unit_of_logarithms() -> None:
+    program = fw.parse(
+        "data r: real\nvar x: vector[3], t: real\nminimize t\nsubject to -sum(log(x)) <= t, x <= r, sum(x) >= 4 * r\n"
+    )
+    for unit in (1.0, 1e-9, 1e9):
+        assert program.bind(r=unit).solve(method="interior").status == "infeasible"
+
+
 def test_without_a_solution_the_ray_is_a_proof() -> None:
     rng = np.random.default_rng(2)
     A = rng.standard_normal((6, 3))
