@@ -70,8 +70,8 @@ class ProgramEstimator(BaseEstimator):
 
     # --- fitting ------------------------------------------------------------------------------------------------------
 
-    def _bound(self, X: object, y: object, sample_weight: object) -> Problem:
-        """The program with samples, targets and weights, all checked; `y` as the program takes it."""
+    def _bound(self, X: object, y: object, sample_weight: object, rows: object = None) -> Problem:
+        """The program with samples, targets and weights, all checked; `y` as the program takes it. Where X is a frame, `rows` are its numbers."""
         problem, names = self._program(sample_weight is not None), self._names()
         roles = roles_of(problem.model, names)
         data: dict[str, object] = {names.X: X}
@@ -81,7 +81,8 @@ class ProgramEstimator(BaseEstimator):
             data[names.weights] = self._weights(roles, sample_weight, X)
         elif sample_weight is not None:
             raise _no_weights(roles, names)
-        return RECENT.bound(problem, self._settings(), data)
+        named = column_names(X) if rows is not None else ()
+        return RECENT.bound(problem, self._settings(), data, {names.X: (named, rows)} if named else {})
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""

@@ -48,7 +48,7 @@ class Supervised(ProgramEstimator):
         assert roles.y is not None
         X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows, targets = self._checked(X, y, roles.y)
-        return self._bound(X if column_names(X) else rows, targets, sample_weight)
+        return self._bound(X if column_names(X) else rows, targets, sample_weight, rows)
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         """Samples and targets that scikit-learn accepts, the targets as the program takes them."""
@@ -205,7 +205,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
         X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         rows = self._validated(X, roles.X)
         if not roles.X.type.is_entries:
-            self._solve(self._bound(X if column_names(X) else rows, y, sample_weight))
+            self._solve(self._bound(X if column_names(X) else rows, y, sample_weight, rows))
             return self
         sizes = {str(d): size for d, size in zip(roles.X.type.shape, rows.shape, strict=True) if isinstance(d, str)}
         self._solve(self._bound(observed(rows), y, sample_weight).bind(**sizes))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,19 +30,17 @@ Key = tuple[Any, ...]
 
 @dataclass
 class _Kept:
-    """A program, that program bound to copies of its data, which nobody else can change, and the number of the fit that used it last."""
+    """A program, that program bound to copies of its data, which nobody else can change, the numbers of these, and the number of the fit that used
+    it last."""
 
     program: Problem
     problem: Problem
-    data: Mapping[str, Any]
+    numbers: Mapping[str, Any]
+    nbytes: int
     used: int
 
-    @property
-    def nbytes(self) -> int:
-        return sum(a.nbytes for a in self.data.values())
-
-    def is_of(self, program: Problem, data: Mapping[str, Any]) -> bool:
-        return self.program is program and all(np.array_equal(self.data[name], value) for name, value in data.items())
+    def is_of(self, program: Problem, numbers: Mapping[str, Any]) -> bool:
+        return self.program is program and all(np.array_equal(self.numbers[name], a) for name, a in numbers.items())
 
 
 class Recent:
@@ -56,28 +56,38 @@ class Recent:
         self._kept: dict[Key, _Kept] = {}
         self._fits = 0
 
-    def bound(self, problem: Problem, settings: Mapping[str, object], data: Mapping[str, object]) -> Problem:
-        """`problem.bind(**settings, **data)`. Raises what that raises."""
+    def bound(
+        self,
+        problem: Problem,
+        settings: Mapping[str, object],
+        data: Mapping[str, object],
+        frames: Mapping[str, tuple[tuple[str, ...], Any]] = MappingProxyType({}),
+    ) -> Problem:
+        """`problem.bind(**settings, **data)`. `frames` has the names of the columns and the numbers of those data that are frames. Raises what `bind`
+        raises."""
         params = {p.name for p in problem.model.params}
-        if not params.issuperset(settings) or not all(map(_is_plain, data.values())):
+        numbers: Mapping[str, Any] = {name: frames[name][1] if name in frames else a for name, a in data.items()}
+        if not params.issuperset(settings) or not all(map(_is_plain, numbers.values())):
             return problem.bind(**settings, **data)
         # a name that is given now and was not before would leave its value to fits without it
-        key = (id(problem), tuple(sorted(settings)), *((name, *_looks(a)) for name, a in data.items()))
+        of_names = tuple(columns for columns, _ in frames.values())
+        key = (id(problem), tuple(sorted(settings)), of_names, *((name, *_looks(a)) for name, a in numbers.items()))
         with self._lock:
             self._fits += 1
             self._kept = {k: kept for k, kept in self._kept.items() if self._fits - kept.used <= FORGOTTEN}
             kept, again = self._kept.get(key), key in self._seen
             self._note(key)
-        if kept is not None and kept.is_of(problem, data):
+        if kept is not None and kept.is_of(problem, numbers):
             kept.used = self._fits
             return kept.problem.bind(**settings) if settings else kept.problem
-        arrays: Mapping[str, Any] = data
-        if kept is not None or not again or not self._has_room(sum(a.nbytes for a in arrays.values())):
+        # of a frame there are both
+        nbytes = sum((2 if name in frames else 1) * a.nbytes for name, a in numbers.items())
+        if kept is not None or not again or not self._has_room(nbytes):
             return problem.bind(**settings, **data)
-        own = {name: a.copy(order="K") for name, a in arrays.items()}
-        made = problem.bind(**settings, **own)
+        own = {name: a.copy(order="K") for name, a in numbers.items()}
+        made = problem.bind(**settings, **{n: deepcopy(data[n]) if n in frames else own[n] for n in data})
         with self._lock:
-            self._kept[key] = _Kept(problem, made, own, self._fits)
+            self._kept[key] = _Kept(problem, made, own, nbytes, self._fits)
         return made
 
     def _note(self, key: Key) -> None:

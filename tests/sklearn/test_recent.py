@@ -54,7 +54,34 @@ def test_samples_are_copied_when_they_come_again_and_not_before(own: Recent):
     (kept,) = own._kept.values()
     assert kept.nbytes == X.nbytes + Y.nbytes
     third = FwRegressor(LASSO, mu=0.3).fit(X.copy(), Y.copy())
-    assert third.solution_.instance.values["X"] is kept.data["X"]
+    assert third.solution_.instance.values["X"] is kept.numbers["X"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_are_known_again_with_the_names_of_their_columns(own: Recent, kind: str):
+    module = pytest.importorskip(kind)
+    names = list("abcdef")
+    make = {"pandas": lambda X: module.DataFrame(X, columns=names), "polars": lambda X: module.DataFrame(X, names)}[
+        kind
+    ]
+    frame = make(X)
+    for mu in MUS:
+        fitted = FwRegressor(LASSO, mu=mu).fit(frame, Y)
+        np.testing.assert_allclose(fitted.coef_, alone(LASSO, Y, mu), rtol=1e-9, atol=1e-12)
+        assert list(fitted.feature_names_in_) == names
+        assert fitted.solution_.instance.maps["X.columns"] == tuple(names)
+    assert len(own._kept) == 1
+    if kind == "pandas":
+        frame.loc[0, "b"] = 7.0
+    else:
+        frame[0, "b"] = 7.0
+    changed = X.copy()
+    changed[0, 1] = 7.0
+    expected = fw.parse(LASSO).bind(X=changed, y=Y, mu=0.1).solve(threads=1)["w"]
+    np.testing.assert_allclose(FwRegressor(LASSO, mu=0.1).fit(frame, Y).coef_, expected, rtol=1e-9, atol=1e-12)
+    # the same numbers under other names are another frame
+    names.reverse()
+    assert list(FwRegressor(LASSO, mu=0.1).fit(make(X), Y).feature_names_in_) == names
 
 
 def test_samples_that_changed_in_place_are_other_samples(own: Recent):
