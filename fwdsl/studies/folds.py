@@ -181,7 +181,8 @@ def cross_validate(
     instance, seed = session.bind(), session.options.seed
     scores = _scorer(samples, instance, score)
     splits = _splits(samples, instance, folds, seed)
-    stays = Bindings(memory=session.options.memory, held=session.cluster is not None).stays
+    # under a limit rows of a disk stay on it: the data of a fit, and those left out, are there together
+    stays = Bindings(held=session.cluster is not None).stays if session.options.memory is None else 0
     by_fold, training = np.full((2, len(points), len(splits)), np.nan)
     status: Status = "optimal"
     for j, (rows, held) in enumerate(splits):
@@ -195,6 +196,7 @@ def cross_validate(
         if grid[-1].status == "interrupted":
             by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
             break
+        del fold, problems, grid, solution, unseen  # with the rows of this fold, before those of the next are taken
     found = CrossValidation(
         tuple(parameters),
         tuple(points),

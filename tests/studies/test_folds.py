@@ -290,6 +290,17 @@ def test_rows_of_folds_that_the_disk_has_no_room_for(on_disk: Path, monkeypatch:
     assert not list((on_disk / "cache").glob("*rows-*"))
 
 
+def test_folds_that_no_method_takes_have_the_exit_code_of_other_runs(on_disk: Path, capsys: pytest.CaptureFixture[str]):
+    np.save(on_disk / "X.npy", X)
+    np.save(on_disk / "y.npy", np.where(SIGNS == "yes", 1.0, -1.0))
+    text = LOGISTIC.replace("X: matrix[n, p]", f'X: matrix[n, p] from npy("{on_disk}/X.npy")')
+    text = text.replace("y: signs[n]", f'y: signs[n] from npy("{on_disk}/y.npy")')
+    (on_disk / "fit.fw").write_text(text)
+    asked = ["path", str(on_disk / "fit.fw"), "--set", "mu=1,0.1", "--memory", "1MB"]
+    assert [main([*asked, *folds]) for folds in ([], ["--folds", "3"])] == [2, 2]
+    assert capsys.readouterr().err.count("FW4095") == 2
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
