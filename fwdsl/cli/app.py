@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ..collector import still_collector
-from ..errors import FwError, PlanError, RejectedError
+from ..errors import FwError
 from ..grammar.diagnostic import Diagnostic
 from .exits import BUG, INTERRUPTED, LIMIT, OK, PROVEN, REJECTED, USAGE, CommandStop, code_for
 from .output import Mode, Output
@@ -99,7 +99,7 @@ def _dispatch(argv: list[str], output: Output, interrupted: bool) -> int:
             return stop.code
         except FwError as error:
             output.reject(error.diagnostics)
-            return code_for(error.diagnostics, REJECTED if isinstance(error, RejectedError | PlanError) else USAGE)
+            return code_for(error.diagnostics)
         except KeyboardInterrupt:
             output.interrupted()
             return INTERRUPTED

@@ -85,7 +85,8 @@ class Stored:
         Raises `ChangedFile`.
         """
         found = np.empty(stop - start, self.dtype) if out is None else out
-        read_together([(self, start, stop, found, ahead)])
+        if stop > start:
+            _read_from_file([(self, start, stop, found, ahead)])
         return found
 
     def cut(self, start: int, stop: int) -> Stored:
@@ -111,22 +112,32 @@ class Stored:
         require_same(self.path, self.size, self.changed, os.fstat(file.fileno()))
 
 
-def read_together(asked: Sequence[tuple[Stored, int, int, Array, int]]) -> None:
-    """Read several ranges (start, stop), each into its array, with so many more asked ahead. Those that follow each other in one file open it once.
+Asked = tuple[Stored, int, int, Array, int]
+"""Numbers, a range of them, the array that it is read into, and how many more are asked of the file system."""
 
-    Raises `ChangedFile`.
-    """
-    for _, run in groupby((one for one in asked if one[2] > one[1]), lambda one: (one[0].path, one[0].changed)):
-        ranges = list(run)
-        path = ranges[0][0].path
-        try:
-            with open(path, "rb", buffering=0) as file:
-                ranges[0][0].require_same(file)
-                for stored, start, stop, out, ahead in ranges:
-                    stored.read_from(file, start, stop, out, ahead)
-                ranges[0][0].require_same(file)
-        except OSError as error:
-            raise ChangedFile(path, f"cannot be read any more: {error.strerror or error}") from None
+
+def read_together(asked: Sequence[Asked]) -> None:
+    """Read several ranges. Those that follow each other in one file open it once. Raises `ChangedFile`."""
+    wanted = (one for one in asked if one[2] > one[1])
+    for (_, _, kind), run in groupby(wanted, lambda one: (one[0].path, one[0].changed, type(one[0]))):
+        if kind is Stored:
+            _read_from_file(list(run))
+            continue
+        for stored, start, stop, out, ahead in run:  # numbers of another kind are not in the file as they are
+            stored.read(start, stop, out, ahead)
+
+
+def _read_from_file(ranges: Sequence[Asked]) -> None:
+    """Read ranges of one file."""
+    first = ranges[0][0]
+    try:
+        with open(first.path, "rb", buffering=0) as file:
+            first.require_same(file)
+            for stored, start, stop, out, ahead in ranges:
+                stored.read_from(file, start, stop, out, ahead)
+            first.require_same(file)
+    except OSError as error:
+        raise ChangedFile(first.path, f"cannot be read any more: {error.strerror or error}") from None
 
 
 @light_dataclass
