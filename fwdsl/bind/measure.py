@@ -320,7 +320,7 @@ def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) ->
 
 
 def _numbers(matrix: Any, blocks: Sequence[Rows]) -> Iterator[tuple[int, int, Array, Array]]:
-    """Of each block its rows, its columns' numbers and its entries in float64; from a disk several blocks are read at once."""
+    """The rows of each block, its columns' numbers and its entries in float64; from a disk several blocks are read at once."""
     if not isinstance(matrix, SparseRows):
         for row, stop in blocks:
             own = slice(int(matrix.indptr[row]), int(matrix.indptr[stop]))
