@@ -64,6 +64,12 @@ def csr_scatter(indptr, indices, data, rows, x, out):
             out[indices[k]] += data[k] * xr
 
 
+def count_columns(indices, counts):
+    """counts[j] += how often j is among the indices."""
+    for k in range(indices.size):
+        counts[indices[k]] += 1
+
+
 def csc_rows(indptr, indices, data, chosen, last, at, out_indices, out_data):
     """The chosen columns by rows, the i-th as i. at[r] is where row r begins, and becomes where it ends; what stands twice is added up.
 

@@ -95,6 +95,8 @@ class Dense:
 
     #: Whether another device takes its products.
     elsewhere = False
+    #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
+    _grams: dict[tuple[Block, Any], Array] | None = None
 
     def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
         self.store = readonly(store)
@@ -102,8 +104,6 @@ class Dense:
         self.shape: tuple[int, int] = store.shape[::-1] if transposed else store.shape
         self.nnz = store.size
         self.leaves = dense_leaves(*self.shape, by_columns=transposed) if leaves is None else leaves
-        #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
-        self._grams: dict[tuple[Block, Any], Array] | None = None
 
     def keep_grams(self) -> None:
         """Keep the Gram matrices of all columns without weights from now on, where they are small: the data must not change. They are kept by node,

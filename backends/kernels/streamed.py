@@ -8,6 +8,7 @@ lies within one leaf (`fwdsl.sums`) and rows of a leaf are added up in their ord
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from fwdsl.backends.kernels.blocks import Block
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import (
+    count_columns,
     csr_gram,
     csr_matvec,
     csr_row_squares,
@@ -128,6 +130,28 @@ class StreamedDense(Dense):
         return Dense(self.store[:, support], False, self.leaves)
 
 
+class _Tally:
+    """The count of numbers in each column of a matrix, which its first whole product takes: that needs no pass of its own."""
+
+    def __init__(self, store: SparseRows) -> None:
+        self._store, self._lock = store, Lock()
+        self._counts = None if store.counted else np.zeros(store.shape[1], np.int64)
+
+    def look(self, piece: Compressed) -> None:
+        """Count a piece."""
+        if self._counts is not None:
+            with self._lock:
+                kernel(count_columns)(piece.indices, self._counts)
+
+    def __enter__(self) -> _Tally:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        # a product that was broken off has not seen all
+        if kind is None and self._counts is not None:
+            self._store.tell_counts(self._counts)
+
+
 class StreamedSparse(Sparse):
     """A sparse matrix by rows on a disk. A'y goes by rows too, which adds up what `Sparse` gathers from columns, in the same order."""
 
@@ -173,12 +197,17 @@ class StreamedSparse(Sparse):
 
     def matvec(self, x: Array, out: Array, pool: Pool) -> None:
         """out = A x."""
+        product = kernel(csr_matvec)
 
         def rows(block: Block) -> None:
             pool.look()
-            self.matvec_block(x, out, *block)
+            a, b = block
+            piece = self._piece(a, b)
+            product(*piece, x, out[a:b], 0, b - a)
+            tally.look(piece)
 
-        pool.run(rows, self.blocks)
+        with _Tally(self.store) as tally:
+            pool.run(rows, self.blocks)
 
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         scatter = kernel(csr_scatter)
@@ -187,10 +216,13 @@ class StreamedSparse(Sparse):
             part = np.zeros(self.shape[1])
             for a, b in self.store.pieces(*leaf):
                 pool.look()
-                scatter(*self._piece(a, b), readonly(np.arange(b - a)), y[a:b], part)
+                piece = self._piece(a, b)
+                scatter(*piece, readonly(np.arange(b - a)), y[a:b], part)
+                tally.look(piece)
             return part
 
-        found = pool.sum(partial, self.leaves)
+        with _Tally(self.store) as tally:
+            found = pool.sum(partial, self.leaves)
         out[:] = 0.0 if found is None else found
 
     def cost_of_columns(self, support: Support) -> int:

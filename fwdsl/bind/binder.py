@@ -3,6 +3,7 @@ attachment of one datum, which is converted, claims its sizes, is checked for it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -355,7 +356,13 @@ def _note_invalid(datum: RawDatum, error: InvalidDatum, findings: Findings) -> N
 
 def _note_nonfinite(datum: RawDatum, value: MatrixLike, findings: Findings) -> None:
     """Note the first entries of an array that are not finite."""
-    found_at: Any = getattr(value, "place", None) if is_on_disk(value) else None
+    found_at: Any = None
+    if is_on_disk(value):
+        from ..readers.decoded import is_decoded
+
+        # of rows that were decoded the user knows the source
+        rows: Any = value
+        found_at = None if any(is_decoded(os.path.dirname(file)) for file in rows.files) else rows.place
     for row, column, entry in find_nonfinite(value, _SHOWN):
         tail = np.unravel_index(column, value.shape[1:]) if value.ndim > 2 else (column,)
         at = (row, *(int(i) for i in tail))[: value.ndim]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..light_dataclass import light_dataclass
 from ..readers import places
-from ..readers.row_blocks import ChangedFile, DenseRows, Rows, SparseRows, cut_rows, in_file, is_on_disk
+from ..readers.row_blocks import ChangedFile, DenseRows, Rows, SparseRows, cut_rows, in_file, is_on_disk, unchecked
 from ..sums import Node, Partials, cut_evenly, finish
 from .data_operator import DataOperator, NormBound, OperatorSource, ProductError
 from .findings import InvalidDatum
@@ -20,9 +20,10 @@ from .instance import DataStats
 from .values import is_sparse
 
 if TYPE_CHECKING:
-    from ..atoms.base import MatrixLike
+    from ..atoms.base import Array, MatrixLike
 
 _BLOCK = 1 << 17  # numbers in a block, which stays in cache
+_AT_ONCE = 4  # blocks that are read from a disk at once
 
 # Squares of numbers within these bounds neither overflow nor vanish in a sum.
 _SMALL, _LARGE = 1e-140, 1e140
@@ -296,16 +297,12 @@ def _of_range(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> 
 
 def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) -> _OfRange:
     """Measure a range of blocks, the first of which has that number."""
+    from scipy.sparse import csc_array
+
     sums, partials = _Sums(), Partials(first)
-    on_disk = isinstance(matrix, SparseRows)
-    ends = matrix.ends if on_disk else matrix.indptr
-    for row, stop in blocks:
-        start, end = int(ends[row]), int(ends[stop])
-        if on_disk:
-            _, indices, block = matrix.piece(row, stop)
-            block = block.astype(np.float64, copy=False)
-        else:
-            indices, block = matrix.indices[start:end], np.asarray(matrix.data[start:end], dtype=np.float64)
+    ends = matrix.ends if isinstance(matrix, SparseRows) else matrix.indptr
+    for row, stop, indices, block in _numbers(matrix, blocks):
+        start = int(ends[row])
         sums.look(block)
         if not sums.finite:
             return np.nan, np.nan, 0.0, []
@@ -315,8 +312,27 @@ def _of_sparse(matrix: Any, blocks: Sequence[Rows], first: int, scale: float) ->
         squares = np.square(block if scale == 1.0 else block / scale)
         starts = ends[row:stop][np.diff(ends[row : stop + 1]) > 0] - start
         sums.largest_row = max(sums.largest_row, float(np.add.reduceat(squares, starts).max()))
-        partials.add(np.bincount(indices, weights=squares, minlength=matrix.shape[1]))
+        # SciPy adds up in the order of `np.bincount`, which would first make wide numbers of the columns'
+        cuts = (ends[row : stop + 1] - start).astype(indices.dtype)
+        turned = unchecked(csc_array, (matrix.shape[1], stop - row), squares, indices, cuts)
+        partials.add(turned @ np.ones(stop - row))
     return sums.smallest, sums.largest, sums.largest_row, partials.nodes()
+
+
+def _numbers(matrix: Any, blocks: Sequence[Rows]) -> Iterator[tuple[int, int, Array, Array]]:
+    """The rows of each block, its columns' numbers and its entries in float64; from a disk several blocks are read at once."""
+    if not isinstance(matrix, SparseRows):
+        for row, stop in blocks:
+            own = slice(int(matrix.indptr[row]), int(matrix.indptr[stop]))
+            yield row, stop, matrix.indices[own], np.asarray(matrix.data[own], dtype=np.float64)
+        return
+    together = [blocks[k : k + _AT_ONCE] for k in range(0, len(blocks), _AT_ONCE)]
+    ranges = [(some[0][0], some[-1][1]) for some in together]
+    for some, (_, indices, entries) in zip(together, matrix.walk(ranges), strict=True):
+        for row, stop in some:
+            first = int(matrix.ends[some[0][0]])
+            own = slice(int(matrix.ends[row]) - first, int(matrix.ends[stop]) - first)
+            yield row, stop, indices[own], entries[own].astype(np.float64, copy=False)
 
 
 def _nbytes(array: Any) -> int:

@@ -7,14 +7,14 @@ leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..atoms.base import Array
 from ..readers.held_rows import Held
-from ..readers.row_blocks import DenseRows, SparseRows, cut_rows, is_on_disk
+from ..readers.row_blocks import DenseRows, SparseRows, cut_rows, is_on_disk, unchecked
 from ..sums import Rows, dense_leaves, sparse_leaves, tree_sum
 
 CHUNK = 1 << 20
@@ -50,12 +50,16 @@ def chunks(A: Any, leaf: Rows) -> Iterator[Rows]:
         yield start, min(start + step, leaf[1])
 
 
-def rows(A: Any, start: int, stop: int) -> Any:
-    """Some rows in float64: an array or a `csr_array`. It may be a view, or a buffer that the next rows are read into."""
+def every_row(A: Any, ranges: Sequence[Rows]) -> Iterator[Any]:
+    """The rows of each range in float64: an array or a `csr_array`. It may be a view, or a buffer that later rows are read into."""
     if isinstance(A, DenseRows):
-        return A.piece(start, stop).astype(np.float64, copy=False)
+        return (part.astype(np.float64, copy=False) for part in A.walk(ranges))
     if isinstance(A, SparseRows):
-        return A.as_matrix(*A.piece(start, stop)).astype(np.float64, copy=False)
+        return (A.as_matrix(*part).astype(np.float64, copy=False) for part in A.walk(ranges))
+    return (_rows(A, *one) for one in ranges)
+
+
+def _rows(A: Any, start: int, stop: int) -> Any:
     if is_on_disk(A):
         return A.rows(start, stop).astype(np.float64, copy=False)
     if isinstance(A, np.ndarray):
@@ -66,10 +70,7 @@ def rows(A: Any, start: int, stop: int) -> Any:
     ends = A.indptr[start : stop + 1]
     part = slice(ends[0], ends[-1])
     data = A.data[part].astype(np.float64, copy=False)
-    found = type(A)((stop - start, A.shape[1]), dtype=np.float64)
-    # its constructor would look through all indices
-    found.data, found.indices, found.indptr = data, A.indices[part], ends - ends[0]
-    return found
+    return unchecked(type(A), (stop - start, A.shape[1]), data, A.indices[part], ends - ends[0])
 
 
 def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None) -> Array:
@@ -82,10 +83,9 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
         if found is not None:
             return found
     out = np.empty((A.shape[0], *X.shape[1:]))
-    for leaf in leaves_of(A) if leaves is None else leaves:
-        for a, b in chunks(A, leaf):
-            block = rows(A, a, b)
-            out[a:b] = (block if change is None else change(block)) @ X
+    ranges = [one for leaf in (leaves_of(A) if leaves is None else leaves) for one in chunks(A, leaf)]
+    for (a, b), block in zip(ranges, every_row(A, ranges), strict=True):
+        out[a:b] = (block if change is None else change(block)) @ X
     return out
 
 
@@ -96,15 +96,18 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         if held is not None:
             return held
 
-    def of_leaf(leaf: Rows) -> Array:
+    ranges = [list(chunks(A, leaf)) for leaf in (leaves_of(A) if leaves is None else leaves)]
+    blocks = every_row(A, [one for of_leaf in ranges for one in of_leaf])
+
+    def of_leaf(own: list[Rows]) -> Array:
         total: Array | None = None
-        for a, b in chunks(A, leaf):
-            block = rows(A, a, b)
+        for a, b in own:
+            block = next(blocks)
             part = _turned(block if change is None else change(block), Y[a:b])
             total = part if total is None else np.add(total, part, out=total)
         return np.zeros((A.shape[1], *Y.shape[1:])) if total is None else total
 
-    found = tree_sum(of_leaf(leaf) for leaf in (leaves_of(A) if leaves is None else leaves))
+    found = tree_sum(of_leaf(own) for own in ranges)
     return np.zeros((A.shape[1], *Y.shape[1:])) if found is None else np.asarray(found)
 
 

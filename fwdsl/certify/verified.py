@@ -73,6 +73,8 @@ class DualBound:
     pairs: float | None = None
     #: The share of `size` and of |y|' |K| |x| that counts in S.
     weight: float = 1.0
+    #: -(q + K'y), kept where the data stay on their disk: it costs a pass over them.
+    slopes: tuple[Array, ...] = ()
 
     @property
     def proven(self) -> float:

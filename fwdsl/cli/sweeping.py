@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from ..errors import PlanError
 from ..results.plot import require_plot
 from .arguments import (
     Parser,
@@ -21,7 +22,7 @@ from .arguments import (
     choice,
     whole,
 )
-from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, USAGE
+from .exits import INTERRUPTED, LIMIT, OF_STATUS, OK, PROVEN, REJECTED, USAGE, CommandStop, code_for
 from .opening import bindings_of, held_by_workers, opened_to_solve
 from .output import Output
 from .outputs import require_outputs, written
@@ -153,7 +154,10 @@ def _folded(
             with begin(_name(names, [float(str(values[n])) for n in names])) as on_progress:
                 return session.solve(on_progress, start)
 
-        found = cross_validate(first, names, points, known.folds, known.score, solve)
+        try:
+            found = cross_validate(first, names, points, known.folds, known.score, solve)
+        except PlanError as error:  # as of a run that no method takes
+            raise CommandStop(error.diagnostics, code_for(error.diagnostics, REJECTED)) from None
     save = {known.plot: found.plot, known.out: lambda name: _save(name, found, solved[0])}
     _, unsaved = written({**save, known.html: partial(report, found=found)})
     output.report(unsaved)

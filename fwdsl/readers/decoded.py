@@ -41,6 +41,10 @@ LOOKS = 1 << 26
 """Bytes that are written between two looks at the room that is left."""
 
 
+RowsOfFiles = tuple[tuple[str, int], ...]
+"""Files whose rows stand under each other, each with their number."""
+
+
 class Decoded:
     """The arrays of one source as files. Arrays of up to `most` bytes stay in memory, and where all do, nothing is written."""
 
@@ -92,16 +96,21 @@ class Decoded:
             self._part = None
 
     def keep(
-        self, arrays: Mapping[str, Any], headers: Mapping[str, tuple[str, ...]], again: bool = True
+        self,
+        arrays: Mapping[str, Any],
+        headers: Mapping[str, tuple[str, ...]],
+        again: bool = True,
+        rows: Mapping[str, RowsOfFiles] | None = None,
     ) -> dict[str, Any]:
         """The arrays, those in files at the place where they are kept. What stays in memory is saved beside them, so that all can be had again.
 
-        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run.
+        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run. `rows` tells of names that
+        several sources serve which of them has which rows.
         """
         if self._part is None:
             return dict(arrays)
         with full_disk_told():
-            self._describe(self._part, arrays, headers, again)
+            self._describe(self._part, arrays, headers, again, rows or {})
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             os.replace(self._part, self.folder)
@@ -116,7 +125,13 @@ class Decoded:
         return {name: _moved(array, moved) for name, array in arrays.items()}
 
     @staticmethod
-    def _describe(part: Path, arrays: Mapping[str, Any], headers: Mapping[str, tuple[str, ...]], again: bool) -> None:
+    def _describe(
+        part: Path,
+        arrays: Mapping[str, Any],
+        headers: Mapping[str, tuple[str, ...]],
+        again: bool,
+        rows: Mapping[str, RowsOfFiles],
+    ) -> None:
         """Write `rows.json` and what stays in memory into the folder."""
         told: dict[str, Any] = {}
         for name, array in arrays.items():
@@ -136,17 +151,19 @@ class Decoded:
             else:
                 told = {}  # such as sets of labels: decoded anew in each run
                 break
-        record = {"arrays": told, "headers": {n: list(h) for n, h in headers.items()}} if told and again else {}
+        names = {n: list(h) for n, h in headers.items()}
+        record = {"arrays": told, "headers": names, "rows": dict(rows)} if told and again else {}
         (part / RECORD).write_text(json.dumps(record), encoding="utf-8")
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def kept(self) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]] | None:
-        """The arrays and headers of an earlier run; None where there are none, or they are damaged."""
+    def kept(self) -> tuple[dict[str, Any], dict[str, tuple[str, ...]], dict[str, RowsOfFiles]] | None:
+        """The arrays, headers and rows of sources of an earlier run; None where there are none, or they are damaged."""
         try:
             record = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))
             arrays = {name: self._again(name, told) for name, told in record["arrays"].items()}
-            return arrays, {name: tuple(names) for name, names in record["headers"].items()}
+            rows = {n: tuple((str(f), int(k)) for f, k in of) for n, of in record.get("rows", {}).items()}
+            return arrays, {name: tuple(names) for name, names in record["headers"].items()}, rows
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

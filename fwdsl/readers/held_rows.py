@@ -152,8 +152,13 @@ class HeldSparse(Held, SparseRows):
             return super().compressed(start, stop)
         return self._of_source(start, stop)
 
-    def piece(self, start: int, stop: int) -> tuple[Array, Array, Array]:
-        return super().piece(start, stop) if isinstance(self.source, SparseRows) else self._of_source(start, stop)
+    def piece(self, start: int, stop: int, slot: int = 0) -> tuple[Array, Array, Array]:
+        return super().piece(start, stop, slot) if isinstance(self.source, SparseRows) else self._of_source(start, stop)
+
+    def columns_of(self, start: int, stop: int) -> Array:
+        if isinstance(self.source, SparseRows):
+            return super().columns_of(start, stop)
+        return cast(Array, self.source.indices[int(self.ends[start]) : int(self.ends[stop])])
 
     def _of_source(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """The rows of a matrix in memory."""

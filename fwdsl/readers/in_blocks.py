@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .decoded import Decoded, Pile
 from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
 from .memory import GivingBack
-from .row_blocks import is_on_disk
+from .row_blocks import RowBlocks, is_on_disk
 
 _RULE = "Blocks are taken in turn. Each has rows of one name, or as a mapping those of several, and the rows of all blocks have the same length."
 
@@ -29,7 +30,7 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
 
     Raises `NotPulled` where a block cannot be had, or is none, and `DiskFull` where there is no room for them.
     """
-    cache = Decoded(("python", uuid.uuid4().hex), (), sys.maxsize if stays is None else stays)
+    cache = _cache(stays)
     pile, count, giving = Pile(cache, name), 0, GivingBack()
     names: tuple[str, ...] = ()
     try:
@@ -61,9 +62,38 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
     except BaseException:
         cache.drop()
         raise
+    return _gone_with(found, cache), tuple(names)
+
+
+def gathered(matrix: RowBlocks, rows: NDArray[np.intp], name: str, stays: int | None) -> Any:
+    """Some rows of a matrix on its disk, whose positions rise: in memory up to `stays` bytes (None: any), else on its disk too, in one pass.
+
+    Raises `DiskFull` where there is no room for them, and `ChangedFile`.
+    """
+    cache = _cache(stays)
+    try:
+        pile = Pile(cache, name)
+        for start, stop in matrix.pieces():
+            own = rows[slice(*np.searchsorted(rows, (start, stop)))] - start
+            if own.size:
+                pile.add(matrix.rows(start, stop)[own])
+        found = cache.keep({name: pile.finish(matrix.shape[1])}, {}, again=False)[name]
+    except BaseException:
+        cache.drop()
+        raise
+    return _gone_with(found, cache)
+
+
+def _cache(stays: int | None) -> Decoded:
+    """A folder that no other run finds."""
+    return Decoded(("python", uuid.uuid4().hex), (), sys.maxsize if stays is None else stays)
+
+
+def _gone_with(found: Any, cache: Decoded) -> Any:
+    """A matrix whose folder is removed with it, where it has one."""
     if is_on_disk(found):
         weakref.finalize(found, shutil.rmtree, cache.folder, True)
-    return found, tuple(names)
+    return found
 
 
 def joined(value: Any, name: str) -> Any:

@@ -21,7 +21,7 @@ from .findings import FileFindings
 from .growing import Growing
 from .mapped import mapped
 from .roles import Role
-from .row_blocks import DenseRows, SparseRows, Stored, stored_at
+from .row_blocks import DenseRows, SparseRows, Stored, cut_rows, stored_at
 from .sources import compression
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 _NUMBERS = ("indices", "data")
+_LOOKED_AT = 1 << 17  # columns that are looked at together
 AT_ONCE = 1 << 25
 """Bytes of a range of rows whose columns are read one after the other: of wide matrices the disk is to give some thousands of bytes each time."""
 
@@ -237,17 +238,16 @@ def _sparse_on_disk(archive: zipfile.ZipFile, role: Role, path: str, findings: F
 def _is_ordered(matrix: SparseRows) -> bool | None:
     """True if columns increase in each row; None where one lies outside of the matrix."""
     ends, ordered = matrix.ends, True
-    for start, stop in matrix.pieces():
-        _, columns, _ = matrix.compressed(start, stop)
+    # few enough to stay in cache
+    for start, stop in cut_rows(ends, 0, matrix.shape[0], _LOOKED_AT):
+        columns = matrix.columns_of(start, stop)
         if columns.size and not 0 <= columns.min() <= columns.max() < matrix.shape[1]:
             return None
-        inside = np.diff(columns.astype(np.int64)) > 0
-        inside[
-            ends[start + 1 : stop][(ends[start + 1 : stop] > ends[start]) & (ends[start + 1 : stop] < ends[stop])]
-            - ends[start]
-            - 1
-        ] = True
-        ordered = ordered and bool(inside.all())
+        if ordered:
+            inside = columns[1:] > columns[:-1]
+            firsts = ends[start + 1 : stop]
+            inside[firsts[(firsts > ends[start]) & (firsts < ends[stop])] - ends[start] - 1] = True
+            ordered = bool(inside.all())
     return ordered
 
 

@@ -59,9 +59,11 @@ def read(
             kept = decoded.kept()
             if kept is not None:
                 log.info("%s is read as it was decoded into %s", spec.path, decoded.folder)
-                arrays, known = kept
+                arrays, known, rows = kept
                 if headers is not None:
                     headers.update(known)
+                if files is not None:
+                    files.update(rows)
                 return arrays, ()
             roles = [replace(role, decoded=decoded) for role in roles]
         if SOURCES[spec.format].in_folders:
@@ -79,7 +81,7 @@ def read(
         else:
             arrays = read_all(several or [spec.path], reader, spec.options, roles, findings, pieces)
         if decoded is not None and not findings.failed:
-            arrays = decoded.keep(arrays, findings.headers, again=not findings.result())
+            arrays = decoded.keep(arrays, findings.headers, not findings.result(), findings.rows)
     except Unreadable:
         arrays = {}
     except DiskFull as error:

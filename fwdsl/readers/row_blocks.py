@@ -9,9 +9,11 @@ the file is still the one that was bound (by its size and the time of its last c
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -83,24 +85,8 @@ class Stored:
         Raises `ChangedFile`.
         """
         found = np.empty(stop - start, self.dtype) if out is None else out
-        if stop == start:
-            return found
-        width = self.dtype.itemsize
-        try:
-            with open(self.path, "rb", buffering=0) as file:
-                self._check(file)
-                if ahead:
-                    _read_ahead(file, self.offset + stop * width, ahead * width)
-                file.seek(self.offset + start * width)
-                rest = memoryview(found).cast("B")  # type: ignore[arg-type]
-                while rest.nbytes:
-                    got = file.readinto(rest)
-                    if not got:
-                        raise ChangedFile(self.path, "was cut short after it was bound")
-                    rest = rest[got:]
-                self._check(file)
-        except OSError as error:
-            raise ChangedFile(self.path, f"cannot be read any more: {error.strerror or error}") from None
+        if stop > start:
+            _read_from_file([(self, start, stop, found, ahead)])
         return found
 
     def cut(self, start: int, stop: int) -> Stored:
@@ -108,8 +94,50 @@ class Stored:
         offset = self.offset + start * self.dtype.itemsize
         return Stored(self.path, offset, self.dtype, stop - start, self.size, self.changed)
 
-    def _check(self, file: BinaryIO) -> None:
+    def read_from(self, file: BinaryIO, start: int, stop: int, out: Array, ahead: int) -> None:
+        """The same from the file, which is open."""
+        width = self.dtype.itemsize
+        if ahead:
+            _read_ahead(file, self.offset + stop * width, ahead * width)
+        file.seek(self.offset + start * width)
+        rest = memoryview(out).cast("B")  # type: ignore[arg-type]
+        while rest.nbytes:
+            got = file.readinto(rest)  # type: ignore[attr-defined]
+            if not got:
+                raise ChangedFile(self.path, "was cut short after it was bound")
+            rest = rest[got:]
+
+    def require_same(self, file: BinaryIO) -> None:
+        """Raise `ChangedFile` where the open file is not the one that was bound."""
         require_same(self.path, self.size, self.changed, os.fstat(file.fileno()))
+
+
+Asked = tuple[Stored, int, int, Array, int]
+"""Numbers, a range of them, the array that it is read into, and how many more are asked of the file system."""
+
+
+def read_together(asked: Sequence[Asked]) -> None:
+    """Read several ranges. Those that follow each other in one file open it once. Raises `ChangedFile`."""
+    wanted = (one for one in asked if one[2] > one[1])
+    for (_, _, kind), run in groupby(wanted, lambda one: (one[0].path, one[0].changed, type(one[0]))):
+        if kind is Stored:
+            _read_from_file(list(run))
+            continue
+        for stored, start, stop, out, ahead in run:  # numbers of another kind are not in the file as they are
+            stored.read(start, stop, out, ahead)
+
+
+def _read_from_file(ranges: Sequence[Asked]) -> None:
+    """Read ranges of one file."""
+    first = ranges[0][0]
+    try:
+        with open(first.path, "rb", buffering=0) as file:
+            first.require_same(file)
+            for stored, start, stop, out, ahead in ranges:
+                stored.read_from(file, start, stop, out, ahead)
+            first.require_same(file)
+    except OSError as error:
+        raise ChangedFile(first.path, f"cannot be read any more: {error.strerror or error}") from None
 
 
 @light_dataclass
@@ -147,6 +175,13 @@ def cut_rows(ends: NDArray[np.integer], start: int, stop: int, room: int) -> Ite
         end = min(max(start + 1, end), start + room, stop)
         yield start, end
         start = end
+
+
+def unchecked(make: Any, shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Any:
+    """A sparse array of these arrays, which are not copied. SciPy's constructor would look through all of them."""
+    found = make(shape, dtype=data.dtype)
+    found.data, found.indices, found.indptr = data, indices, indptr
+    return found
 
 
 class RowBlocks:
@@ -218,6 +253,25 @@ class RowBlocks:
     def rows(self, start: int, stop: int) -> Any:
         """The rows from start up to stop in memory: an array of their own, C-ordered, or a `csr_array`."""
         raise NotImplementedError
+
+    def piece(self, start: int, stop: int, slot: int = 0) -> Any:
+        """The rows from start up to stop in a buffer of this thread, which its next piece in that slot is read into."""
+        raise NotImplementedError
+
+    def walk(self, ranges: Sequence[Rows]) -> Iterator[Any]:
+        """The `piece` of each range in turn, good until the next is asked for: a thread of its own reads that one meanwhile."""
+        if len(ranges) < 2 or sys.platform == "emscripten":  # a browser has no threads
+            yield from (self.piece(*one) for one in ranges)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1, thread_name_prefix="fwdsl-reader") as reader:
+            coming = reader.submit(self.piece, *ranges[0])
+            for k in range(1, len(ranges) + 1):
+                found = coming.result()
+                if k < len(ranges):
+                    coming = reader.submit(self.piece, *ranges[k], k % 2)
+                yield found
 
     def between(self, start: int, stop: int) -> RowBlocks:
         """The rows from start up to stop as a matrix of its own, on its disk too."""
@@ -339,12 +393,11 @@ class DenseRows(RowBlocks):
     def rows(self, start: int, stop: int) -> Array:
         return self._into(np.empty((stop - start, self.shape[1]), self.dtype), start, stop)
 
-    def piece(self, start: int, stop: int) -> Array:
-        """The rows of a piece in a buffer of this thread, which its next piece is read into."""
-        d = self.shape[1]
-        held: Array | None = getattr(self._own, "buffer", None)
+    def piece(self, start: int, stop: int, slot: int = 0) -> Array:
+        d, own = self.shape[1], vars(self._own)
+        held: Array | None = own.get(f"buffer{slot}")
         if held is None or held.size < (stop - start) * d:
-            self._own.buffer = held = np.empty(max(self.piece_rows, stop - start) * d, self.dtype)
+            own[f"buffer{slot}"] = held = np.empty(max(self.piece_rows, stop - start) * d, self.dtype)
         return self._into(held[: (stop - start) * d].reshape(stop - start, d), start, stop)
 
     def _into(self, out: Array, start: int, stop: int) -> Array:
@@ -441,13 +494,13 @@ class SparseRows(RowBlocks):
         count = int(self.ends[stop] - self.ends[start])
         return self._into(np.empty(count, self._signed), np.empty(count, self.dtype), start, stop)
 
-    def piece(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+    def piece(self, start: int, stop: int, slot: int = 0) -> tuple[Array, Array, Array]:
         """The same in buffers of this thread, which its next piece is read into: the system clears each page of new ones."""
-        count = int(self.ends[stop] - self.ends[start])
-        held: tuple[Array, Array] | None = getattr(self._own, "buffers", None)
+        count, own = int(self.ends[stop] - self.ends[start]), vars(self._own)
+        held: tuple[Array, Array] | None = own.get(f"buffers{slot}")
         if held is None or held[0].size < count:
             room = max(PIECE // 12, count)
-            self._own.buffers = held = np.empty(room, self._signed), np.empty(room, self.dtype)
+            own[f"buffers{slot}"] = held = np.empty(room, self._signed), np.empty(room, self.dtype)
         return self._into(held[0][:count], held[1][:count], start, stop)
 
     @property
@@ -455,30 +508,52 @@ class SparseRows(RowBlocks):
         return np.int32 if self.narrow else np.int64
 
     def _into(self, indices: Array, data: Array, start: int, stop: int) -> tuple[Array, Array, Array]:
-        first, last = int(self.ends[start]), int(self.ends[stop])
-        indptr = (self.ends[start : stop + 1] - self.ends[start]).astype(self._signed)
-        at = first
+        first = int(self.ends[start])
+        indptr = np.subtract(self.ends[start : stop + 1], first, dtype=self._signed, casting="same_kind")
+        for k, low, high in self._in_parts(start, stop):
+            at = self.starts[k] - first
+            asked, wanted = [], []
+            for stored, out in zip(self.parts[k], (indices, data), strict=True):
+                part = out[at + low : at + high]
+                into = part if stored.dtype == out.dtype else np.empty(high - low, stored.dtype)
+                asked.append((stored, low, high, into, min(high - low, stored.count - high)))
+                wanted.append((part, into))
+            read_together(asked)
+            for part, into in wanted:
+                if part is not into:
+                    part[:] = into
+        self._count(data.size)
+        return indptr, indices, data
+
+    def _in_parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """The numbers of some rows: each part that has some of them, with the range of its own numbers."""
+        at, last = int(self.ends[start]), int(self.ends[stop])
         while at < last:
             k = bisect_right(self.starts, at) - 1
             end = min(last, self.starts[k + 1])
-            low, high = at - self.starts[k], end - self.starts[k]
-            for stored, out in zip(self.parts[k], (indices, data), strict=True):
-                part = out[at - first : end - first]
-                ahead = min(high - low, stored.count - high)
-                if stored.dtype == out.dtype:
-                    stored.read(low, high, part, ahead)
-                else:
-                    part[:] = stored.read(low, high, ahead=ahead)
+            yield k, at - self.starts[k], end - self.starts[k]
             at = end
-        self._count(last - first)
-        return indptr, indices, data
+
+    def columns_of(self, start: int, stop: int) -> Array:
+        """The columns' numbers of some rows alone, as the files have them."""
+        found = [self.parts[k][0].read(low, high, ahead=high - low) for k, low, high in self._in_parts(start, stop)]
+        return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
+
+    @property
+    def counted(self) -> bool:
+        """True if the count of numbers in each column is known."""
+        return self._in_columns is not None
+
+    def tell_counts(self, counts: NDArray[np.int64]) -> None:
+        """Keep the count of numbers in each column, which a pass over all rows has found beside its own sums."""
+        self._in_columns = counts.astype(np.intp, copy=False)
 
     def in_columns(self) -> NDArray[np.intp]:
         """The count of numbers in each column, taken when this is first asked."""
         if self._in_columns is None:
             found = np.zeros(self.shape[1], dtype=np.intp)
             for a, b in self.pieces():
-                found += np.bincount(self.compressed(a, b)[1], minlength=found.size)
+                found += np.bincount(self.columns_of(a, b), minlength=found.size)
             self._in_columns = found
         return self._in_columns
 
@@ -489,7 +564,7 @@ class SparseRows(RowBlocks):
         """Rows as SciPy has them, which are not copied."""
         from scipy.sparse import csr_array
 
-        found = csr_array((data, indices, indptr), shape=(indptr.size - 1, self.shape[1]), copy=False)
+        found = unchecked(csr_array, (indptr.size - 1, self.shape[1]), data, indices, indptr)
         found.has_canonical_format = True
         return found
 

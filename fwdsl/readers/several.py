@@ -126,6 +126,7 @@ def read_all(
     roles = [replace(role, decoded=None) for role in roles]
     is_piled, giving = any(files is not None for files in into.values()), GivingBack()
     piles: dict[str, Pile] = {}
+    counts: dict[str, list[tuple[str, int]]] = {}  # of a name the rows of each file
     dropped, warnings, told = 0, dict[str, list[Diagnostic]](), set[tuple[str, str]]()
     elsewhere = _Elsewhere.of(paths, reader, options, roles)
     named: dict[str, tuple[str, Piece]] = {}
@@ -167,7 +168,10 @@ def read_all(
             roles = [_with_columns(role, findings.headers.get(role.name, ()), file) for role in roles]
         if not own.failed:
             for name in list(arrays):
-                parts[name][path] = _piled(name, arrays.pop(name), into[name], parts[name], piles, is_piled)
+                array = arrays.pop(name)
+                counts.setdefault(name, []).append((path, array.shape[0] if hasattr(array, "shape") else -1))
+                parts[name][path] = _piled(name, array, into[name], parts[name], piles, is_piled)
+                del array  # nor is one kept while the next file is read
         if is_piled:
             giving.read(os.path.getsize(path) if os.path.isfile(path) else giving.EVERY)
     for code, alike in warnings.items():
@@ -181,8 +185,8 @@ def read_all(
         return {}
     joined = {}
     for name, arrays in parts.items():
-        if not pieces and all(hasattr(array, "shape") for array in arrays.values()):
-            findings.rows[name] = tuple((path, array.shape[0]) for path, array in arrays.items())
+        if not pieces and all(rows >= 0 for _, rows in counts[name]):
+            findings.rows[name] = tuple(counts[name])
         join = only[0].join if only and asked[name].is_column else None
         if join is not None and asked[name].may_be_text:
             joined[name] = join(named[paths[0]][0], asked[name], list(arrays.values()), findings)

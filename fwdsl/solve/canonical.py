@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..atoms.low_rank import LowRank
 from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.terms import term_values
-from ..certify.verified import Verified
+from ..certify.verified import DualBound, Verified
 from ..certify.verify import verify
 from ..model.options import Options
 from ..results.solution import Solution
@@ -77,9 +77,9 @@ class SolvableCanonical(AsWritten):
         """P(x) and what x violates, without a dual point."""
         return x, verify(self.form, x, None)
 
-    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
+    def duals(self, x: Array, bound: DualBound) -> dict[str, object]:
         """The multipliers of the terms and blocks that hold the constraints."""
-        return constraint_duals(self.form, x, ys)
+        return constraint_duals(self.form, x, bound)
 
     def terms(self, x: Array) -> dict[str, float]:
         return term_values(self.form.instance, self.form.blocks, x)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -16,13 +15,14 @@ from ..canon.affine import AffineReader
 from ..canon.form import Canonical
 from ..canon.parts import Block
 from ..canon.sets import part_of_bounds, stated
+from ..certify.verified import DualBound
 from ..model import ConstraintDecl
 from ..words import SETS, SetWord
 
 
 # the multipliers of a run whose numbers overflowed do so too, which its status says
 @np.errstate(over="ignore", invalid="ignore")
-def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dict[str, object]:
+def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[str, object]:
     """d(optimal value) / d(right-hand side) for each constraint, in the user's sense; empty without a dual point.
 
     For a bounded norm it is the derivative in the bound as written (r of `2 * norm1(x) <= r`), for a set with a radius that in the radius;
@@ -30,6 +30,7 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     derivative in a shift of the bounds, entry by entry. Of several constraints that were merged into one set, those that are not the
     binding one get 0, and of those that are the same the first has it all.
     """
+    ys = bound.y
     if len(ys) != len(canonical.terms) or not canonical.instance.model.constraints:
         return {}
     out: dict[str, object] = {}
@@ -37,6 +38,8 @@ def constraint_duals(canonical: Canonical, x: Array, ys: Sequence[Array]) -> dic
     @cache
     def normals() -> Array:
         """-(q + K'y), for constraints that blocks keep."""
+        if bound.slopes:
+            return bound.slopes[0]
         v = -canonical.q
         for term, y in zip(canonical.terms, ys, strict=True):
             term.map.adjoint(-y, v)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..canon.affine import AffineReader
 from ..canon.form import Expansion
 from ..canon.terms import bare_factor, named_values, value_at
 from ..certify.expansion import verify_expansion
-from ..certify.verified import Verified
+from ..certify.verified import DualBound, Verified
 from ..model import Term
 from ..model.options import Options
 from ..results.solution import Solution
@@ -64,7 +64,7 @@ class SolvableExpansion(AsWritten):
         """P at x as it is."""
         return x, verify_expansion(self.form, x, bounded=False)[1]
 
-    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, Any]:
+    def duals(self, x: Array, bound: DualBound) -> dict[str, Any]:
         return {}
 
     def terms(self, x: Array) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..canon.affine import AffineReader
 from ..canon.factored import Factored
 from ..canon.terms import bare_factor, named_values
 from ..certify.factored import radius_dual, verify_factored
-from ..certify.verified import Verified
+from ..certify.verified import DualBound, Verified
 from ..model import Term
 from ..model.options import Options
 from ..results.solution import Solution
@@ -84,12 +84,12 @@ class SolvableFactored(AsWritten):
         tol = o.tol if o.gap == "relative" else o.tol / max(self.form.scale, 1e-300)
         return verify_factored(self.form, x, tol, attempt, o.seed, stop)
 
-    def duals(self, x: LowRank, ys: Sequence[Array]) -> dict[str, object]:
+    def duals(self, x: LowRank, bound: DualBound) -> dict[str, object]:
         """The derivative in the bound of each ball as written; 0 for those that are not the smallest."""
         form = self.form
         reader = AffineReader(form.instance, {})
         out: dict[str, object] = {}
-        value = form.sense * radius_dual(form, ys, x)
+        value = form.sense * radius_dual(form, bound.y, x)
         for c in form.instance.model.constraints:
             assert c.set is not None
             binding = reader.scalar(dict(c.set.args)["r"]) <= form.radius

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from ..atoms.base import Array
 from ..backends.kernels.pool import Pool
 from ..backends.method import Report
 from ..canon.forms import Form
-from ..certify.verified import Verified
+from ..certify.verified import DualBound, Verified
 from ..results.solution import Solution
 
 
@@ -87,7 +87,7 @@ class Solvable(Protocol):
     def report(self, report: Report) -> Report:
         """Return a method's report as one on the program as it is written."""
 
-    def duals(self, x: Any, ys: Sequence[Array]) -> dict[str, object]:
+    def duals(self, x: Any, bound: DualBound) -> dict[str, object]:
         """The derivative of the optimal value in each constraint's right-hand side, in the user's sense, by name."""
 
     def terms(self, x: Any) -> dict[str, float]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FEASIBLE = 1e-7
 """The largest relative violation of a constraint that `optimal` allows (see "What an answer promises" in docs/language.md)."""
 
-ARRAYS = frozenset({"y", "violations", "sums", "far_sums", "ends"})
+ARRAYS = frozenset({"y", "violations", "sums", "far_sums", "ends", "slopes"})
 """The parts of what was verified that are tuples of arrays."""
 
 EPS = float(np.finfo(np.float64).eps)

@@ -10,7 +10,7 @@ from ..atoms.base import Array
 from ..backends.method import Report
 from ..canon.rewrites import Rewritten
 from ..canon.terms import term_values
-from ..certify.verified import Verified
+from ..certify.verified import DualBound, Verified
 from ..certify.verify import verify
 from ..model.options import Options
 from ..results.solution import Solution
@@ -72,8 +72,8 @@ class SolvableRewritten:
             return report
         return replace(report, objective=-report.bound, bound=-report.objective)
 
-    def duals(self, x: Array, ys: Sequence[Array]) -> dict[str, object]:
-        return constraint_duals(self.form.outer, x, ys)
+    def duals(self, x: Array, bound: DualBound) -> dict[str, object]:
+        return constraint_duals(self.form.outer, x, bound)
 
     def terms(self, x: Array) -> dict[str, float]:
         return term_values(self.form.outer.instance, self.form.outer.blocks, x)

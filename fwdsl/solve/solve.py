@@ -72,7 +72,7 @@ def solve(
             at = task.start(start)
             plan, outcome, changes = in_turns(task, plan, options, at, on_progress, control, on_state)
             outcome, origin = _or_start(task, at.x, outcome), at.origin
-        duals = task.duals(outcome.x, outcome.verified.y)
+        duals = task.duals(outcome.x, outcome.verified.bound)
         seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
         solution = solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
         solution = told_of_device(solution, table, options)

@@ -181,19 +181,22 @@ def cross_validate(
     instance, seed = session.bind(), session.options.seed
     scores = _scorer(samples, instance, score)
     splits = _splits(samples, instance, folds, seed)
+    # under a limit rows of a disk stay on it: the data of a fit, and those left out, are there together
+    stays = Bindings(held=session.cluster is not None).stays if session.options.memory is None else 0
     by_fold, training = np.full((2, len(points), len(splits)), np.nan)
     status: Status = "optimal"
     for j, (rows, held) in enumerate(splits):
-        fold = session.with_model(samples.model, part_of(samples, instance, rows, session.bindings), Raising())
+        fold = session.with_model(samples.model, part_of(samples, instance, rows, session.bindings, stays), Raising())
         fold.bind()
         problems = (fold.bound_to(at_point(fold.bindings, parameters, p), same_data=True) for p in points)
         grid = solve_over(parameters, points, problems, solve)
-        unseen = Bindings(data=rows_of(samples, instance, held))
+        unseen = Bindings(data=rows_of(samples, instance, held, stays))
         for i, solution in enumerate(grid):
             by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
         if grid[-1].status == "interrupted":
             by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
             break
+        del fold, problems, grid, solution, unseen  # with the rows of this fold, before those of the next are taken
     found = CrossValidation(
         tuple(parameters),
         tuple(points),
@@ -222,7 +225,10 @@ def _splits(samples: Samples, instance: Instance, folds: int | Splits, seed: int
 
 
 def _rows(given: object, count: int, fold: int) -> Any:
-    """Rows of a fold as an array of positions; a mask has those where it is true. Raises `BuildError` FW0310 where they are none of the samples."""
+    """Rows of a fold as an array of positions, which rise; a mask has those where it is true.
+
+    Raises `BuildError` FW0310 where they are none of the samples.
+    """
     rows = np.asarray(given)
     if rows.dtype.kind == "b" and rows.shape == (count,):
         rows = np.flatnonzero(rows)
@@ -233,7 +239,7 @@ def _rows(given: object, count: int, fold: int) -> Any:
         wrong = f"has the row {int(rows.max()) if int(rows.min()) >= 0 else int(rows.min())}, and the samples have 0 to {count - 1}"
     if wrong:
         raise misuse("FW0310", f"folds[{fold}] {wrong}", rule=FOLDS)
-    return rows
+    return np.sort(rows)
 
 
 def _require_classes(samples: Samples) -> None:

@@ -15,7 +15,9 @@ from ..errors import RunError
 from ..grammar.diagnostic import Diagnostic
 from ..grammar.source import Span
 from ..model import DataDecl, Dim, Model, Term, Type
+from ..readers.cache_folder import DiskFull, no_room
 from ..readers.held_rows import is_held
+from ..readers.in_blocks import gathered
 from ..readers.row_blocks import is_on_disk
 from ..results.row_counts import with_row_names
 
@@ -108,27 +110,44 @@ def _refusal(model: Model, why: str, span: Span | None = None) -> RunError:
     return RunError([found])
 
 
-def rows_of(samples: Samples, instance: Instance, rows: Any) -> Mapping[str, object]:
-    """The given rows of the data of the samples. Labels are codes, signs are -1 and 1, observed entries are positions."""
-    return {d.name: _rows_of(d, instance.values[d.name], rows) for d in samples.data}
+def rows_of(samples: Samples, instance: Instance, rows: Any, stays: int | None) -> Mapping[str, object]:
+    """The given rows, which rise, of the data of the samples. Labels are codes, signs are -1 and 1, observed entries are positions.
+
+    Rows of a matrix on a disk that have more than `stays` bytes are in a file that is gone with them. Raises `RunError` FW4093 where the disk has no
+    room for it.
+    """
+    return {d.name: _rows_of(d, instance.values[d.name], rows, stays) for d in samples.data}
 
 
-def _rows_of(decl: DataDecl, value: Any, rows: Any) -> Any:
-    value = value.source if is_held(value) else value
+def _rows_of(decl: DataDecl, value: Any, rows: Any, stays: int | None) -> Any:
+    value = _here(value)
     if is_on_disk(value):
-        why = f"`{decl.name}` is read by ranges of its rows, and folds pick rows from all of it"
-        hint = "leave `--memory` or `--workers` out, or make the folds as files"
-        raise RunError([Diagnostic("FW0205", why, rule=RULE, hint=hint)])
+        try:
+            return gathered(value, rows, decl.name, stays)
+        except DiskFull as error:
+            code, message, rule, hint = no_room(f"`{decl.name}` in a fold", error)
+            raise RunError([Diagnostic(code, message, rule=rule, hint=hint)]) from None
     if isinstance(value, DataOperator):
         why = f"`{decl.name}` is an operator, which has products and no rows"
         hint = f"give `{decl.name}` as an array"
         raise RunError([Diagnostic("FW0205", f"what is a sample cannot be told: {why}", rule=RULE, hint=hint)])
     if decl.type.is_entries:
+        if value.stored is not None:
+            why = (
+                f"`{decl.name}` is read from files in the order of its rows, and folds pick observations from all of it"
+            )
+            hint = "leave `--memory` or `--workers` out, or make the folds as files"
+            raise RunError([Diagnostic("FW0205", why, rule=RULE, hint=hint)])
         return value.rows[rows], value.columns[rows], value.values[rows]
     return value[rows]
 
 
-def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings) -> Bindings:
+def _here(value: Any) -> Any:
+    """A matrix as this process has it, in memory or in files."""
+    return value.source if is_held(value) else value
+
+
+def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings, stays: int | None) -> Bindings:
     """Bindings of the program to some of its samples: all other data and sizes are the instance's, and parameters those of `bindings`."""
     named = {d.name for d in samples.data}
     others = {d.name: d for d in samples.model.data if d.name not in named}
@@ -142,7 +161,7 @@ def part_of(samples: Samples, instance: Instance, rows: Any, bindings: Bindings)
     }
     settings = {n: v for n, v in bindings.data.items() if n in params}
     return Bindings(
-        data={**whole, **rows_of(samples, instance, rows), **settings, **own},
+        data={**whole, **rows_of(samples, instance, rows, stays), **settings, **own},
         params={n: v for n, v in bindings.params.items() if n not in own},
         dims=sizes,
         labels={d.name: codes for d in samples.model.data if (codes := _codes(instance, d))},
@@ -157,7 +176,7 @@ def _part(type_: Type, value: Any, dim: Dim, rows: Any) -> Any:
 
 
 def _whole(decl: DataDecl, value: Any) -> Any:
-    return (value.rows, value.columns, value.values) if decl.type.is_entries else value
+    return (value.rows, value.columns, value.values) if decl.type.is_entries else _here(value)
 
 
 def _codes(instance: Instance, decl: DataDecl) -> tuple[float, ...]:

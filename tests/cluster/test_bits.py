@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from distributed import Client
+from scipy.sparse import save_npz
 
 import fwdsl as fw
 from fwdsl.bind import bindings
@@ -211,3 +212,20 @@ def test_folds_of_rows_in_memory_are_handed_out_too(client):
     alone = made.path(mu=[0.1, 0.01], folds=2)
     together = made.bind(client=client).path(mu=[0.1, 0.01], folds=2)
     assert alone.best == together.best and np.array_equal(alone.solution["w"], together.solution["w"])
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "memory"])
+def test_folds_have_the_bits_of_one_process(kind, client, tmp_path, monkeypatch):
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    head, X_ = "data {}, y: signs[n]\nparam mu: positive\nvar w: vector[p]\n", SPARSE if kind == "npz" else X
+    body = "minimize mean(logistic(X @ w, y)) + mu * norm1(w)\nsolve method = apg, tol = 1e-3\n"
+    np.save(tmp_path / "X.npy", X)
+    save_npz(tmp_path / "X.npz", SPARSE, compressed=False)
+    plain = fw.parse(head.format("X: matrix[n, p]") + body).bind(y=TARGETS["signs"])
+    source = "" if kind == "memory" else f' from {kind}("{tmp_path}/X.{kind}")'
+    given = fw.parse(head.format(f"X: matrix[n, p]{source}") + body).bind(y=TARGETS["signs"])
+    expected = plain.bind(X=X_).path(mu=[0.1, 0.01], folds=2)
+    found = given.bind(client=client, **({} if source else {"X": X_})).path(mu=[0.1, 0.01], folds=2)
+    assert is_held(found.solution.instance.values["X"])
+    assert np.array_equal(found.by_fold, expected.by_fold) and same(expected.solution, found.solution)

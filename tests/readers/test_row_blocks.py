@@ -1,9 +1,13 @@
 """Matrices that stay on their disk: ranges of rows, changed files, parts, and what is decoded."""
 
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fwdsl.backends.kernels.pool import Pool, Stopped
+from fwdsl.backends.kernels.streamed import streamed
 from fwdsl.readers import decoded as decoded_rows
 from fwdsl.readers import npy, row_blocks
 from fwdsl.readers.decoded import Decoded, DiskFull, Pile, kept_folders
@@ -72,6 +76,77 @@ def test_sparse_rows_are_those_of_the_file(tmp_path):
     assert (found != S).nnz == 0 and len(list(B.pieces())) > 2
     assert (B.between(7, 31).rows(2, 20) != S[9:27]).nnz == 0
     assert np.array_equal(B.in_columns(), np.diff(S.tocsc().indptr))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_walk_gives_the_pieces_in_turn(tmp_path, kind):
+    A = numbers(90, 9, 0.3)
+    B = dense(tmp_path, A) if kind == "dense" else sparse(tmp_path, sp.csr_array(A))
+    ranges = list(B.pieces())
+    assert len(ranges) > 2
+    for (a, b), found in zip(ranges, B.walk(ranges), strict=True):
+        assert np.array_equal(found if kind == "dense" else B.as_matrix(*found).toarray(), A[a:b])
+    # one that is left early ends its thread
+    next(B.walk(ranges))
+    assert not [t for t in threading.enumerate() if t.name.startswith("fwdsl-reader")]
+
+
+def test_a_file_that_changes_during_a_walk_is_an_error(tmp_path):
+    B = dense(tmp_path, numbers(90, 9))
+    walk = B.walk(list(B.pieces()))
+    next(walk)
+    (tmp_path / "A.npy").unlink()
+    with pytest.raises(ChangedFile):
+        list(walk)
+
+
+def test_columns_alone_are_those_of_the_rows(tmp_path):
+    S = sp.csr_array(numbers(60, 9, 0.3))
+    B = sparse(tmp_path, S)
+    whole = SparseRows(
+        B.ends, [(B.parts[0][0].cut(0, 31), B.parts[0][1].cut(0, 31)), tuple(p.cut(31, S.nnz) for p in B.parts[0])], 9
+    )
+    for found in (B, whole):
+        assert np.array_equal(found.columns_of(0, 60), S.indices)
+        assert np.array_equal(found.columns_of(7, 31), S[7:31].indices)
+        assert found.columns_of(4, 4).size == 0
+        assert (found.rows(2, 50) != S[2:50]).nnz == 0
+
+
+@pytest.mark.parametrize("column", [-1, 9, 2**32 + 3])
+def test_a_column_outside_of_a_sparse_matrix_is_told(tmp_path, column):
+    S = sp.csr_array(numbers(60, 9, 0.3))
+    indices = S.indices.astype(np.int64)
+    indices[40] = column
+    arrays = {"format": np.bytes_("csr"), "shape": np.array(S.shape), "data": S.data, "indptr": S.indptr}
+    np.savez(tmp_path / "S.npz", indices=indices, **arrays)
+    found, told = read(SourceSpec("npz", str(tmp_path / "S.npz"), {}), [Role("X", "matrix", (None, None), stays=100)])
+    assert not found and [d.code for d in told] == ["FW4043"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_first_product_counts_the_columns(tmp_path, turned):
+    S = sp.csr_array(numbers(60, 9, 0.3))
+    counts = np.diff(S.tocsc().indptr)
+    for threads in (1, 3):
+        B = sparse(tmp_path, S)
+        A = streamed(B)
+        with Pool(threads) as pool:
+            if turned:
+                A.rmatvec(np.ones(60), np.empty(9), pool)
+            else:
+                A.matvec(np.ones(9), np.empty(60), pool)
+        assert B.counted and np.array_equal(B.in_columns(), counts) and B.passes == 1.0
+
+
+def test_a_product_that_is_broken_off_counts_nothing(tmp_path):
+    S = sp.csr_array(numbers(60, 9, 0.3))
+    B, asked = sparse(tmp_path, S), iter([False, False])
+    with Pool(1) as pool:
+        pool.must_stop = lambda: next(asked, True)
+        with pytest.raises(Stopped):
+            streamed(B).matvec(np.ones(9), np.empty(60), pool)
+    assert not B.counted and np.array_equal(B.in_columns(), np.diff(S.tocsc().indptr))
 
 
 def test_entries_at_random_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.canon import Form
+from fwdsl.certify.verified import DualBound
 from fwdsl.model.options import Options
 from fwdsl.solve.forms import Solvable
 from fwdsl.solve.solve import solvable
@@ -71,7 +72,7 @@ def test_duals_of_both_are_the_same(form: Form) -> None:
         solution = problem.solve(tol=1e-9, method=method)
         point = solution.record["dual_point"]
         assert [y.size for y in point] == task.form.dual_sizes(point)
-        multipliers.append(task.duals(task.start(solution).x, point))
+        multipliers.append(task.duals(task.start(solution).x, DualBound(0.0, 0.0, "exact", "", y=tuple(point))))
     (dense, low) = multipliers
     assert dense.keys() == low.keys() and len(dense) == 1
     for name, value in dense.items():

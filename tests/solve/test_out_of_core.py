@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
-from fwdsl.bind import bindings
+from fwdsl.bind import bindings, row_chunks
 from fwdsl.errors import DataError, PlanError
 from fwdsl.plan.memory import allowed
 from fwdsl.readers import row_blocks
@@ -155,6 +156,37 @@ def test_nan_is_told_with_its_file_and_row(folder, tmp_path, streamed):
         problem(tmp_path, "lasso", 'npy("[01].npy")').solve(memory="8GB")
     place = error.value.first.place
     assert error.value.code == "FW4021" and (Path(place.file).name, place.row, place.column) == ("1.npy", 18, 4)
+
+
+@pytest.mark.parametrize("limit", ["8GB", "small"])
+def test_nan_in_decoded_rows_is_told_with_its_source(folder, tmp_path, streamed, monkeypatch, limit):
+    if limit == "8GB":  # all fit into memory, joined under each other
+        monkeypatch.setattr(bindings, "SHARE", 8)
+    for name in ("0", "1"):
+        X = np.load(folder / "rows" / f"{name}.npy")
+        X[17, 3] = np.nan if name == "1" else 1.0
+        np.save(tmp_path / f"{name}.npy", np.asfortranarray(X))
+    np.save(tmp_path / "values.npy", np.ones(2000))
+    # decoded, then as they were decoded
+    for _ in range(2):
+        with pytest.raises(DataError) as error:
+            problem(tmp_path, "lasso", 'npy("[01].npy")').solve(memory="8GB")
+        place = error.value.first.place
+        assert error.value.code == "FW4021" and (Path(place.file).name, place.row, place.column) == ("1.npy", 18, 4)
+
+
+def test_multipliers_cost_no_pass_of_their_own(folder, streamed, monkeypatch):
+    products, asked = row_chunks.turned_times, []
+
+    def watched(A, Y, *args, **named):
+        asked.append(Y.copy())
+        return products(A, Y, *args, **named)
+
+    inside = problem(folder, "vertices", 'npz("sparse.npz")').solve(threads=1)
+    monkeypatch.setattr(row_chunks, "turned_times", watched)
+    outside = problem(folder, "vertices", 'npz("sparse.npz")').solve(memory="8GB", threads=1)
+    assert len(inside.dual) == 1 and inside.dual == outside.dual
+    assert asked and not any(np.array_equal(a, b) for a, b in pairwise(asked))
 
 
 @pytest.mark.parametrize("how", ["cut", "written"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ import pytest
 from scipy import sparse
 
 import fwdsl as fw
+from fwdsl.bind import bindings
 from fwdsl.cli import main
+from fwdsl.readers import decoded, row_blocks
+from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.studies.samples import deal, samples_of
 
 RNG = np.random.default_rng(5)
@@ -244,6 +248,57 @@ def test_options_of_folds(given: dict[str, Any]):
     with pytest.raises(fw.BuildError) as error:
         fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y).path(mu=[1.0, 2.0], **given)
     assert error.value.code == "FW0310"
+
+
+# --- data that stay on their disk -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for caches, and rows that stay on their disk under any limit, a few at a time."""
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    monkeypatch.setattr(row_blocks, "PIECE", 400)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_folds_of_rows_on_a_disk_have_the_bits_of_those_in_memory(on_disk: Path, kind: str):
+    rows = sparse.csr_array(X * (X > 2.5))
+    np.save(on_disk / "X.npy", X)
+    sparse.save_npz(on_disk / "X.npz", rows, compressed=False)
+    text = LOGISTIC.replace("X: matrix[n, p]", f'X: matrix[n, p] from {kind}("{on_disk}/X.{kind}")')
+    options: dict[str, Any] = {"mu": VALUES, "folds": 4, "method": "apg", "score": "error", "threads": 1}
+    expected = fw.parse(LOGISTIC).bind(X=X if kind == "npy" else rows, y=SIGNS).path(**options)
+    found = fw.parse(text).bind(y=SIGNS).path(**options, memory="10GB")
+    assert found.solution is not None and is_on_disk(found.solution.instance.values["X"])
+    assert np.array_equal(found.by_fold, expected.by_fold) and np.array_equal(
+        found.training_loss, expected.training_loss
+    )
+    gc.collect()
+    # rows of folds are gone with their folds
+    assert not list((on_disk / "cache").glob("*rows-*"))
+
+
+def test_rows_of_folds_that_the_disk_has_no_room_for(on_disk: Path, monkeypatch: pytest.MonkeyPatch):
+    np.save(on_disk / "X.npy", X)
+    text = LOGISTIC.replace("X: matrix[n, p]", f'X: matrix[n, p] from npy("{on_disk}/X.npy")')
+    monkeypatch.setattr(decoded, "free_space", lambda folder: 1)
+    with pytest.raises(fw.RunError) as error:
+        fw.parse(text).bind(y=SIGNS).path(mu=VALUES, folds=3, memory="10GB")
+    assert error.value.code == "FW4093" and "`X` in a fold" in error.value.first.message
+    assert not list((on_disk / "cache").glob("*rows-*"))
+
+
+def test_folds_that_no_method_takes_have_the_exit_code_of_other_runs(on_disk: Path, capsys: pytest.CaptureFixture[str]):
+    np.save(on_disk / "X.npy", X)
+    np.save(on_disk / "y.npy", np.where(SIGNS == "yes", 1.0, -1.0))
+    text = LOGISTIC.replace("X: matrix[n, p]", f'X: matrix[n, p] from npy("{on_disk}/X.npy")')
+    text = text.replace("y: signs[n]", f'y: signs[n] from npy("{on_disk}/y.npy")')
+    (on_disk / "fit.fw").write_text(text)
+    asked = ["path", str(on_disk / "fit.fw"), "--set", "mu=1,0.1", "--memory", "1MB"]
+    assert [main([*asked, *folds]) for folds in ([], ["--folds", "3"])] == [2, 2]
+    assert capsys.readouterr().err.count("FW4095") == 2
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
