@@ -7,6 +7,7 @@ operator makes of numbers is looked up once a kernel.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from functools import cache
 from types import CodeType
@@ -33,7 +34,7 @@ _HANDED_ON = {
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class ArraysAsGiven(NopythonRewrites):  # type: ignore[misc]
+class ArraysAsGiven(NopythonRewrites):
     """numba's rewriting of array expressions; where a kernel makes no array, no counting of references in its place."""
 
     _name = "fwdsl_arrays_as_given"
@@ -45,7 +46,7 @@ class ArraysAsGiven(NopythonRewrites):  # type: ignore[misc]
         return False
 
 
-class ShortCompiler(CompilerBase):  # type: ignore[misc]
+class ShortCompiler(CompilerBase):
     """numba's compiler without work that has nothing to do."""
 
     def define_pipelines(self) -> list[Any]:
@@ -73,38 +74,43 @@ def _idle(fn: Any) -> list[type]:
 
 
 def _makes_arrays(state: Any) -> bool:
-    """True if the kernel makes or returns something whose references are counted."""
-    models = state.targetctx.data_model_manager
+    """True if the kernel makes, copies or returns something whose references are counted, or gives it to a function that is no kernel."""
+    models, kinds = state.targetctx.data_model_manager, state.typemap
 
     def counted(kind: Any) -> bool:
         return bool(models[kind].contains_nrt_meminfo())
 
-    if counted(state.return_type):
-        return True
-    for block in state.func_ir.blocks.values():
-        for assign in block.find_insts(ir.Assign):
-            value, kind = assign.value, state.typemap[assign.target.name]
-            if not counted(kind) or isinstance(value, ir.Arg | ir.Var | ir.Global | ir.FreeVar):
-                continue
-            if not isinstance(value, ir.Expr) or value.op not in _HANDED_ON:
-                return True
-            # an index that is an array makes a copy
-            if value.op == "getitem" and counted(state.typemap[value.index.name]):
-                return True
-    return False
+    def any_counted(names: Iterable[Any]) -> bool:
+        return any(counted(kinds[v.name]) for v in names)
+
+    def makes(statement: Any) -> bool:
+        if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            return any_counted([statement.value])
+        if not isinstance(statement, ir.Assign):
+            return False
+        value, made = statement.value, any_counted([statement.target])
+        if not isinstance(value, ir.Expr):
+            return made and not isinstance(value, ir.Arg | ir.Var | ir.Global | ir.FreeVar)
+        if value.op == "call":
+            return made or (not isinstance(kinds[value.func.name], types.Dispatcher) and any_counted(value.list_vars()))
+        # an index that is an array makes a copy
+        return made and (value.op not in _HANDED_ON or (value.op == "getitem" and any_counted([value.index])))
+
+    statements = (s for block in state.func_ir.blocks.values() for s in block.body)
+    return counted(state.return_type) or any(map(makes, statements))
 
 
 def _remembering(context: Any) -> Any:
     """The same context of types, for one kernel: it remembers what functions make of numbers."""
-    found = copy(context)
-    found.__class__ = _remembering_class(type(context))
+    found, kind = copy(context), context.__class__
+    found.__class__ = _remembering_class(kind)
     found.known = {}
     return found
 
 
 @cache
 def _remembering_class(kind: Any) -> type:
-    class Remembering(kind):  # type: ignore[misc]
+    class Remembering(kind):
         known: dict[object, object]
 
         def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
