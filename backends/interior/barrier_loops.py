@@ -198,11 +198,6 @@ def reach(a, dual, s, ds, longest):
     return found
 
 
-def inner(x, y, w, p, q, r):
-    """The inner product of (x, y, w) and (p, q, r)."""
-    return x * p + y * q + w * r
-
-
 def cross(x, y, w, p, q, r):
     """The vector at right angles to (x, y, w) and (p, q, r), of length one; NaN where these are parallel."""
     a = y * r - w * q
@@ -221,8 +216,7 @@ def secants(i, j, k, s, z, primal, dual, own, back):
     """W by rows into `own` and W^-T into `back`, a cone after the other, as `barriers.scaling` says; the number of cones that are on the central
     path, of which the last row of W is NaN.
 
-    (i, j, k) is the order of the unknowns in which R is a triangle; `primal` and `dual` are what the kernels of gradients leave. `dot` is `inner` and
-    `right` is `cross`.
+    (i, j, k) is the order of the unknowns in which R is a triangle; `primal` and `dual` are what the kernels of gradients leave. `right` is `cross`.
     """
     left = 0
     for n in range(s.shape[1]):
@@ -245,7 +239,7 @@ def secants(i, j, k, s, z, primal, dual, own, back):
         rd = dual[6, n]
         re = dual[7, n]
         rf = dual[8, n]
-        products = dot(x, y, w, p, q, r)
+        products = x * p + y * q + w * r
         mu = products / 3.0
         a = x + mu * gx
         b = y + mu * gy
@@ -254,101 +248,115 @@ def secants(i, j, k, s, z, primal, dual, own, back):
         e = q + mu * fy
         f = r + mu * fw
         # H f'(s), and what H has along the vector at right angles to f*'(z) and to that
-        first = dot(ra, rb, rc, fx, fy, fw)
+        first = ra * fx + rb * fy + rc * fw
         second = rd * fy + re * fw
         third = rc * first + re * second + rf * rf * fw
         u, v, h = right(gx, gy, gw, ra * first, rb * first + rd * second, third)
-        first = dot(ra, rb, rc, u, v, h)
+        first = ra * u + rb * v + rc * h
         second = rd * v + re * h
         third = rf * h
-        axis = right(p, q, r, d, e, f)
-        other = right(x, y, w, a, b, c)
-        length = math.sqrt(mu * dot(first, second, third, first, second, third)) / abs(dot(*axis, u, v, h))
-        share = length * dot(*axis, *other)
+        ax, ay, aw = right(p, q, r, d, e, f)
+        bx, by, bw = right(x, y, w, a, b, c)
+        length = math.sqrt(mu * (first * first + second * second + third * third)) / abs(ax * u + ay * v + aw * h)
+        share = length * (ax * bx + ay * by + aw * bw)
         root = math.sqrt(products)
-        side = math.sqrt(dot(a, b, c, d, e, f))
-        apart = mu * dot(fx, fy, fw, gx, gy, gw) / 3.0 - 1.0
+        side = math.sqrt(a * d + b * e + c * f)
+        apart = mu * (fx * gx + fy * gy + fw * gw) / 3.0 - 1.0
         if not (apart > CENTRED and abs(length + 1.0 / share + 1.0 / root + 1.0 / side) < math.inf):
             left += 1
             length = math.nan
-        own[n, 0, i] = x / root
-        own[n, 0, j] = y / root
-        own[n, 0, k] = w / root
-        own[n, 1, i] = a / side
-        own[n, 1, j] = b / side
-        own[n, 1, k] = c / side
-        own[n, 2, i] = length * axis[0]
-        own[n, 2, j] = length * axis[1]
-        own[n, 2, k] = length * axis[2]
-        back[n, 0, i] = p / root
-        back[n, 0, j] = q / root
-        back[n, 0, k] = r / root
-        back[n, 1, i] = d / side
-        back[n, 1, j] = e / side
-        back[n, 1, k] = f / side
-        back[n, 2, i] = other[0] / share
-        back[n, 2, j] = other[1] / share
-        back[n, 2, k] = other[2] / share
+        at = 9 * n
+        for m in range(3):
+            own[at + m] = s[m, n] / root
+            back[at + m] = z[m, n] / root
+            own[at + 3 + m] = (s[m, n] + mu * dual[m, n]) / side
+            back[at + 3 + m] = (z[m, n] + mu * primal[m, n]) / side
+        at += 6
+        own[at + i] = length * ax
+        own[at + j] = length * ay
+        own[at + k] = length * aw
+        back[at + i] = bx / share
+        back[at + j] = by / share
+        back[at + k] = bw / share
     return left
 
 
-def exponential_bends(a, x, y, w, log, t):
-    """The derivatives of the exponential cone's psi: its gradient into t[0], its second ones along u = t[5] and v = t[6] into t[1] and t[2], its
-    third ones along both into t[3], and half of those that the logarithms beside psi have into t[4]."""
-    u = t[5]
-    v = t[6]
+def exponential_bends(a, x, y, w, log, u, v, h, d, e, f):
+    """The derivatives of the exponential cone's psi, three numbers each: its gradient, its second ones along (u, v, h) and along (d, e, f), its third
+    ones along both, and half of those that the logarithms beside psi have."""
     share = x / w
-    t[0, 0] = -log
-    t[0, 1] = 1.0
-    t[0, 2] = -share
-    for m in range(2):
-        t[1 + m, 0] = t[5 + m, 0] / x - t[5 + m, 2] / w
-        t[1 + m, 1] = 0.0
-        t[1 + m, 2] = -share * t[1 + m, 0]
-    first = u[0] / x * (v[0] / x)
-    last = u[2] / w * (v[2] / w)
-    t[3, 0] = last - first
-    t[3, 1] = 0.0
-    t[3, 2] = share * (u[0] / x * (v[2] / w) + u[2] / w * (v[0] / x) - 2.0 * last)
-    t[4, 0] = first / x
-    t[4, 1] = 0.0
-    t[4, 2] = last / w
+    one = u / x
+    two = h / w
+    three = d / x
+    four = f / w
+    first = one * three
+    last = two * four
+    third = share * (one * four + two * three - 2.0 * last)
+    one -= two
+    three -= four
+    return (
+        -log,
+        1.0,
+        -share,
+        one,
+        0.0,
+        -share * one,
+        three,
+        0.0,
+        -share * three,
+        last - first,
+        0.0,
+        third,
+        first / x,
+        0.0,
+        last / w,
+    )
 
 
-def power_bends(a, x, y, w, root, t):
+def power_bends(a, x, y, w, root, u, v, h, d, e, f):
     """The same of the cone of power a."""
-    u = t[5]
-    v = t[6]
     first = 2.0 * a
     second = 2.0 - 2.0 * a
     own = first * root * root / x
     other = second * root * root / y
-    t[0, 0] = own
-    t[0, 1] = other
-    t[0, 2] = -2.0 * w
-    for m in range(2):
-        d = t[5 + m, 0] / x
-        e = t[5 + m, 1] / y
-        t[1 + m, 0] = own * ((first - 1.0) * d + second * e)
-        t[1 + m, 1] = other * (first * d + (second - 1.0) * e)
-        t[1 + m, 2] = -2.0 * t[5 + m, 2]
-    d = u[0] / x * (v[0] / x)
-    e = u[1] / y * (v[1] / y)
-    mixed = u[0] / x * (v[1] / y) + u[1] / y * (v[0] / x)
-    one = (first - 1.0) * d
-    two = (second - 1.0) * e
-    t[3, 0] = own * ((first - 2.0) * one + (first - 1.0) * second * mixed + second * two)
-    t[3, 1] = other * ((second - 2.0) * two + (second - 1.0) * first * mixed + first * one)
-    t[3, 2] = 0.0
-    t[4, 0] = (1.0 - a) * d / x
-    t[4, 1] = a * e / y
-    t[4, 2] = 0.0
+    less = first - 1.0
+    rest = second - 1.0
+    one = u / x
+    two = v / y
+    three = d / x
+    four = e / y
+    mixed = one * four + two * three
+    a_u = own * (less * one + second * two)
+    b_u = other * (first * one + rest * two)
+    a_v = own * (less * three + second * four)
+    b_v = other * (first * three + rest * four)
+    one *= three
+    two *= four
+    three = less * one
+    four = rest * two
+    third = own * ((first - 2.0) * three + less * second * mixed + second * four)
+    last = other * ((second - 2.0) * four + rest * first * mixed + first * three)
+    return (
+        own,
+        other,
+        -2.0 * w,
+        a_u,
+        b_u,
+        -2.0 * h,
+        a_v,
+        b_v,
+        -2.0 * f,
+        third,
+        last,
+        0.0,
+        (1.0 - a) * one / x,
+        a * two / y,
+        0.0,
+    )
 
 
-def centre(i, j, k, a, s, z, dual, ds, dz, mu, t):
-    """Overwrite ds with s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2, of each cone. `bends` is that of the cones, and `t` room (7, 3) for it."""
-    u = t[5]
-    v = t[6]
+def centre(i, j, k, a, s, z, dual, ds, dz, mu):
+    """Overwrite ds with s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2, of each cone. `bends` is that of the cones."""
     for n in range(a.size):
         at = 3 * n
         ra = dual[3, n]
@@ -361,26 +369,26 @@ def centre(i, j, k, a, s, z, dual, ds, dz, mu, t):
         second = (ds[at + j] - rb * first) / rd
         third = (ds[at + k] - rc * first - re * second) / rf / rf
         second = (second - re * third) / rd
-        u[i] = (first - rb * second - rc * third) / ra
-        u[j] = second
-        u[k] = third
-        for m in range(3):
-            v[m] = dz[at + m]
-        bends(a[n], z[0, n], z[1, n], z[2, n], dual[10, n], t)
+        ds[at + i] = (first - rb * second - rc * third) / ra
+        ds[at + j] = second
+        ds[at + k] = third
+        # H^-1 ds
+        u = ds[at]
+        v = ds[at + 1]
+        h = ds[at + 2]
+        d = dz[at]
+        e = dz[at + 1]
+        f = dz[at + 2]
+        p, q, r, pu, qu, ru, pv, qv, rv, puv, quv, ruv, pl, ql, rl = bends(
+            a[n], z[0, n], z[1, n], z[2, n], dual[10, n], u, v, h, d, e, f
+        )
         one = 1.0 / dual[9, n]
-        along_u = 0.0
-        along_v = 0.0
-        along = 0.0
-        for m in range(3):
-            along_u += t[0, m] * u[m]
-            along_v += t[0, m] * v[m]
-            along += t[2, m] * u[m]
-        along_u *= one
-        along_v *= one
-        along = along * one - 2.0 * along_u * along_v
-        for m in range(3):
-            change = (along * t[0, m] + along_u * t[2, m] + along_v * t[1, m] - t[3, m]) * one - 2.0 * t[4, m]
-            ds[at + m] = s[m, n] + mu * dual[m, n] - 0.5 * change
+        along_u = (p * u + q * v + r * h) * one
+        along_v = (p * d + q * e + r * f) * one
+        along = (pv * u + qv * v + rv * h) * one - 2.0 * along_u * along_v
+        ds[at] = s[0, n] + mu * dual[0, n] - 0.5 * (along * p + along_u * pv + along_v * pu - puv) * one + pl
+        ds[at + 1] = s[1, n] + mu * dual[1, n] - 0.5 * (along * q + along_u * qv + along_v * qu - quv) * one + ql
+        ds[at + 2] = s[2, n] + mu * dual[2, n] - 0.5 * (along * r + along_u * rv + along_v * ru - ruv) * one + rl
 
 
 def times(numbers, down, along, v, out):

@@ -78,7 +78,7 @@ def _kernels(powers: bool) -> _Kernels:
     )
     return _Kernels(
         kernel(gradients),
-        kernel(loops.secants, dot=loops.inner, right=loops.cross),
+        kernel(loops.secants, right=loops.cross),
         kernel(loops.centre, parts=("bends",), bends=bends),
         kernel(loops.reach, parts=("holds",), holds=holds),
     )
@@ -114,7 +114,7 @@ def scaling(a: Array, s: Array, z: Array) -> Scaled:
     """
     at = barriers(a, s, z)
     W, V = np.empty((a.size, 3, 3)), np.empty((a.size, 3, 3))
-    if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W, V):
+    if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W.reshape(-1), V.reshape(-1)):
         _take_hessian(np.isnan(W[:, 2, 2]), at, s, z, W, V)
     lam = times(V, s.T.reshape(-1), turned=False)
     if not math.isfinite(float(V.sum())):
@@ -146,7 +146,7 @@ def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array
     moved = times(scaled.W, ds, turned=True)
     centre = _kernels(is_power(a)).centre
     along = times(scaled.V, dz, turned=True)
-    centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu, np.empty((7, 3)))
+    centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu)
     return times(scaled.V, moved, turned=False)
 
 

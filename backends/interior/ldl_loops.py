@@ -10,6 +10,12 @@ package", 2005 (one row of L after the other).
 
 from __future__ import annotations
 
+BESIDE = 1e-6
+"""The share of an answer's numbers that residuals are measured beside, with the right-hand side."""
+
+ROUNDING = 4e-16
+"""The share of the largest product in a residual that is rounding."""
+
 
 def walk(indptr, indices, parent, mark, at, rows):
     """The rows of L's columns into `rows`, the next of column j at at[j], which moves on; with no room there, only `at` moves.
@@ -59,12 +65,12 @@ def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, leas
     return True
 
 
-def refine(indptr, indices, data, starts, rows, values, inverse, part, right, limits, x, rest, found, sizes):
+def refine(indptr, indices, data, starts, rows, values, inverse, part, right, harmless, x, rest, found, sizes):
     """x and the solution of L D L'd = rest into `found`, what that leaves of the right-hand side into `rest`; its relative size, which may be NaN.
 
-    The two parts are measured apart, each beside its right-hand side and the share `limits[1]` of the other part's largest number. What is no larger
-    than `limits[0]` in the first part, or than the share `limits[2]` of the largest product, counts as none. `sizes` (4, 2) gets the largest number
-    of the right-hand side, of what is left, of x and of the products of each part.
+    The two parts are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What is no larger
+    than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `sizes` (4, 2), zeros before, gets the
+    largest number of the right-hand side, of what is left, of `found` and of the products of each part.
     """
     n = inverse.size
     for j in range(n):
@@ -77,28 +83,26 @@ def refine(indptr, indices, data, starts, rows, values, inverse, part, right, li
         for p in range(starts[j], starts[j + 1]):
             value -= values[p] * rest[rows[p]]
         rest[j] = value
-    for own in range(2):
-        for kind in range(4):
-            sizes[kind, own] = 0.0
-    for k in range(n):
-        found[k] = x[k] + rest[k]
-        rest[k] = right[k]
+        found[j] = x[j] + value
     for k in range(n):
         own = part[k]
+        value = right[k]
         for p in range(indptr[k], indptr[k + 1]):
             i = indices[p]
             entry = data[p]
             product = entry * found[i]
-            rest[k] -= product
+            value -= product
             size = abs(product)
             if size > sizes[3, own]:
                 sizes[3, own] = size
+            # the diagonal comes once; rows before k have their right-hand sides
             if i != k:
                 product = entry * found[k]
                 rest[i] -= product
                 size = abs(product)
                 if size > sizes[3, part[i]]:
                     sizes[3, part[i]] = size
+        rest[k] = value
     total = 0.0
     for k in range(n):
         own = part[k]
@@ -114,12 +118,11 @@ def refine(indptr, indices, data, starts, rows, values, inverse, part, right, li
             sizes[2, own] = size
     # NaN if any number is, or infinite ones of two signs
     share = total - total
-    allowed = limits[0]
     for own in range(2):
         missed = sizes[1, own]
-        if missed > allowed and missed > limits[2] * sizes[3, own]:
-            beside = sizes[0, own] + limits[1] * sizes[2, 1 - own]
+        if missed > harmless and missed > ROUNDING * sizes[3, own]:
+            beside = sizes[0, own] + BESIDE * sizes[2, 1 - own]
             if missed > share * beside:
                 share = missed / beside
-        allowed = 0.0
+        harmless = 0.0
     return share

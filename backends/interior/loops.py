@@ -1,7 +1,7 @@
 """Kernels of interior-point systems.
 
 A narrow band is kept by columns: row j has the entries j to j + w of column j of a symmetric matrix. Separate entries have the names of `separate`:
-entry i has the rows `rows[i]`, the unknowns `own[i]`, and `of_z[i] t[at[i]] + of_own[i] v[own[i]]` in its rows.
+entry i has the rows `rows[i]`, the unknowns `own[i]`, and `numbers[i] (t[at[i]], v[own[i]])` in its rows; `factor[i]` is [R, Q'(c, 0)].
 """
 
 from __future__ import annotations
@@ -44,68 +44,65 @@ def band_solve(band, x):
         x[j] = value
 
 
-def entries_products(rows, own, of_z, of_own, at, weights, t, v, u, along, across, back):
-    """The rows of the entries times v into `along`, their adjoint times u into `across`, and added to `back` for t; rows times their weights."""
-    n, r = rows.shape
+def entries_products(rows, own, numbers, at, weights, t, v, u, along, across, back):
+    """The rows of the entries times v into `along`, and their adjoint times u added to `across`, and to `back` for t; rows times their weights."""
+    n, number = rows.shape
     q = own.shape[1]
     for i in range(n):
         here = t[at[i]]
         total = 0.0
-        for j in range(q):
-            across[own[i, j]] = 0.0
-        for a in range(r):
+        for a in range(number):
             row = rows[i, a]
             weight = weights[row]
-            value = of_z[i, a] * here
+            value = numbers[i, a, 0] * here
             other = weight * u[row]
-            total += of_z[i, a] * other
+            total += numbers[i, a, 0] * other
             for j in range(q):
-                value += of_own[i, a, j] * v[own[i, j]]
-                across[own[i, j]] += of_own[i, a, j] * other
+                value += numbers[i, a, j + 1] * v[own[i, j]]
+                across[own[i, j]] += numbers[i, a, j + 1] * other
             along[row] = weight * value
         back[at[i]] += total
 
 
-def entries_reduce(rows, own, of_z, of_own, at, R, Qc, weights, p, r, t, halves):
-    """R^-T of the right-hand sides of the entries' unknowns, with those of their rows, into `halves`; what the others take of them is added to t."""
+def entries_reduce(rows, numbers, at, factor, weights, r, t, halves):
+    """R^-T of the right-hand sides of the entries' unknowns, which `halves` has, with those of their rows; what the others take of them is added to
+    t."""
     n, number = rows.shape
-    q = own.shape[1]
+    q = halves.shape[1]
     for i in range(n):
         total = 0.0
-        for j in range(q):
-            halves[i, j] = p[own[i, j]]
         for a in range(number):
             row = rows[i, a]
             value = weights[row] * r[row]
-            total += of_z[i, a] * value
+            total += numbers[i, a, 0] * value
             for j in range(q):
-                halves[i, j] += of_own[i, a, j] * value
+                halves[i, j] += numbers[i, a, j + 1] * value
         for j in range(q):
             value = halves[i, j]
             for k in range(j):
-                value -= R[i, k, j] * halves[i, k]
-            value /= R[i, j, j]
+                value -= factor[i, k, j] * halves[i, k]
+            value /= factor[i, j, j]
             halves[i, j] = value
-            total -= Qc[i, j] * value
+            total -= factor[i, j, q] * value
         t[at[i]] += total
 
 
-def entries_expand(rows, own, of_z, of_own, at, R, Qc, weights, halves, r, t, v, u):
+def entries_expand(rows, own, numbers, at, factor, weights, halves, r, t, v, u):
     """The entries' unknowns into v and the scaled multipliers of their rows into u, from t and what `entries_reduce` left."""
     n, number = rows.shape
     q = own.shape[1]
     for i in range(n):
         here = t[at[i]]
         for j in range(q - 1, -1, -1):
-            value = halves[i, j] - Qc[i, j] * here
+            value = halves[i, j] - factor[i, j, q] * here
             for k in range(j + 1, q):
-                value -= R[i, j, k] * v[own[i, k]]
-            v[own[i, j]] = value / R[i, j, j]
+                value -= factor[i, j, k] * v[own[i, k]]
+            v[own[i, j]] = value / factor[i, j, j]
         for a in range(number):
             row = rows[i, a]
-            value = of_z[i, a] * here
+            value = numbers[i, a, 0] * here
             for j in range(q):
-                value += of_own[i, a, j] * v[own[i, j]]
+                value += numbers[i, a, j + 1] * v[own[i, j]]
             u[row] = weights[row] * value - r[row]
 
 

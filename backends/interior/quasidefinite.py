@@ -46,12 +46,8 @@ MOST = 400_000
 LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
 
-REFINEMENTS, BESIDE, ENOUGH, POOR = 10, 1e-6, 1e-11, 1e-8
-"""Refinements of an answer at most, the share of its numbers that residuals are measured beside, with the right-hand side, the relative residual
-that needs no more, and the one from which on the factor is poor."""
-
-ROUNDING = 4e-16
-"""The share of the largest product in a residual that is rounding."""
+REFINEMENTS, ENOUGH, POOR = 10, 1e-11, 1e-8
+"""Refinements of an answer at most, the relative residual that needs no more, and the one from which on the factor is poor."""
 
 SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 1.2e-9, 2e-8, 2e-8
 """Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
@@ -297,10 +293,9 @@ class FactoredQuasidefinite:
     def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
         """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most."""
         of, pattern, size = self.of, self.of.pattern, right.size
-        limits, sizes = np.array([harmless, BESIDE, ROUNDING]), np.empty((4, 2))
         best, rest, least = np.zeros(size), right.copy(), math.inf
         for _ in range(REFINEMENTS + 1):
-            found = np.empty(size)
+            found, sizes = np.empty(size), np.zeros((4, 2))
             share = of.refine(
                 pattern.indptr,
                 pattern.indices,
@@ -311,7 +306,7 @@ class FactoredQuasidefinite:
                 self.inverse,
                 of.part,
                 right,
-                limits,
+                harmless,
                 best,
                 rest,
                 found,

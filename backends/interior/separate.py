@@ -46,19 +46,17 @@ class Group(NamedTuple):
     rows: Index  # the rows of A (entries, rows of each)
     own: Index  # the unknowns (entries, unknowns of each)
     z: Index  # the rows of K (entries,)
-    of_z: Array  # as rows
-    of_own: Array  # (entries, rows of each, unknowns of each)
+    numbers: Array  # those of z and of the unknowns in each row (entries, rows of each, 1 + unknowns of each)
     partners: Index | None = (
         None  # where cones have three rows: the three among the rows of the entry (entries, rows of each, 3)
     )
 
 
 class Factor(NamedTuple):
-    """The factors of a group's entries at a scaling: D, the triangles R, and Q'(c, 0)."""
+    """The factors of a group's entries at a scaling: D, and the triangles R with Q'(c, 0) as a last column."""
 
     D: Array
     R: Array
-    Qc: Array
 
 
 class Rows:
@@ -123,9 +121,9 @@ class Separate:
             found = _groups(part.form)
             for g in found:
                 rows, own = place[part.row + g.rows], column[part.extra + g.own]
-                of_own = -g.of_own * e[rows][:, :, None] * d[own][:, None, :]
-                of_z = -g.of_z * e[rows]
-                groups.append(Group(_short(rows), _short(own), _short(first + g.z), of_z, of_own, g.partners))
+                numbers = -g.numbers * e[rows][:, :, None]
+                numbers[:, :, 1:] *= d[own][:, None, :]
+                groups.append(Group(_short(rows), _short(own), _short(first + g.z), numbers, g.partners))
                 kept[own], others[rows] = False, False
             if found:
                 own_map = part.K if columns == part.K.shape[1] else part.K[:, of_x]
@@ -152,11 +150,11 @@ class Separate:
     def products(self, weights: Array, rest: Rows, v: Array, u: Array) -> tuple[Array, Array]:
         """W^-T A v and A'W^-1 u, where W^-T has these weights in the rows of the entries, and `rest` are the other rows of W^-T A."""
         columns = self.K.shape[1]
-        along, across = np.empty(weights.size), np.empty(v.size)
+        along, across = np.empty(weights.size), np.zeros(v.size)
         kept, back = v[self.kept], np.zeros(self.K.shape[0])
         t = self.of_K @ kept[:columns]
         for g in self.groups:
-            kernel(entries_products)(g.rows, g.own, g.of_z, g.of_own, g.z, weights, t, v, u, along, across, back)
+            kernel(entries_products)(g.rows, g.own, g.numbers, g.z, weights, t, v, u, along, across, back)
         along[self.others] = rest @ kept
         below = np.zeros(kept.size)
         below[:columns] = self.of_K_t @ back
@@ -217,16 +215,16 @@ class Separate:
             p, r = right[:n], right[n:].copy()
             r[:equations] = 0.0
             t = np.zeros(self.K.shape[0])
-            halves = [np.empty(g.own.shape) for g in self.groups]
+            halves = [p.take(g.own) for g in self.groups]
             for (g, f), half in zip(pairs, halves, strict=True):
-                kernel(entries_reduce)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, p, r, t, half)
+                kernel(entries_reduce)(g.rows, g.numbers, g.z, f.R, weights, r, t, half)
             found, t, of_others = solve(p[self.kept], t, r[self.others], right[n : n + equations])
             out = np.empty(n + m)
             v, u = out[:n], out[n:]
             v[self.kept] = found[:order]
             u[self.others] = of_others
             for (g, f), half in zip(pairs, halves, strict=True):
-                kernel(entries_expand)(g.rows, g.own, g.of_z, g.of_own, g.z, f.R, f.Qc, weights, half, r, t, v, u)
+                kernel(entries_expand)(g.rows, g.own, g.numbers, g.z, f.R, weights, half, r, t, v, u)
             u[:equations] = found[order:]
             return out
 
@@ -238,10 +236,7 @@ def _turned(g: Group, roots: Array) -> Group:
     if g.partners is None:
         return g
     root, entry = roots[g.rows], np.arange(g.rows.shape[0])[:, None, None]
-    return g._replace(
-        of_z=np.einsum("irj,irj->ir", root, g.of_z[entry, g.partners]),
-        of_own=np.einsum("irj,irjq->irq", root, g.of_own[entry, g.partners]),
-    )
+    return g._replace(numbers=np.einsum("irj,irjq->irq", root, g.numbers[entry, g.partners]))
 
 
 def _groups(form: Conic) -> list[Group]:
@@ -271,16 +266,17 @@ def _groups(form: Conic) -> list[Group]:
         mine, own = index[of_row] >= 0, (label >= 0) & (index[label] >= 0)
         its_rows[index[of_row[mine]], rank_of_row[mine]] = rows[mine]
         its_own[index[label[own]], rank[own]] = np.flatnonzero(own)
-        of_own = np.zeros((z.size, r, q))
+        numbers = np.zeros((z.size, r, 1 + q))
+        numbers[:, :, 0] = factor[its_rows]
         live = (label[column] >= 0) & (index[label[column]] >= 0)
         of_row_rank = np.zeros(form.offset.size, dtype=np.intp)
         of_row_rank[rows] = rank_of_row
-        np.add.at(of_own, (index[label[column[live]]], of_row_rank[row[live]], rank[column[live]]), value[live])
+        np.add.at(numbers, (index[label[column[live]]], of_row_rank[row[live]], 1 + rank[column[live]]), value[live])
         partners = None
         if three[its_rows].any():
             first = np.where(three, of_row_rank[heads], of_row_rank)[its_rows]
             partners = first[:, :, None] + np.where(three[its_rows], 1, 0)[:, :, None] * np.arange(3)
-        found.append(Group(its_rows, its_own, z, factor[its_rows], of_own, partners))
+        found.append(Group(its_rows, its_own, z, numbers, partners))
     return found
 
 
@@ -329,19 +325,20 @@ def _ranks(label: Index) -> Index:
 
 def _factor(g: Group, weights: Array, P: Array) -> Factor:
     """The factors of a group at the weights of all rows and the diagonal of P, by modified Gram-Schmidt, all entries at once."""
-    n, r, q = g.of_own.shape
+    n, r, columns = g.numbers.shape
+    q = columns - 1
     # by columns, of which c is the last
-    C, weight = np.zeros((q + 1, r + q, n)), weights[g.rows].T
-    np.multiply(weight, g.of_own.T, out=C[:q, :r])
-    np.multiply(weight, g.of_z.T, out=C[q, :r])
+    C, weight = np.zeros((columns, r + q, n)), weights[g.rows].T
+    np.multiply(weight, g.numbers.T[1:], out=C[:q, :r])
+    np.multiply(weight, g.numbers.T[0], out=C[q, :r])
     own = np.arange(q)
     C[own, r + own] = np.sqrt(P[g.own]).T
-    R, Qc = np.zeros((n, q, q)), np.empty((n, q))
+    R = np.zeros((n, q, columns))
     for j in range(q):
         column, others = C[j], C[j + 1 :]
         length = np.sqrt(np.einsum("an,an->n", column, column))
         column /= length
         shares = np.einsum("an,kan->kn", column, others)
         others -= shares[:, None] * column
-        R[:, j, j], R[:, j, j + 1 :], Qc[:, j] = length, shares[:-1].T, shares[-1]
-    return Factor(np.einsum("an,an->n", C[q], C[q]), R, Qc)
+        R[:, j, j], R[:, j, j + 1 :] = length, shares.T
+    return Factor(np.einsum("an,an->n", C[q], C[q]), R)

@@ -229,10 +229,11 @@ def _tell_once(why: str) -> None:
 def _jit(fn: Function, rounding: str, **options: str) -> Any:
     import numba
 
+    from fwdsl.backends.kernels.short import ShortCompiler
+
     # nobody calls a kernel from C, for which numba would compile one more entry
-    return numba.njit(nogil=True, error_model="numpy", fastmath=_FAST_MATH[rounding], no_cfunc_wrapper=True, **options)(
-        fn
-    )
+    fixed = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": ShortCompiler}
+    return numba.njit(fastmath=_FAST_MATH[rounding], **fixed, **options)(fn)
 
 
 def _calling(fn: Function, rounding: str) -> Function:

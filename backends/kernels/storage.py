@@ -152,14 +152,16 @@ class Dense:
             pool.run(lambda block: rows(self.store, y, out, *block), row_blocks(self.store.shape))
             return
         count, cuts = len(self.leaves), self._signed_cuts
-        if count == 0:
+        if count <= 1:
+            # to the same bits as with the tree, whose kernel takes twice as long to compile
             out[:] = 0.0
+            if count == 1:
+                kernel(dense_rmatvec, reorder=True)(self.store, y, out, *self.leaves[0], 0, d)
             return
         sums = kernel(dense_rmatvec_leaves, reorder=True)
-        if count == 1 or pool.threads == 1:
+        if pool.threads == 1:
             # the tree within the kernel: small data would pay for each leaf that is asked for from here
-            nodes = out.reshape(1, d) if count == 1 else np.empty(((count - 1).bit_length() + 1, d))
-            sums(self.store, y, cuts, nodes, out)
+            sums(self.store, y, cuts, np.empty(((count - 1).bit_length() + 1, d)), out)
             return
 
         def partial(leaf: int) -> Array:

@@ -11,7 +11,13 @@ import scipy.sparse as sp
 
 from fwdsl import sums
 from fwdsl.backends.kernels import Operator, Pool, kernel
-from fwdsl.backends.kernels.matrix import csr_matvec_leaves, csr_scatter, dense_rmatvec, leaf_starts
+from fwdsl.backends.kernels.matrix import (
+    csr_matvec_leaves,
+    csr_scatter,
+    dense_rmatvec,
+    dense_rmatvec_leaves,
+    leaf_starts,
+)
 from fwdsl.backends.kernels.storage import Sparse
 from fwdsl.sums import Partials, finish, groups, subtrees, sum_of_numbers, tree_dot, tree_sum
 
@@ -193,6 +199,17 @@ def test_a_leaf_may_be_read_a_few_rows_at_a_time(layout: str) -> None:
         else:
             kernel(dense_rmatvec, reorder=True)(op.storage.store, y, out, start, stop, 0, 60)
     np.testing.assert_array_equal(out, op.rmatvec(y))
+
+
+def test_the_tree_of_one_leaf_is_its_sum() -> None:
+    """To the same bits, in the kernel of trees and in that of rows."""
+    rng = np.random.default_rng(9)
+    for n, d in ((1, 1), (5, 33), (7, 2), (130, 60)):
+        A, y = rng.normal(size=(n, d)), rng.normal(size=n)
+        tree, rows = np.empty(d), np.zeros(d)
+        kernel(dense_rmatvec_leaves, reorder=True)(A, y, np.array([0, n]), tree.reshape(1, d), tree)
+        kernel(dense_rmatvec, reorder=True)(A, y, rows, 0, n, 0, d)
+        np.testing.assert_array_equal(tree, rows)
 
 
 def test_columns_out_of_order_are_put_in_order() -> None:
