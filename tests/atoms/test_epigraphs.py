@@ -52,6 +52,10 @@ SETS: dict[str, VectorFunction] = {
     "entries of huber": EntryEpigraphs(loss("huber", TARGETS, 0.5, 1.0), np.ones(4)),
     "entries of squared": EntryEpigraphs(loss("squared", TARGETS, 2.0), np.ones(4)),
     "entries of logistic": EntryEpigraphs(loss("logistic", SIGNS), np.ones(4)),
+    "entries of poisson": EntryEpigraphs(loss("poisson", np.array([0.0, 1.0, 0.0, 3.0]), 0.5), np.ones(4)),
+    "entries of quantile": EntryEpigraphs(loss("quantile", TARGETS, 1.0, 0.3), np.ones(4)),
+    "log_sum_exp": epigraph_of([build(("log_sum_exp", 2.0), None, 4)]),
+    "max": epigraph_of([build(("max", 0.5), None, 4)]),
 }
 ROOTS = Tolerances(inside=1e-12, inside_compiled=1e-14, near=1e-9, equal=1e-8, nearest=1e-9, slack=100.0)
 CHECKS = (*FUNCTION_CHECKS, violation_is_relative_to_sizes, members_are_told, conic_form_is_the_set)

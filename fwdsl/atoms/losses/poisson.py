@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import wright
@@ -76,13 +77,8 @@ class Poisson(Loss):
         """Bisection on z - v + t (exp(z) - b) = 0, whose root lies between v and the minimiser log b of the loss, or left of v for b = 0."""
         with np.errstate(divide="ignore", over="ignore"):
             target = np.where(b > 0.0, np.log(b), v - t * np.exp(np.minimum(v, 700.0)))
-        lo, hi = np.minimum(v, target), np.maximum(v, target)
-        for _ in range(1100):
-            z = 0.5 * (lo + hi)
-            with np.errstate(over="ignore"):
-                high = (z - v) + t * (np.exp(z) - b) > 0.0
-            lo, hi = np.where(high, lo, z), np.where(high, z, hi)
-        return 0.5 * (lo + hi)
+        with np.errstate(over="ignore"):
+            return bisected(lambda z: (z - v) + t * (np.exp(z) - b) > 0.0, np.minimum(v, target), np.maximum(v, target))
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:
