@@ -147,9 +147,10 @@ class Systems:
                 mixed = np.zeros(A.shape[0], dtype=np.bool_)
                 for k in batches:
                     mixed[k.start : k.stop] = k.kind not in ORDER[:2]
-                self.full = _full_rows(separate, batches)
                 self.few = FewRows.of(separate, chosen, mixed[separate.others]) if not equations else None
                 if self.few is None:
+                    # a complement of few rows keeps more digits of products with a matrix
+                    self.full = _full_rows(separate, batches)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
