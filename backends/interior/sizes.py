@@ -336,7 +336,9 @@ def _seen_once(form: Canonical, known: list[Conic]) -> int:
     return sum(
         b.size
         for b, conic in of_blocks
-        if seen[b.start] <= b.size and not conic.extra and all(cone.is_separable for cone in conic.cones)
+        if seen[b.start] <= b.size
+        and not conic.extra
+        and all(cone.is_separable for cone in conic.cones)
         and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
     )
 

@@ -277,7 +277,9 @@ class Systems:
             place[others] = np.arange(others.size)
             row, column = place[row], place[column]
             own = (row >= 0) & (column >= 0)
-            rest = (csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest).tocsr()
+            rest = (
+                csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest
+            ).tocsr()
         for f in self.full:
             scaling = scalings[f.batch]
             assert isinstance(scaling, SecondOrder)

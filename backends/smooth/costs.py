@@ -217,7 +217,9 @@ def _pairs(m: LinearMap, rows: int, columns: int) -> float:
     found = factor_and_matrix(m)
     if found is None:
         written = float(m.entries)
-        return min(NS_PER_PAIR["dense"] * rows * columns**2, NS_PER_PAIR["sparse"] * written * (written / max(1, rows) + 1.0))
+        return min(
+            NS_PER_PAIR["dense"] * rows * columns**2, NS_PER_PAIR["sparse"] * written * (written / max(1, rows) + 1.0)
+        )
     if isinstance(getattr(found[1], "A", None), np.ndarray | DenseRows):
         return NS_PER_PAIR["dense"] * rows * float(columns) ** 2
     nnz = found[1].nnz

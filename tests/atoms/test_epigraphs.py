@@ -107,3 +107,10 @@ def test_numbers_and_vectors_without_entries() -> None:
         assert made.prox(np.array([-2.0]), 1.0) == pytest.approx(0.0)
         assert made.violation(np.array([0.0])) == 0.0
     assert SecondOrderCones(0, 3).prox(np.zeros(0), 1.0).size == 0
+
+
+def test_bounds_of_entries_need_no_unknowns_of_their_own() -> None:
+    """exp(z_i) <= t_i is a cone of three rows: entries with one target, weight and unit have one form, whatever their number."""
+    form = EntryEpigraphs(loss("poisson", np.tile([0.0, 1.0], 50)), np.ones(100)).conic()
+    assert form is not None and form.extra == 0
+    assert [(cone.kind, cone.rows) for cone in form.cones] == [("exponential", 150), ("exponential", 150)]
