@@ -265,7 +265,7 @@ class Systems:
     def _mixed(
         self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
     ) -> tuple[Array, Rows]:
-        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows that are no entry's. Full rows of long cones are turned without a matrix."""
+        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry. Full rows of long cones are turned without a matrix."""
         row, column, value = _entries_of_roots(batches, scalings, {f.batch for f in self.full})
         alone, others = row == column, separate.others
         weights = np.zeros(self.A.shape[0])

@@ -16,7 +16,6 @@ from fwdsl.canon.forms import Form
 from fwdsl.light_dataclass import light_state
 from fwdsl.readers.row_blocks import is_on_disk
 
-
 SOON = 64
 """Unknowns up to which a repair of a candidate takes no longer than a step."""
 

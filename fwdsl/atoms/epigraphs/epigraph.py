@@ -242,7 +242,7 @@ def epigraph_form(form: Conic, unit: float) -> Conic:
 
 
 def _at_bound(form: Conic, k: int, along: Index, slope: Array, price: float) -> Conic:
-    """The epigraph of a form that is linear and in which u_k alone has a price: with u_k at (t - <c, z> - constant) / price, the most that t allows."""
+    """The epigraph of a linear form in which u_k alone has a price, with u_k at (t - <c, z> - constant) / price, the most that t allows."""
     own = form.of_u.column == k
     rows, values = form.of_u.row[own], form.of_u.value[own] / price
     of_z = [form.of_z.shifted(0, 1), entries(rows, 0, values)]
