@@ -56,7 +56,7 @@ class Highs(Method):
 
     @classmethod
     def outruns_repairs(cls, form: Canonical) -> int:
-        """As many as `interior`, whose candidates are of its kind."""
+        """The number of `interior`, whose candidates are of its kind."""
         return Interior.outruns_repairs(form)
 
     @classmethod
