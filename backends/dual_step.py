@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.factors import by_cholesky, cholesky
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.light_dataclass import light_dataclass
@@ -173,13 +174,10 @@ def _least(gram: Array, right: Array) -> Array:
 
 def _independent(gram: Array, right: Array) -> Array | None:
     """The solution of a system with ones on its diagonal; None where it is singular, or nearly so."""
-    try:
-        lower = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
+    lower = cholesky(gram.copy())
+    if lower is None or not float(lower.diagonal().min(initial=np.inf)) > INDEPENDENT:
         return None
-    if not float(lower.diagonal().min()) > INDEPENDENT:
-        return None
-    return np.asarray(np.linalg.solve(gram, right))
+    return by_cholesky(lower, right)
 
 
 def _apply(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp], lam: Array) -> Array:

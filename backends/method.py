@@ -150,8 +150,6 @@ class Method(ABC):
     on_host: ClassVar[str] = "visits single samples, columns or entries by kernels of its own"
     #: Whether predictions may stay with the workers that hold their rows: it does no more with them than arithmetic and sums.
     keeps_rows: ClassVar[bool] = False
-    #: Whether its next step makes a better dual point sooner than a repair of one does, as that of a method whose error falls tenfold a step.
-    outruns_repairs: ClassVar[bool] = False
     #: Iterations after which a run ends whatever the options say; a limit is a status, never an exception.
     most_iterations: ClassVar[int] = 100_000
 
@@ -221,6 +219,14 @@ class Method(ABC):
         That is so where looks cost more than steps do: the verifier of low rank takes many products.
         """
         return cls.works_on == "factored"
+
+    @classmethod
+    def outruns_repairs(cls, form: Any) -> int:
+        """The number of its first candidates that are verified as they are: its next step makes a better dual point sooner than a repair does.
+
+        That is so of methods whose error falls tenfold a step, where there are so many unknowns that a repair takes longer than a step.
+        """
+        return 0
 
     @classmethod
     def least(cls, form: Any) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.dual import move
-from fwdsl.backends.dual_step import DiagonalMetric
+from fwdsl.backends.dual_step import INDEPENDENT, MOST_WORK, DiagonalMetric
+from fwdsl.backends.factors import cholesky
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.parts import SumTerm
 
 THRESHOLDS = (1e-1, 1e-2, 1e-3, 1e-5, 0.0)
 """Shares of the largest entry below which entries are dropped, one after the other."""
@@ -32,13 +35,13 @@ def dual_rays(
 ) -> Iterator[list[Array]]:
     """Multipliers of constraints and domains alone, to try as proofs of infeasibility; `scales` are those of the rows (None: all alike).
 
-    Once `stop()` is true they are only roughly polished.
+    Once `stop()` is true they are only roughly polished. There are none where 0 alone meets their equalities.
     """
     ones = [np.ones_like(y) for y in direction]
     rows = [np.broadcast_to(s, y.shape) for s, y in zip(scales or ones, direction, strict=True)]
     ys = [y / r if t.domain else np.zeros_like(y) for y, r, t in zip(direction, rows, problem.terms, strict=True)]
     peak = max((float(np.abs(y).max(initial=0.0)) for y in ys), default=0.0)
-    if not 0.0 < peak < math.inf:
+    if not 0.0 < peak < math.inf or _only_zero(problem):
         return
     kept = -1
     for share in THRESHOLDS:
@@ -50,6 +53,53 @@ def dual_rays(
         yield _balanced(
             problem, stop, [np.where(h, y / peak, 0.0) * r for h, y, r in zip(held, ys, rows, strict=True)], rows
         )
+
+
+def _only_zero(problem: PreparedProblem) -> bool:
+    """True if the rows of constraints and domains, in the unknowns that no set holds, are far from dependent: K'y = 0 there has no solution but 0.
+
+    Rows that see none of these unknowns, nor any other, are left out where they are met: they contradict nothing.
+    """
+    known = _zeros.get(problem)
+    if known is None:
+        known = _zeros[problem] = _has_independent_rows(problem)
+    return known
+
+
+#: What is asked of a problem each time that directions are tried.
+_zeros: WeakKeyDictionary[PreparedProblem, bool] = WeakKeyDictionary()
+
+
+def _has_independent_rows(problem: PreparedProblem) -> bool:
+    free = [np.arange(b.start, b.start + b.size) for b in problem.canonical.blocks if b.g.set_beneath() is None]
+    at = np.concatenate([np.zeros(0, dtype=np.intp), *free])
+    live = [np.arange(t.map.rows if t.domain else 0) for t in problem.terms]
+    count = sum(rows.size for rows in live)
+    if not 0 < count <= at.size or count**2 * at.size > MOST_WORK or not problem.can_form(at.size):
+        return False
+    K = problem.columns(at, live)
+    problem.decomposed += count**2 * at.size
+    sizes = np.sqrt(np.einsum("ij,ij->i", K, K))
+    empty = np.split(sizes == 0.0, np.cumsum([rows.size for rows in live])[:-1])
+    if at.size < problem.size and np.any(sizes == 0.0):
+        return False
+    if not np.all(np.isfinite(sizes)) or not all(map(_is_met, problem.terms, empty)):
+        return False
+    seen = sizes > 0.0
+    K = K[seen] / sizes[seen, None]
+    lower = cholesky(K @ K.T)
+    return lower is not None and float(lower.diagonal().min(initial=math.inf)) > INDEPENDENT
+
+
+def _is_met(term: SumTerm, rows: NDArray[np.bool_]) -> bool:
+    """True if these rows of a term, of which no unknown is seen, are within its bounds."""
+    if not rows.any():
+        return True
+    found = term.f.entries() if isinstance(term.f, VectorFunction) else None
+    if found is None:
+        return False
+    o = term.map.offset
+    return bool(np.all(((found.lo <= o) & (o <= found.hi))[rows]))
 
 
 def _balanced(

@@ -48,12 +48,16 @@ class Highs(Method):
     source = "Huangfu, Hall 2018; Schork, Gondzio 2020"
     on_host = "works by HiGHS of SciPy"
     most_iterations = 300
-    outruns_repairs = True
     runs_in = "fwdsl.backends.highs.run"
     least_seconds = SECONDS
     options = MappingProxyType(
         {"solver": Option("ipm", "interior point with crossover, or dual simplex", choices=("ipm", "simplex"))}
     )
+
+    @classmethod
+    def outruns_repairs(cls, form: Canonical) -> int:
+        """The number of `interior`, whose candidates are of its kind."""
+        return Interior.outruns_repairs(form)
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:

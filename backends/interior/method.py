@@ -25,6 +25,9 @@ SECONDS_A_STEP, OF_A_ROW = 4e-4, 1.5e-7
 """Seconds of a step beside what grows with the system, and those of the vectors for each unknown and row."""
 
 
+SOON = 400
+"""Unknowns up to which a repair of a candidate takes no longer than a step."""
+
 SET_UP = 2e-3
 """Seconds of writing a conic program down, of any size."""
 
@@ -43,7 +46,6 @@ class Interior(Method):
     source = "Goulart, Chen 2024; Vandenberghe 2010; Mehrotra 1992; Dahl, Andersen 2022"
     on_host = "factors the systems of its steps"
     most_iterations = 200
-    outruns_repairs = True
     runs_in = "fwdsl.backends.interior.run"
     least_seconds = STEPS * SECONDS_A_STEP
 
@@ -61,6 +63,11 @@ class Interior(Method):
             return reasons
         order = size_of(form).order
         return (f"its dense systems would have {order:,} rows, over {LARGEST:,}",) if order > LARGEST else ()
+
+    @classmethod
+    def outruns_repairs(cls, form: Canonical) -> int:
+        """The first one, but for few unknowns."""
+        return int(form.size > SOON)
 
     @classmethod
     def readable(cls, form: Canonical) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
 from fwdsl.backends.interior.ldl_loops import factor, refine, walk
 from fwdsl.backends.interior.program import ORDER, Batch
+from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.maps import by_rows, placed, row_by_row
 
@@ -39,9 +40,6 @@ LEAST = 1e-13
 
 WHOLE = 4
 """Rows of a second-order cone up to which W'W is written down."""
-
-MOST = 400_000
-"""Entries of a system beyond which no order is looked for."""
 
 LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
@@ -75,7 +73,7 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     `look` is asked while an order is found.
     """
     n, m = P.shape[0], A.shape[0]
-    if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > MOST:
+    if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > ORDERED:
         return None
     # a row that goes before its unknowns leaves its square, and so does an unknown that goes before its rows
     of_columns = np.bincount(A.indices, minlength=n)

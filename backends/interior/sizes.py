@@ -37,6 +37,9 @@ HALF_FULL = 50.0
 """Products of rows of data for each unknown at which the factor of a random pattern takes half of what one without zeros takes: measured on random
 matrices of 2 to 20 entries a row, with half to ten times as many columns as rows."""
 
+ORDERED = 400_000
+"""Entries of a system beyond which no order of its factor is looked for."""
+
 UNORDERED = 6_000
 """Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
 
@@ -140,14 +143,16 @@ def size_of(form: Canonical) -> Size:
     scaled = sum(rows * (seen * seen if rows > NEIGHBOURS else float(rows)) for rows, seen in full)
     order, few = unknowns + equations, _long_rows(form, known)
     quick, fills_up = math.inf, False
-    if not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
+    if entries <= ORDERED and not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
         # there a long cone of lengths has two unknowns more, and no matrix of its size
         alone = sum(float(rows) ** 2 if rows <= NEIGHBOURS else 2.0 * rows for rows, _ in full)
         quick = AS_IT_STANDS * (products + others + alone + squares) + OF_AN_ENTRY * entries
         fills_up = filling + others + alone > FILLS * unknowns
         if fills_up:
-            # what is left once all rows are eliminated that see one unknown alone, of which the end has no zeros
-            left, met = min(unknowns, _mixing_rows(form, known)), (filling + others + alone) / max(1, form.size)
+            # what is left once all rows are eliminated that see one unknown alone, and all unknowns that one cone sees alone, of which the end has
+            # no zeros
+            left = min(unknowns - _seen_once(form, known), _mixing_rows(form, known))
+            met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
     products, filling = products + others + scaled, filling + others + scaled
@@ -319,6 +324,23 @@ def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
         else:
             mixing += max(conic.offset.size, term.map.rows if np.any(conic.curvature) else 0)
     return mixing
+
+
+def _seen_once(form: Canonical, known: list[Conic]) -> int:
+    """The entries of variables of which a row of the terms sees one each, and that nothing but intervals of their own ties to others."""
+    seen = dict.fromkeys((b.start for b in form.blocks), 0)
+    for term in form.terms:
+        for block, m in term.map.parts:
+            seen[block.start] += m.entries
+    of_blocks = zip(form.blocks, known[len(form.terms) :], strict=True)
+    return sum(
+        b.size
+        for b, conic in of_blocks
+        if seen[b.start] <= b.size
+        and not conic.extra
+        and all(cone.is_separable for cone in conic.cones)
+        and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
+    )
 
 
 def _is_matrix(conic: Conic) -> bool:

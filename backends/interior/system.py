@@ -11,7 +11,7 @@ moved away from zero, and each answer is refined against the equations as they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     sparse_product,
     weighted_gram,
 )
-from fwdsl.backends.interior.cones import Scaling
+from fwdsl.backends.interior.cones import Scaling, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
@@ -75,6 +75,14 @@ class LongRows(NamedTuple):
 
     rows: NDArray[np.intp]
     others: NDArray[np.bool_]
+
+
+class FullRows(NamedTuple):
+    """The rows of a batch of cones in A of the kept unknowns, of which few numbers are 0."""
+
+    batch: int
+    first: int  # of them among the rows that are no entry's
+    rows: Array
 
 
 class Systems:
@@ -126,6 +134,7 @@ class Systems:
         self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
+        self.full: tuple[FullRows, ...] = ()
         if separate is not None:
             kept = separate.kept
             chosen, self.diagonal = P[kept][:, kept], P.diagonal()
@@ -140,6 +149,8 @@ class Systems:
                     mixed[k.start : k.stop] = k.kind not in ORDER[:2]
                 self.few = FewRows.of(separate, chosen, mixed[separate.others]) if not equations else None
                 if self.few is None:
+                    # a complement of few rows keeps more digits of products with a matrix
+                    self.full = _full_rows(separate, batches)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
@@ -231,8 +242,7 @@ class Systems:
         """The system without the unknowns of single entries, at a scaling whose W^-T has the diagonal `root`, or is a matrix."""
         others = separate.others
         if root is None:
-            matrix = _matrix_of_roots(batches, scalings, self.A.shape[0])
-            weights, rest = matrix.diagonal(), Rows((matrix[others][:, others] @ separate.rest).tocsr())
+            weights, rest = self._mixed(separate, batches, scalings)
         else:
             weights, rest = root, separate.of_rest.scaled(root[others])
         if separate.turned_rows.size:
@@ -251,6 +261,30 @@ class Systems:
             kept = separate.by_unknowns(self._dense(separate, factors, rest), rest)
         whole = separate.reduced(factors, weights, kept, self.equations)
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
+
+    def _mixed(
+        self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
+    ) -> tuple[Array, Rows]:
+        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry. Full rows of long cones are turned without a matrix."""
+        row, column, value = _entries_of_roots(batches, scalings, {f.batch for f in self.full})
+        alone, others = row == column, separate.others
+        weights = np.zeros(self.A.shape[0])
+        weights[row[alone]] = value[alone]
+        if alone.all():
+            rest = _scaled_rows(separate.rest, weights[others])
+        else:
+            place = np.full(weights.size, -1)
+            place[others] = np.arange(others.size)
+            row, column = place[row], place[column]
+            own = (row >= 0) & (column >= 0)
+            rest = (
+                csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest
+            ).tocsr()
+        for f in self.full:
+            scaling = scalings[f.batch]
+            assert isinstance(scaling, SecondOrder)
+            rest = _with_rows(rest, f.first, scaling.rows(f.rows))
+        return weights, Rows(rest)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
@@ -472,11 +506,12 @@ def _diagonal_of_roots(
     left_out = np.zeros(batches[-1].stop if batches else 0, dtype=bool)
     left_out[np.asarray(without, dtype=np.intp)] = True
     for batch, scaling in zip(batches, scalings, strict=True):
-        rows = batch.number * batch.rows
-        root = np.ones(rows) if scaling is None or left_out[batch.start : batch.stop].all() else scaling.root()
-        if root.ndim > 1:
+        if scaling is None or left_out[batch.start : batch.stop].all():
+            found.append(np.ones(batch.number * batch.rows))
+        elif batch.kind not in ORDER[:2]:
             return None
-        found.append(root)
+        else:
+            found.append(scaling.root())
     return np.concatenate(found)
 
 
@@ -494,9 +529,18 @@ def _rows_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None],
 
 def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None], rows: int) -> csr_array:
     """W^-T, and 1 of the zero cone."""
-    row, column, value = [], [], []
-    for batch, scaling in zip(batches, scalings, strict=True):
-        root = np.ones(batch.rows) if scaling is None else scaling.root()
+    row, column, value = _entries_of_roots(batches, scalings)
+    return csr_array((value, (row, column)), (rows, rows))
+
+
+def _entries_of_roots(
+    batches: Sequence[Batch], scalings: Sequence[Scaling | None], but: Collection[int] = ()
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """The entries of W^-T: rows, columns and numbers, which are 1 of the zero cone and of the batches whose places are in `but`."""
+    nowhere = np.zeros(0, dtype=np.intp)
+    row, column, value = [nowhere], [nowhere], [np.zeros(0)]
+    for k, (batch, scaling) in enumerate(zip(batches, scalings, strict=True)):
+        root = np.ones(batch.number * batch.rows) if scaling is None or k in but else scaling.root()
         places = batch.start + batch.rows * np.arange(batch.number)[:, None] + np.arange(batch.rows)
         if root.ndim == 1:
             row.append(places.reshape(-1))
@@ -505,6 +549,35 @@ def _matrix_of_roots(batches: Sequence[Batch], scalings: Sequence[Scaling | None
             row.append(np.repeat(places, batch.rows, axis=1).reshape(-1))
             column.append(np.tile(places, (1, batch.rows)).reshape(-1))
         value.append(root.reshape(-1))
-    if not row:
-        return csr_array((rows, rows))
-    return csr_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), (rows, rows))
+    return np.concatenate(row), np.concatenate(column), np.concatenate(value)
+
+
+def _full_rows(separate: Separate, batches: Sequence[Batch]) -> tuple[FullRows, ...]:
+    """The batches of long second-order cones that see most of the kept unknowns in each row."""
+    found, others = [], separate.others
+    for k, batch in enumerate(batches):
+        if batch.kind != ORDER[2] or batch.rows <= WIDEST:
+            continue
+        first = int(np.searchsorted(others, batch.start))
+        last = first + batch.number * batch.rows
+        if last > others.size or others[first] != batch.start or others[last - 1] != batch.stop - 1:
+            continue
+        own = separate.rest[first:last]
+        if own.nnz > DENSE_SHARE * own.shape[0] * own.shape[1]:
+            found.append(FullRows(k, first, own.toarray()))
+    return tuple(found)
+
+
+def _with_rows(matrix: csr_array, first: int, rows: Array) -> csr_array:
+    """A matrix with these rows, none of whose numbers are left out, in the place of its own from `first` on."""
+    count, n = rows.shape
+    start, stop = matrix.indptr[first], matrix.indptr[first + count]
+    each = np.diff(matrix.indptr)
+    each[first : first + count] = n
+    columns = np.tile(np.arange(n, dtype=matrix.indices.dtype), count)
+    return by_rows(
+        np.concatenate([matrix.data[:start], rows.reshape(-1), matrix.data[stop:]]),
+        np.concatenate([matrix.indices[:start], columns, matrix.indices[stop:]]),
+        np.concatenate([[0], np.cumsum(each)]).astype(matrix.indptr.dtype),
+        matrix.shape,
+    )

@@ -16,9 +16,11 @@ from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, once_per_form
+from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply
 from fwdsl.light_dataclass import light_dataclass
-from fwdsl.readers.row_blocks import DenseRows
+from fwdsl.readers.held_rows import is_held
+from fwdsl.readers.row_blocks import DenseRows, is_on_disk
 
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
@@ -40,6 +42,9 @@ MOST_FACTORED = 3_000
 
 FEW = 64
 """Free columns beside those of the data, and columns of maps that are no data, which are formed."""
+
+SHORT = 32
+"""Entries of a row of a map that is no data up to which it is written down."""
 
 STEPS = 7.0
 """Newton steps on a loss that is not quadratic."""
@@ -133,6 +138,24 @@ def is_factorable(canonical: Canonical) -> bool:
     )
 
 
+@once_per_form
+def is_formable(canonical: Canonical) -> bool:
+    """True if second derivatives are diagonal and maps are those of data that store their columns, have few columns, or short rows in memory."""
+    if is_factorable(canonical):
+        return True
+    values = canonical.instance.values.values()
+    return (
+        all(isinstance(t.f, LossFunction) for t in canonical.terms)
+        and not any(isinstance(v, DataOperator) or is_on_disk(v) or is_held(v) for v in values)
+        and not any(b.symmetric for b in canonical.blocks)
+        and all(
+            factor_and_matrix(m) is not None or m.columns <= FEW or m.entries <= SHORT * m.rows
+            for t in canonical.terms
+            for _, m in t.map.parts
+        )
+    )
+
+
 def gram_seconds(canonical: Canonical) -> float:
     """Predicted seconds of the Gram matrix of all unknowns."""
     found = 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
@@ -140,7 +163,7 @@ def gram_seconds(canonical: Canonical) -> float:
 
 
 def _primal(canonical: Canonical) -> SystemChoice | None:
-    if canonical.size > MOST_FACTORED or not is_factorable(canonical):
+    if canonical.size > MOST_FACTORED or not is_formable(canonical):
         return None
     pairs = _bending(canonical) * 1e9 * gram_seconds(canonical)
     return SystemChoice("primal", 0.0, pairs + NS_PER_CUBE * float(canonical.size) ** 3)
@@ -189,11 +212,14 @@ def _dual(canonical: Canonical) -> SystemChoice | None:
     return SystemChoice("dual", pairs, NS_PER_CUBE * float(n) ** 3 + 8.0 * n * n)
 
 
-def _pairs(m: object, rows: int, columns: int) -> float:
+def _pairs(m: LinearMap, rows: int, columns: int) -> float:
     """Nanoseconds of the Gram matrix of a map with so many rows and columns, or of its transpose."""
-    found = factor_and_matrix(m)  # type: ignore[arg-type]
+    found = factor_and_matrix(m)
     if found is None:
-        return NS_PER_PAIR["dense"] * rows * columns**2
+        written = float(m.entries)
+        return min(
+            NS_PER_PAIR["dense"] * rows * columns**2, NS_PER_PAIR["sparse"] * written * (written / max(1, rows) + 1.0)
+        )
     if isinstance(getattr(found[1], "A", None), np.ndarray | DenseRows):
         return NS_PER_PAIR["dense"] * rows * float(columns) ** 2
     nnz = found[1].nnz

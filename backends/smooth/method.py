@@ -16,6 +16,9 @@ from fwdsl.canon.forms import Form
 from fwdsl.light_dataclass import light_state
 from fwdsl.readers.row_blocks import is_on_disk
 
+SOON = 64
+"""Unknowns up to which a repair of a candidate takes no longer than a step."""
+
 
 @light_state
 class NewtonState(State):
@@ -110,6 +113,11 @@ class Newton(Method):
         if kind is None or costs.able(form, kind):
             return ()
         return (f"the problem has no {kind} system that can be formed",)
+
+    @classmethod
+    def outruns_repairs(cls, form: Canonical) -> int:
+        """Two, where a step costs no more than a round of a repair and squares what is missed; a quadratic is done with its first step."""
+        return 2 if form.size > SOON and not is_quadratic(form) else 0
 
     @classmethod
     def is_unrivalled(cls, canonical: Canonical) -> bool:

@@ -138,6 +138,27 @@ class Conic:
             at += cone.rows
         return found
 
+    def rises_with(self, k: int) -> bool:
+        """True if rows that hold for some u hold for all that differ in a larger u_k alone.
+
+        That is so where u_k raises intervals, the head of a second-order cone, the last entry of an exponential cone or one of the first two of a
+        power cone, or lowers the first entry of an exponential cone.
+        """
+        own = self.of_u.column == k
+        rows, values = self.of_u.row[own], self.of_u.value[own]
+        raised = np.zeros(self.offset.size, dtype=np.int8)
+        at = 0
+        for cone in self.cones:
+            rises = {
+                "nonnegative": (1,),
+                "second_order": (1, *(0,) * (cone.rows - 1)),
+                "exponential": (-1, 0, 1),
+                "power": (1, 1, 0),
+            }.get(cone.kind, (0,))
+            raised[at : at + cone.rows] = np.resize(rises, cone.rows)
+            at += cone.rows
+        return rows.size > 0 and bool(np.all(raised[rows] * values > 0.0))
+
     def repeated(self, places: Index, size: int) -> Conic:
         """The sum over the rows of `places` of this function of those entries of z; no entry is in two rows."""
         count = places.shape[0]
@@ -162,8 +183,21 @@ class Conic:
             z,
             u,
             np.tile(self.offset, count),
-            self.cones * count,
+            _merged(self.cones * count),
         )
+
+
+def _merged(cones: tuple[Cone, ...]) -> tuple[Cone, ...]:
+    """Cones of which neighbours are one where they are intervals, or of three rows and of one kind."""
+    found: list[Cone] = []
+    for cone in cones:
+        last = found[-1] if found else None
+        joins = last is not None and (cone.is_separable or cone.is_of_three)
+        if last is not None and joins and (last.kind, last.power) == (cone.kind, cone.power):
+            found[-1] = last._replace(rows=last.rows + cone.rows)
+        else:
+            found.append(cone)
+    return tuple(found)
 
 
 def _full(value: ArrayLike, size: int) -> Array:

@@ -418,6 +418,10 @@ class Place(NonnegativeMap):
     def shape(self) -> tuple[int, int]:
         return self.length, self.width
 
+    @property
+    def entries(self) -> int:
+        return self.width
+
     def apply(self, x: Array) -> Array:
         out = np.zeros(self.rows)
         out[self.start : self.start + self.width] = x

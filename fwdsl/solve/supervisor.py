@@ -38,9 +38,6 @@ LOOK_AFTER = 10.0
 LAST_PASSES = 12.0
 """The data passes that the repair of a run's last dual point may take where data stay apart: it takes 9 to meet the equality of an intercept."""
 
-SOON = 400
-"""Unknowns up to which a repair of a candidate takes no longer than a step."""
-
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -101,7 +98,7 @@ class Supervisor:
     resumed_at: float = 0.0  # data passes before this part of the run
     repaired: float = 0.0  # data passes that repairing points for the verifier took
     verified_at: int = -1  # the iteration whose candidate the verifier has seen, -1 for none
-    verified: bool = False  # a candidate of this method was verified
+    verified: int = 0  # candidates of this method that were verified
     verify_seconds: float = 0.0
     ray: Ray | None = None
     gave_up: bool = False  # the method itself saw no way on
@@ -247,7 +244,7 @@ class Supervisor:
 
         The repair ends when the run's time is over or it is interrupted; at the end of a run (`last`) it has half a second, or a tenth of what
         the run took, for a limit is to be honoured; where data stay on a disk or with workers, as long as a few passes take, without which there
-        may be no bound at all. The first candidate of a method that outruns repairs is verified as it is, where these are long.
+        may be no bound at all. The first candidates of a method that outruns repairs are verified as they are, where these are long.
         """
         assert self.run is not None
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
@@ -259,8 +256,8 @@ class Supervisor:
         def stop() -> bool:
             return now() > deadline or self.control.impatient or (self.control.stop and not already)
 
-        as_it_is = self.method.outruns_repairs and self.task.form.size > SOON and not last and not self.verified
-        self.verified = True
+        as_it_is = not last and self.verified < self._outrun()
+        self.verified += 1
         with self.asked(stop):
             certified = self.note(x, ys, self.run.scales()[0], (lambda: True) if as_it_is else stop)
         repaired = self.problem.passes - before
@@ -276,6 +273,11 @@ class Supervisor:
             self.watch.see(self._moment(elapsed))
         self.away += now() - begin
         return certified
+
+    def _outrun(self) -> int:
+        """The number of the method's first candidates that are verified as they are."""
+        form = self.task.form.at_hand(self.method.works_on)
+        return 0 if form is None else self.method.outruns_repairs(form)
 
     def _last_seconds(self, elapsed: float) -> float:
         """The seconds that the repair of a run's last dual point may take."""

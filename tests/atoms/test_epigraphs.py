@@ -52,6 +52,10 @@ SETS: dict[str, VectorFunction] = {
     "entries of huber": EntryEpigraphs(loss("huber", TARGETS, 0.5, 1.0), np.ones(4)),
     "entries of squared": EntryEpigraphs(loss("squared", TARGETS, 2.0), np.ones(4)),
     "entries of logistic": EntryEpigraphs(loss("logistic", SIGNS), np.ones(4)),
+    "entries of poisson": EntryEpigraphs(loss("poisson", np.array([0.0, 1.0, 0.0, 3.0]), 0.5), np.ones(4)),
+    "entries of quantile": EntryEpigraphs(loss("quantile", TARGETS, 1.0, 0.3), np.ones(4)),
+    "log_sum_exp": epigraph_of([build(("log_sum_exp", 2.0), None, 4)]),
+    "max": epigraph_of([build(("max", 0.5), None, 4)]),
 }
 ROOTS = Tolerances(inside=1e-12, inside_compiled=1e-14, near=1e-9, equal=1e-8, nearest=1e-9, slack=100.0)
 CHECKS = (*FUNCTION_CHECKS, violation_is_relative_to_sizes, members_are_told, conic_form_is_the_set)
@@ -103,3 +107,10 @@ def test_numbers_and_vectors_without_entries() -> None:
         assert made.prox(np.array([-2.0]), 1.0) == pytest.approx(0.0)
         assert made.violation(np.array([0.0])) == 0.0
     assert SecondOrderCones(0, 3).prox(np.zeros(0), 1.0).size == 0
+
+
+def test_bounds_of_entries_need_no_unknowns_of_their_own() -> None:
+    """exp(z_i) <= t_i is a cone of three rows: entries with one target, weight and unit have one form, whatever their number."""
+    form = EntryEpigraphs(loss("poisson", np.tile([0.0, 1.0], 50)), np.ones(100)).conic()
+    assert form is not None and form.extra == 0
+    assert [(cone.kind, cone.rows) for cone in form.cones] == [("exponential", 150), ("exponential", 150)]

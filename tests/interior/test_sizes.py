@@ -96,3 +96,17 @@ def test_the_rows_of_a_cone_of_lengths_see_all_unknowns_of_the_cone() -> None:
         for c in ("norm2(C @ x - d) <= 1", "C @ x <= d")
     )
     assert of_cone.kind != "sparse" and of_cone.seconds > of_rows.seconds
+
+
+def test_arguments_of_a_constraint_beside_each_other_are_counted_once() -> None:
+    """The rows of `t` in exp(A @ x) <= t see one unknown each: nothing fills up beside A."""
+    A = np.random.default_rng(0).standard_normal((400, 5))
+    text = (
+        "data A: matrix[m, n]\nvar x: vector[n], t: vector[m]\nminimize sum(t) + norm2(x)\nsubject to exp(A @ x) <= t\n"
+    )
+    form = fw.parse(text).bind(A=A).canonical
+    (term,) = (t for t in form.terms if t.is_indicator)
+    assert sum(m.entries for _, m in term.map.parts) == sum(
+        np.count_nonzero(m.written().toarray()) for _, m in term.map.parts
+    )
+    assert not size_of(form).fills and size_of(form).unknowns <= form.size + 1

@@ -9,13 +9,14 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.interior.banded import BandedNormal
 from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.interior.system import System, Systems, least_solution
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
-from tests.runs import without_patterns
+from tests.runs import stepped, without_patterns
 
 STANDARD = (
     "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n]\nminimize dot(c, x)\n"
@@ -158,3 +159,24 @@ def test_small_systems_with_rows_of_any_size(equations: int, large: int) -> None
     expected = rng.normal(size=n + m)
     solve = solver_of_small(root @ root.T, A, equations, 0.0, lambda: None)
     np.testing.assert_allclose(whole @ solve(whole @ expected), whole @ expected, rtol=1e-7, atol=1e-5)
+
+
+def test_full_rows_of_long_cones_are_turned_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scaling of a long second-order cone is a diagonal and products of two vectors: the rows that it makes are those of its matrix."""
+    without_patterns(monkeypatch)
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((60, 50)), rng.standard_normal(60)
+    text = (
+        "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize norm2(A @ x - b) + 0.5 * norm1(x) + norm2(x)\n"
+    )
+    run = stepped(fw.parse(text).bind(A=A, b=b), "interior", 4)
+    systems, now = run.systems, run.state
+    assert systems.separate is not None and systems.few is None and systems.full
+    scalings = scalings_of(run.batches, now.s, now.z)
+    weights, rest = systems._mixed(systems.separate, run.batches, scalings)
+    monkeypatch.setattr(systems, "full", ())
+    others, whole = systems._mixed(systems.separate, run.batches, scalings)
+    single = np.setdiff1d(np.arange(weights.size), systems.separate.others)
+    np.testing.assert_array_equal(weights[single], others[single])
+    written = whole.matrix.toarray()
+    np.testing.assert_allclose(rest.matrix.toarray(), written, atol=1e-10 * np.abs(written).max())

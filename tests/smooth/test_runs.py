@@ -345,3 +345,21 @@ def test_squared_hinges_are_planned_by_what_their_methods_do(intercept: bool) ->
     s = problem.solve(tol=1e-6)
     costs = {c.name: c.estimate.seconds for c in s.plan.candidates if c.estimate is not None}
     assert costs["newton"] < costs["apg"] and s.method != "apg" and s.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "minimize sum_squares(x - y) + 100 * sum_squares(diff(x, 2))",
+        "minimize sum(huber(x, y, delta=0.3)) + 100 * sum_squares(diff(x, 2))",
+    ],
+    ids=["squares", "huber"],
+)
+def test_systems_of_maps_with_short_rows_are_factored(text: str) -> None:
+    """Differences have no data, and conjugate gradients feel their condition."""
+    problem = fw.parse("data y: vector[n]\nvar x: vector[n]\n" + text).bind(y=np.cos(0.1 * np.arange(200.0) ** 1.5))
+    found = problem.solve(tol=1e-8, method=METHOD)
+    assert found.status == "optimal"
+    assert {step.phase for step in found.history[1:]} == {"Newton with a Cholesky factor"}
+    cg = problem.solve(tol=1e-8, method=METHOD, system="cg")
+    np.testing.assert_allclose(found.objective, cg.objective, rtol=1e-6)

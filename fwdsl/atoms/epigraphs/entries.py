@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..conic import Conic
+from ..conic import Conic, Index
 from ..loss import LossFunction
 from .epigraph import OPEN, EpigraphSet, epigraph_form
 from .roots import multipliers
@@ -119,10 +119,22 @@ class EntryEpigraphs(EpigraphSet):
         return np.concatenate([np.maximum(t, np.where(np.isfinite(end), end, 0.0) * z), z])
 
     def conic(self) -> Conic | None:
-        """The forms of the entries, each with a bound of its own."""
-        if self.f.loss.conic is None:
+        """The forms of the entries, each with a bound of its own; entries of one target, weight and unit have one form, which is made once."""
+        f, n = self.f, self.count
+        whole = f.conic()
+        if whole is None:
             return None
-        n = self.count
-        forms = [self.f.part(slice(i, i + 1)).conic() for i in range(n)]
-        made = [None if f is None else epigraph_form(f, float(u)) for f, u in zip(forms, self.unit, strict=True)]
-        return placed_forms([(form, np.array([i, n + i])) for i, form in enumerate(made)], 2 * n)
+        # a unit is asked for by squares alone
+        bends = np.any(np.asarray(whole.curvature) > 0.0) or np.any(np.asarray(whole.extra_curvature) > 0.0)
+        told = np.column_stack([f.b, f.w, self.unit if bends else np.ones(n)])
+        _, first, of = np.unique(told, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(of.reshape(-1), kind="stable")
+        alike = np.split(order, np.cumsum(np.bincount(of.reshape(-1), minlength=first.size))[:-1])
+        forms: list[tuple[Conic | None, Index]] = []
+        for i, own in zip(first, alike, strict=True):
+            form = f.part(slice(int(i), int(i) + 1)).conic()
+            assert form is not None
+            one = epigraph_form(form, float(self.unit[i]))
+            many = one if own.size == 1 else one.repeated(np.arange(2 * own.size).reshape(-1, 2), 2 * own.size)
+            forms.append((many, np.column_stack([own, n + own]).reshape(-1)))
+        return placed_forms(forms, 2 * n)

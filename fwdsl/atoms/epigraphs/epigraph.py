@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..base import VectorFunction
-from ..conic import Cone, Conic, entries, joined
+from ..conic import Cone, Conic, Index, MatrixEntries, entries, joined
 from .roots import EPS, multipliers
 from .summed import Summed
 
@@ -209,6 +209,10 @@ def epigraph_form(form: Conic, unit: float) -> Conic:
     bent, extra_bent = np.flatnonzero(curvature > 0.0), np.flatnonzero(extra_curvature > 0.0)
     number = bent.size + extra_bent.size
     along, extra_along = np.flatnonzero(slope), np.flatnonzero(extra_slope)
+    if not number and extra_along.size == 1:
+        k = int(extra_along[0])
+        if extra_slope[k] > 0.0 and form.rises_with(k):
+            return _at_bound(form, k, along, slope, float(extra_slope[k]))
     # w = t - <c, z> - <e, u> - constant
     heads = [rows] if not number else [rows, rows + 1 + number]
     of_z = [form.of_z.shifted(0, 1)]
@@ -235,3 +239,21 @@ def epigraph_form(form: Conic, unit: float) -> Conic:
         offset=np.concatenate([form.offset, offset]),
         cones=cones,
     )
+
+
+def _at_bound(form: Conic, k: int, along: Index, slope: Array, price: float) -> Conic:
+    """The epigraph of a linear form in which u_k alone has a price, with u_k at (t - <c, z> - constant) / price, the most that t allows."""
+    own = form.of_u.column == k
+    rows, values = form.of_u.row[own], form.of_u.value[own] / price
+    of_z = [form.of_z.shifted(0, 1), entries(rows, 0, values)]
+    if along.size:
+        of_z.append(
+            entries(
+                np.repeat(rows, along.size), np.tile(1 + along, rows.size), np.outer(values, -slope[along]).reshape(-1)
+            )
+        )
+    offset = form.offset.copy()
+    np.add.at(offset, rows, -form.constant * values)
+    row, column, value = (part[~own] for part in form.of_u)
+    others = MatrixEntries(row, column - (column > k), value)
+    return Conic(1 + form.size, form.extra - 1, of_z=joined(of_z), of_u=others, offset=offset, cones=form.cones)

@@ -74,7 +74,9 @@ class RowEpigraphs(EpigraphSet):
         return self._each(d, lambda g, own: g.into_recession(own))
 
     def conic(self) -> Conic | None:
-        return placed_forms([(g.conic(), at) for g, at in self._places()], self.size)
+        # rows may be many, and of one set
+        forms = {id(g): g.conic() for g in {id(g): g for g in self.rows}.values()}
+        return placed_forms([(forms[id(g)], at) for g, at in self._places()], self.size)
 
 
 def placed_forms(forms: list[tuple[Conic | None, Index]], size: int) -> Conic | None:

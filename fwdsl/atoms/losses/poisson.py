@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
-from ..elementary import wright
+from ..elementary import omega, wright
 from ..loss import Loss
 
 
@@ -73,16 +73,13 @@ class Poisson(Loss):
 
     @staticmethod
     def prox_naive(v: Array, t: Array, b: Array, p: Array) -> Array:
-        """Bisection on z - v + t (exp(z) - b) = 0, whose root lies between v and the minimiser log b of the loss, or left of v for b = 0."""
-        with np.errstate(divide="ignore", over="ignore"):
-            target = np.where(b > 0.0, np.log(b), v - t * np.exp(np.minimum(v, 700.0)))
-        lo, hi = np.minimum(v, target), np.maximum(v, target)
-        for _ in range(1100):
-            z = 0.5 * (lo + hi)
-            with np.errstate(over="ignore"):
-                high = (z - v) + t * (np.exp(z) - b) > 0.0
-            lo, hi = np.where(high, lo, z), np.where(high, z, hi)
-        return 0.5 * (lo + hi)
+        """a - omega(a + log t) with a = v + t b, in the form without cancellation; v where t = 0."""
+        a, live = v + t * b, t > 0.0
+        log_t = np.log(np.where(live, t, 1.0))
+        found = omega(a + log_t)
+        with np.errstate(divide="ignore"):
+            z = np.where(found > 1.0, np.log(found) - log_t, a - found)
+        return np.where(live, z, v)
 
     @staticmethod
     def dual_bounds_naive(b: Array, p: Array) -> tuple[Array, Array]:

@@ -7,10 +7,10 @@ u z - l(z) at the z with l'(z) = u, the prox the root of z - v + t l'(z): both b
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
+from ..arrays import bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import rising_root
@@ -79,7 +79,7 @@ class Tweedie(Loss):
             # exp((1 - a) z) is at least u at the root, and at most u + b where z <= 0; b exp(-a z) likewise
             hi = np.log(np.maximum(u + b, 1.0)) / (1.0 - a)
             lo = np.where(b > 0.0, -np.log(np.maximum((1.0 - u) / b, 1.0)) / a, 0.0)
-            z = _halved(lambda z: Tweedie.gradient_naive(z, b, p) - u, np.minimum(lo, hi), np.maximum(lo, hi))
+            z = bisected(lambda z: Tweedie.gradient_naive(z, b, p) > u, np.minimum(lo, hi), np.maximum(lo, hi))
             return np.asarray(np.where(b > 0.0, u * z - Tweedie.value_naive(z, b, p), zero))
 
     @staticmethod
@@ -88,7 +88,10 @@ class Tweedie(Loss):
         a = p[0] - 1.0
         with np.errstate(divide="ignore", over="ignore"):
             end = np.where(b > 0.0, np.log(b), v - t * np.exp(np.minimum((1.0 - a) * v, 700.0)))
-        return _halved(lambda z: z - v + t * Tweedie.gradient_naive(z, b, p), np.minimum(v, end), np.maximum(v, end))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bisected(
+                lambda z: z - v + t * Tweedie.gradient_naive(z, b, p) > 0.0, np.minimum(v, end), np.maximum(v, end)
+            )
 
     @staticmethod
     def infimum_naive(b: Array, p: Array) -> Array:
@@ -112,13 +115,3 @@ class Tweedie(Loss):
         return by_entries(b.size, (), ((0.0, b / a),), weights=live, triples=(falling,)) + by_entries(
             b.size, (), ((0.0, 1.0 / (1.0 - a)),), weights=w, triples=(rising,)
         )
-
-
-def _halved(f: Callable[[Array], Array], lo: Array, hi: Array) -> Array:
-    """The root of an increasing function, by halving [lo, hi] until nothing is between."""
-    for _ in range(1100):
-        z = 0.5 * (lo + hi)
-        with np.errstate(over="ignore", invalid="ignore"):
-            high = f(z) > 0.0
-        lo, hi = np.where(high, lo, z), np.where(high, z, hi)
-    return 0.5 * (lo + hi)
