@@ -219,13 +219,16 @@ def _splits(samples: Samples, instance: Instance, folds: int | Splits, seed: int
     """The rows that each fold is fitted to, and those left out."""
     count = sample_count(samples, instance)
     if not isinstance(folds, int):
-        return [(_rows(fitted, count, j), _rows(held, count, j)) for j, (fitted, held) in enumerate(folds)]
+        return [
+            (_rows(fitted, count, j, "to fit to"), _rows(held, count, j, "to leave out"))
+            for j, (fitted, held) in enumerate(folds)
+        ]
     every = np.arange(count)
     return [(np.setdiff1d(every, held), held) for held in deal(samples, instance, folds, seed)]
 
 
-def _rows(given: object, count: int, fold: int) -> Any:
-    """Rows of a fold as an array of positions, which rise; a mask has those where it is true.
+def _rows(given: object, count: int, fold: int, what: str) -> Any:
+    """Rows of a fold as an array of positions, which rise; a mask has those where it is true. `what` says what they are for.
 
     Raises `BuildError` FW0310 where they are none of the samples.
     """
@@ -233,7 +236,9 @@ def _rows(given: object, count: int, fold: int) -> Any:
     if rows.dtype.kind == "b" and rows.shape == (count,):
         rows = np.flatnonzero(rows)
     wrong = ""
-    if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu":
+    if rows.shape == (0,):
+        wrong = f"has no rows {what}"
+    elif rows.ndim != 1 or rows.dtype.kind not in "iu":
         wrong = "has rows that are no positions"
     elif int(rows.max()) >= count or int(rows.min()) < 0:
         wrong = f"has the row {int(rows.max()) if int(rows.min()) >= 0 else int(rows.min())}, and the samples have 0 to {count - 1}"

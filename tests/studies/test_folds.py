@@ -91,7 +91,8 @@ def test_folds_may_be_lists_and_masks():
     [
         ([([0, 1, 2], [3, 45])], r"folds\[0\] has the row 45, and the samples have 0 to 44"),
         ([([0, 1], [2]), ([0, -1], [2])], r"folds\[1\] has the row -1"),
-        ([([0, 1, 2], [])], "no positions"),
+        ([([0, 1, 2], [])], "no rows to leave out"),
+        ([([], [1, 2])], "no rows to fit to"),
         ([([0.5, 1], [2])], "no positions"),
         ([([True, False], [2])], "no positions"),
         ([1, 2], "a list of pairs"),
