@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import tracemalloc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from fwdsl.bind import bindings
 from fwdsl.cli import main
 from fwdsl.readers import decoded, row_blocks
 from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.studies.folds import _splits as folds_of
+from fwdsl.studies.folds import cross_validate
 from fwdsl.studies.samples import deal, samples_of
 
 RNG = np.random.default_rng(5)
@@ -249,6 +253,40 @@ def test_options_of_folds(given: dict[str, Any]):
     with pytest.raises(fw.BuildError) as error:
         fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y).path(mu=[1.0, 2.0], **given)
     assert error.value.code == "FW0310"
+
+
+# --- what is in memory together ---------------------------------------------------------------------------------------
+
+
+def test_solutions_that_no_later_point_starts_from_are_let_go():
+    problem = fw.parse(LOGISTIC).bind(X=X, y=SIGNS)
+    had: list[weakref.ref[Any]] = []
+
+    def solve(session: Any, start: Any) -> Any:
+        gc.collect()
+        assert sum(one() is not None for one in had) <= 1
+        solution = session.solve(None, start)
+        had.append(weakref.ref(solution))
+        return solution
+
+    mus = [1.0, 0.3, 0.1, 0.03]
+    session = problem.bind(mu=mus[0])._session
+    found = cross_validate(session, ["mu"], [(mu,) for mu in mus], 3, "loss", solve)
+    assert len(had) == 13 and np.array_equal(found.by_fold, problem.path(mu=mus, folds=3).by_fold)
+
+
+def test_rows_of_many_folds_are_not_made_at_once():
+    n = 3000
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=RNG.normal(size=(n, 4)), y=RNG.normal(size=n), mu=1.0)
+    samples, instance = samples_of(problem.model), problem.instance
+    tracemalloc.start()
+    try:
+        count, splits = folds_of(samples, instance, n, 0)
+        fitted, held = next(splits)
+        assert count == n and np.array_equal(np.sort(np.r_[fitted, held]), np.arange(n))
+        assert tracemalloc.get_traced_memory()[1] < n * n
+    finally:
+        tracemalloc.stop()
 
 
 # --- data that stay on their disk -------------------------------------------------------------------------------------
