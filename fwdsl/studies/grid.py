@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from ..bind import Bindings
 from ..files.arrays import write_arrays
 from ..html.shown import ShownInNotebooks
 from ..results.solution import Solution
+from ..solve.interrupt import heard
 from .points import Point, spans_decades, support
 
 P = TypeVar("P")
@@ -104,7 +105,10 @@ def solutions_over(
     nearest, distances = np.full(len(points), -1), np.full(len(points), np.inf)
     kept: dict[int, Solution] = {}
     for i, problem in enumerate(problems):
+        before = heard()
         solution = solve(problem, kept.get(int(nearest[i]), start))
+        if heard() > before:  # though the run was at its end already
+            solution = replace(solution, status="interrupted")
         if solution.status not in ("infeasible", "unbounded"):
             found = np.sum((at - at[i]) ** 2, axis=1)
             # of equally near points the last

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 import tracemalloc
 import weakref
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,8 @@ from fwdsl.bind import bindings
 from fwdsl.cli import main
 from fwdsl.readers import decoded, row_blocks
 from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.studies.folds import CrossValidation, cross_validate
 from fwdsl.studies.folds import _splits as folds_of
-from fwdsl.studies.folds import cross_validate
 from fwdsl.studies.samples import deal, samples_of
 
 RNG = np.random.default_rng(5)
@@ -253,6 +255,29 @@ def test_options_of_folds(given: dict[str, Any]):
     with pytest.raises(fw.BuildError) as error:
         fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y).path(mu=[1.0, 2.0], **given)
     assert error.value.code == "FW0310"
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_an_interruption_while_an_answer_is_verified_ends_the_study(monkeypatch: pytest.MonkeyPatch, folds: int | None):
+    """It came too late to change that answer, and was lost: the next point was solved."""
+    made: list[int] = []
+
+    def late(*given: Any) -> Any:
+        made.append(1)
+        if len(made) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return solution_of(*given)
+
+    # the package's function has the name of its module
+    ends = import_module("fwdsl.solve.solve")
+    solution_of = ends.solution_of
+    monkeypatch.setattr(ends, "solution_of", late)
+    found = fw.parse(LOGISTIC).bind(X=X, y=SIGNS).path(mu=[1.0, 0.3, 0.1], folds=folds)
+    assert len(made) == 2
+    if isinstance(found, CrossValidation):
+        assert found.status == "interrupted" and found.best is None
+    else:
+        assert [s.status for s in found] == ["optimal", "interrupted"]
 
 
 # --- what is in memory together ---------------------------------------------------------------------------------------
