@@ -39,8 +39,10 @@ _heard: list[int] = []
 
 
 def heard() -> int:
-    """The number of times that solves of this process have met Ctrl-C. One that comes as a run is about to end of itself leaves no trace in its answer, and
-    who solves several times is to stop all the same."""
+    """The number of times that solves of this process have met Ctrl-C.
+
+    One that comes as a run is about to end of itself leaves no trace in its answer, and who solves several times is to stop all the same.
+    """
     return len(_heard)
 
 
