@@ -40,7 +40,7 @@ from fwdsl.canon.matrix_maps import LeftMultiply, Symmetrise
 from fwdsl.canon.neighbour_maps import Convolution
 from fwdsl.canon.parts import Block, Stacked, SumTerm
 from fwdsl.readers.held_rows import hands_of
-from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.readers.row_blocks import NotInMemory, is_on_disk
 from fwdsl.sums import Rows
 
 if TYPE_CHECKING:
@@ -403,7 +403,11 @@ class PreparedProblem:
                 continue
             if not all(np.isinf(bound).all() for bound in term.f.dual_bounds()):
                 continue
-            parts = [(block.start, _entries(m).tocoo()) for block, m in term.map.parts]
+            try:
+                parts = [(block.start, _entries(m).tocoo()) for block, m in term.map.parts]
+            except NotInMemory:
+                # short rows of data on a disk, or with workers: steps towards the equalities make up for them
+                continue
             rows = np.concatenate([A.coords[0] for _, A in parts])
             columns = np.concatenate([start + A.coords[1] for start, A in parts])
             values = np.concatenate([A.data for _, A in parts])

@@ -178,20 +178,23 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
         found = _sparse_on_disk(archive, role, path, findings)
         if found is not None:
             return found
-    layout, data, indices, cuts, shape = (
-        _member(archive, k, part, path, findings) for k in ("format", "data", "indices", "indptr", "shape")
-    )
+    names = ("format", "shape", "indptr", "indices", "data")
+    layout, shape, cuts, indices, data = (_member(archive, k, part, path, findings) for k in names)
+    form = _form_of(layout, path, findings)
+    _require_types({"indices": indices.dtype, "data": data.dtype}, path, findings)
+    size, starts = _starts(form, shape, cuts, path, findings)
+    # SciPy's constructor reads out of bounds where starts decrease
+    matrix = (csr_array if form == "csr" else csc_array)((data, indices, starts), shape=size)
+    matrix.check_format(full_check=True)
+    return csr_array(matrix)
+
+
+def _form_of(layout: Any, path: str, findings: FileFindings) -> str:
+    """The form of a sparse matrix, `csr` or `csc`. Raises `Unreadable` for another one."""
     name = layout.item() if layout.size == 1 else b""
     name = name.decode("latin-1") if isinstance(name, bytes) else str(name)
-    whole = all(part.dtype.kind in "iu" for part in (indices, cuts, shape))
-    if name in ("csr", "csc") and data.dtype.kind in "fiub" and whole and shape.shape == (2,):
-        make = csr_array if name == "csr" else csc_array
-        # SciPy's own test takes differences in the type of the file, in which they overflow
-        if cuts.size and np.any(np.diff(cuts.astype(np.int64)) < 0):
-            raise ValueError("the starts of rows or columns decrease")
-        matrix = make((data, indices, cuts), shape=tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
-        return csr_array(matrix)
+    if name in ("csr", "csc"):
+        return name
     findings.add(
         "FW4044",
         f"`{path}` holds a sparse matrix of the form `{name}`, where `csr` or `csc` was expected",
@@ -199,6 +202,39 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
         hint="write it with `scipy.sparse.save_npz(path, A.tocsr())`",
     )
     raise Unreadable
+
+
+def _require_types(types: Mapping[str, np.dtype[Any]], path: str, findings: FileFindings) -> None:
+    """Raise `Unreadable`, with the reason noted, where an array of a sparse matrix holds no numbers, or those of columns and rows are not whole."""
+    for key, dtype in types.items():
+        if dtype.kind not in ("fiub" if key == "data" else "iu"):
+            findings.add(
+                "FW4044",
+                f"{_where(path, key)} holds {'text' if dtype.kind in 'US' else f'numbers of type `{dtype}`'}, "
+                f"where {'real' if key == 'data' else 'whole'} numbers were expected",
+                rule="A sparse matrix has real entries; its shape, and the numbers of its columns and of where its rows start, are whole.",
+                hint="write it with `scipy.sparse.save_npz(path, A.tocsr())`",
+                key=key,
+            )
+            raise Unreadable
+
+
+def _starts(form: str, shape: Any, cuts: Any, path: str, findings: FileFindings) -> tuple[tuple[int, int], Any]:
+    """The shape of a sparse matrix, and where its rows (of `csc` its columns) start and the last one ends.
+
+    Raises `ValueError` where they do not fit together, and `Unreadable` where they are no whole numbers.
+    """
+    _require_types({"shape": shape.dtype, "indptr": cuts.dtype}, path, findings)
+    if shape.shape != (2,) or min(size := shape.tolist()) < 0 or max(size) >= 2**63:
+        raise ValueError(f"its shape is {shape.tolist()}")
+    along, what = (size[0], "rows") if form == "csr" else (size[1], "columns")
+    if cuts.shape != (along + 1,):
+        raise ValueError(f"{along:,} {what} have {along + 1:,} starts and ends, and {cuts.size:,} are there")
+    # in the type of the file differences may overflow
+    ends = cuts.astype(np.int64)
+    if ends[0] != 0 or np.any(np.diff(ends) < 0):
+        raise ValueError(f"the starts of {what} are to rise from 0")
+    return (size[0], size[1]), cuts if cuts.dtype == np.int32 else ends
 
 
 def _sparse_on_disk(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindings) -> Any:
@@ -209,19 +245,21 @@ def _sparse_on_disk(archive: zipfile.ZipFile, role: Role, path: str, findings: F
     part = Role(role.name, "labels", (None,))
     layout, shape, cuts = (_member(archive, k, part, path, findings) for k in ("format", "shape", "indptr"))
     sizes = sum(archive.getinfo(f"{k}.npy").file_size for k in _NUMBERS)
-    if layout.item() not in ("csr", b"csr") or (role.stays is not None and sizes <= role.stays):
+    if (form := _form_of(layout, path, findings)) != "csr" or (role.stays is not None and sizes <= role.stays):
         return None
-    ends = cuts.astype(np.int64)
-    if shape.shape != (2,) or ends.size != shape[0] + 1 or ends[0] != 0 or np.any(np.diff(ends) < 0):
-        raise ValueError("the starts of rows decrease")
+    size, starts = _starts(form, shape, cuts, path, findings)
+    ends = starts.astype(np.int64, copy=False)
     indices, data = (
         _stored_in(archive, k, role, path, findings) or _spilled(archive, k, role, path, findings) for k in _NUMBERS
     )
-    if indices.dtype.kind not in "iu" or data.dtype.kind not in "fiub" or min(indices.count, data.count) < ends[-1]:
-        raise ValueError("its arrays have other sizes or types than its rows tell")
-    if max(indices.count, data.count) > ends[-1]:
+    _require_types({"indices": indices.dtype, "data": data.dtype}, path, findings)
+    if indices.count != data.count or data.count < ends[-1]:
+        raise ValueError(
+            f"it has {data.count:,} entries with {indices.count:,} columns' numbers, where rows end at {ends[-1]:,}"
+        )
+    if data.count > ends[-1]:
         indices, data = (Stored(s.path, s.offset, s.dtype, int(ends[-1]), s.size, s.changed) for s in (indices, data))
-    found = SparseRows(ends, [(indices, data)], int(shape[1]))
+    found = SparseRows(ends, [(indices, data)], size[1])
     read_by, ranges = places.places(), list(found.pieces())
     if role.stays is None and read_by is not None:
         count = max(1, min(len(ranges), found.nbytes // places.PIECE_BYTES))

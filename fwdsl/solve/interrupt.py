@@ -35,6 +35,17 @@ class Control:
             self.within = False
 
 
+_heard: list[int] = []
+
+
+def heard() -> int:
+    """The number of times that solves of this process have met Ctrl-C.
+
+    One that comes as a run is about to end of itself leaves no trace in its answer, and who solves several times is to stop all the same.
+    """
+    return len(_heard)
+
+
 @contextmanager
 def interruptible(control: Control) -> Iterator[None]:
     """A context in which the first Ctrl-C only sets a flag, so that no step is cut in two.
@@ -48,6 +59,7 @@ def interruptible(control: Control) -> Iterator[None]:
     previous = signal.getsignal(signal.SIGINT)
 
     def handle(number: int, frame: FrameType | None) -> None:
+        _heard.append(number)
         if not control.stop:
             control.stop = True
         elif not control.impatient:

@@ -6,7 +6,7 @@ sample. Whatever a program learns from its data (intercepts, standardisation, fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +25,7 @@ from ..results.solution import Solution
 from ..results.status import Status
 from ..session import Raising, Session
 from ..words import LOSSES
-from .grid import at_point, solve_over, table_line
+from .grid import at_point, solutions_over, table_line
 from .points import Point
 from .samples import Samples, deal, part_of, rows_of, sample_count, samples_of
 
@@ -180,23 +180,26 @@ def cross_validate(
         _require_comparable(samples, parameters)
     instance, seed = session.bind(), session.options.seed
     scores = _scorer(samples, instance, score)
-    splits = _splits(samples, instance, folds, seed)
+    count, splits = _splits(samples, instance, folds, seed)
     # under a limit rows of a disk stay on it: the data of a fit, and those left out, are there together
     stays = Bindings(held=session.cluster is not None).stays if session.options.memory is None else 0
-    by_fold, training = np.full((2, len(points), len(splits)), np.nan)
+    by_fold, training = np.full((2, len(points), count), np.nan)
     status: Status = "optimal"
     for j, (rows, held) in enumerate(splits):
         fold = session.with_model(samples.model, part_of(samples, instance, rows, session.bindings, stays), Raising())
         fold.bind()
         problems = (fold.bound_to(at_point(fold.bindings, parameters, p), same_data=True) for p in points)
-        grid = solve_over(parameters, points, problems, solve)
         unseen = Bindings(data=rows_of(samples, instance, held, stays))
-        for i, solution in enumerate(grid):
+        # each is scored as it comes, so that those of many points are not there together
+        for i, solution in enumerate(solutions_over(points, problems, solve)):
+            if solution.status == "interrupted":
+                status = "interrupted"
+                break
             by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
-        if grid[-1].status == "interrupted":
-            by_fold[len(grid) - 1, j], status = np.nan, "interrupted"
+            del solution
+        if status == "interrupted":
             break
-        del fold, problems, grid, solution, unseen  # with the rows of this fold, before those of the next are taken
+        del fold, problems, unseen  # with the rows of this fold, before those of the next are taken
     found = CrossValidation(
         tuple(parameters),
         tuple(points),
@@ -215,17 +218,31 @@ def cross_validate(
     return replace(found, solution=solution, status=solution.status)
 
 
-def _splits(samples: Samples, instance: Instance, folds: int | Splits, seed: int) -> Splits:
-    """The rows that each fold is fitted to, and those left out."""
+def _splits(
+    samples: Samples, instance: Instance, folds: int | Splits, seed: int
+) -> tuple[int, Iterator[tuple[Any, Any]]]:
+    """The number of folds, and the rows that each is fitted to with those left out. The former are made as their fold comes: those of all folds
+    together are as many as samples times folds."""
     count = sample_count(samples, instance)
-    if not isinstance(folds, int):
-        return [(_rows(fitted, count, j), _rows(held, count, j)) for j, (fitted, held) in enumerate(folds)]
-    every = np.arange(count)
-    return [(np.setdiff1d(every, held), held) for held in deal(samples, instance, folds, seed)]
+    if isinstance(folds, int):
+        parts = deal(samples, instance, folds, seed)
+        return len(parts), ((_others(held, count), held) for held in parts)
+    given = [
+        (_rows(fitted, count, j, "to fit to"), _rows(held, count, j, "to leave out"))
+        for j, (fitted, held) in enumerate(folds)
+    ]
+    return len(given), iter(given)
 
 
-def _rows(given: object, count: int, fold: int) -> Any:
-    """Rows of a fold as an array of positions, which rise; a mask has those where it is true.
+def _others(held: Any, count: int) -> Any:
+    """The rows of all samples that are not held, which rise."""
+    fitted = np.ones(count, bool)
+    fitted[held] = False
+    return np.flatnonzero(fitted)
+
+
+def _rows(given: object, count: int, fold: int, what: str) -> Any:
+    """Rows of a fold as an array of positions, which rise; a mask has those where it is true. `what` says what they are for.
 
     Raises `BuildError` FW0310 where they are none of the samples.
     """
@@ -233,7 +250,9 @@ def _rows(given: object, count: int, fold: int) -> Any:
     if rows.dtype.kind == "b" and rows.shape == (count,):
         rows = np.flatnonzero(rows)
     wrong = ""
-    if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu":
+    if rows.shape == (0,):
+        wrong = f"has no rows {what}"
+    elif rows.ndim != 1 or rows.dtype.kind not in "iu":
         wrong = "has rows that are no positions"
     elif int(rows.max()) >= count or int(rows.min()) < 0:
         wrong = f"has the row {int(rows.max()) if int(rows.min()) >= 0 else int(rows.min())}, and the samples have 0 to {count - 1}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from ..bind import Bindings
 from ..files.arrays import write_arrays
 from ..html.shown import ShownInNotebooks
 from ..results.solution import Solution
+from ..solve.interrupt import heard
 from .points import Point, spans_decades, support
 
 P = TypeVar("P")
@@ -91,29 +92,41 @@ def solve_over(
 
     Ends early where a solve is interrupted. Where there is no solution there is nothing to go on from.
     """
-    at = _positions(points)
-    solutions: list[Solution] = []
-    solved: list[int] = []
-    for i, problem in enumerate(problems):
-        solutions.append(solve(problem, solutions[_nearest(at, i, solved)] if solved else start))
-        if solutions[-1].status == "interrupted":
-            break
-        if solutions[-1].status not in ("infeasible", "unbounded"):
-            solved.append(i)
+    solutions = tuple(solutions_over(points, problems, solve, start))
     make = SolutionPath if len(parameters) == 1 else SolutionGrid
-    return make(tuple(parameters), tuple(points[: len(solutions)]), tuple(solutions))
+    return make(tuple(parameters), tuple(points[: len(solutions)]), solutions)
+
+
+def solutions_over(
+    points: Sequence[Point], problems: Iterable[P], solve: Callable[[P, Any], Solution], start: Any = None
+) -> Iterator[Solution]:
+    """The same solutions, one after the other. Of those that were had, only the ones that a later point starts from are kept."""
+    at = _positions(points)
+    nearest, distances = np.full(len(points), -1), np.full(len(points), np.inf)
+    kept: dict[int, Solution] = {}
+    for i, problem in enumerate(problems):
+        before = heard()
+        solution = solve(problem, kept.get(int(nearest[i]), start))
+        if heard() > before:  # though the run was at its end already
+            solution = replace(solution, status="interrupted")
+        if solution.status not in ("infeasible", "unbounded"):
+            found = np.sum((at - at[i]) ** 2, axis=1)
+            # of equally near points the last
+            nearer = found <= distances
+            nearest[nearer], distances[nearer] = i, found[nearer]
+            kept[i] = solution
+        later = set(nearest[i + 1 :].tolist())
+        kept = {k: one for k, one in kept.items() if k in later}
+        yield solution
+        if solution.status == "interrupted":
+            return
+        del solution
 
 
 def _positions(points: Sequence[Point]) -> Any:
     """The points in a unit cube, an axis a parameter."""
     axes = [np.log(axis) if spans_decades(axis) else axis for axis in np.array(points, dtype=np.float64).T]
     return np.array([(axis - axis.min()) / (float(np.ptp(axis)) or 1.0) for axis in axes]).T
-
-
-def _nearest(at: Any, i: int, solved: Sequence[int]) -> int:
-    """The nearest of the solved points; of equally near ones the last."""
-    back = np.array(solved[::-1])
-    return int(back[np.argmin(np.sum((at[back] - at[i]) ** 2, axis=1))])
 
 
 def header_text(parameters: Sequence[str]) -> str:

@@ -169,7 +169,7 @@ def test_termination_before_there_is_a_state(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("option", ["--checkpoint=s.npz", "--workers=2"])
+@pytest.mark.parametrize("option", ["--checkpoint=s.npz", "--workers=2", "--folds=3"])
 def test_termination_where_something_is_to_be_ended(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -7,6 +7,7 @@ import os
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -261,6 +262,41 @@ def test_a_sparse_matrix_whose_shape_is_not_whole(folder: Path) -> None:
     parts = {"data": made.data, "indices": made.indices, "indptr": made.indptr}
     np.savez("a.npz", shape=np.array([3.0, 3.0]), format=np.array(b"csr"), **parts)
     assert _refused("a.npz").code == "FW4044"
+
+
+@pytest.mark.parametrize("stays", [None, 10])
+@pytest.mark.parametrize(
+    ("parts", "code", "told"),
+    [
+        ({"shape": [-1, 3], "indptr": np.zeros(0, np.int64)}, "FW4043", "its shape is [-1, 3]"),
+        ({"shape": [3, 3, 1]}, "FW4043", "its shape is [3, 3, 1]"),
+        ({"shape": np.array([3, 2**64 - 1], np.uint64)}, "FW4043", "its shape is [3, 18446744073709551615]"),
+        ({"shape": ["3", "3"]}, "FW4044", "`shape` in `a.npz` holds text, where whole"),
+        ({"shape": [3.0, np.nan]}, "FW4044", "`shape` in `a.npz` holds numbers of type `float64`, where whole"),
+        (
+            {"indptr": [0.0, 1.0, 2.0, 3.0]},
+            "FW4044",
+            "`indptr` in `a.npz` holds numbers of type `float64`, where whole",
+        ),
+        ({"indptr": [0, 1, 3]}, "FW4043", "3 rows have 4 starts and ends, and 3 are there"),
+        ({"indptr": [[0, 1, 2, 3]]}, "FW4043", "have 4 starts and ends"),
+        ({"indptr": [0, 2, 1, 3]}, "FW4043", "the starts of rows are to rise from 0"),
+        ({"indptr": [1, 2, 3, 3]}, "FW4043", "the starts of rows are to rise from 0"),
+        ({"indptr": [0, 1, 2, 4]}, "FW4043", ""),
+        ({"indices": [0.0, 1.0, 2.0]}, "FW4044", "`indices` in `a.npz` holds numbers of type `float64`, where whole"),
+        ({"data": ["a", "b", "c"]}, "FW4044", "`data` in `a.npz` holds text, where real"),
+        ({"data": np.ones(4)}, "FW4043", ""),
+        ({"format": ["csr", "csr"]}, "FW4044", "a sparse matrix of the form ``"),
+    ],
+)
+def test_a_damaged_sparse_matrix_is_told_in_memory_and_on_its_disk(
+    folder: Path, parts: dict[str, Any], code: str, told: str, stays: int | None
+) -> None:
+    made = csr_array(np.eye(3))
+    whole = {"data": made.data, "indices": made.indices, "indptr": made.indptr, "shape": [3, 3], "format": "csr"}
+    np.savez("a.npz", **{k: np.array(v) for k, v in {**whole, **parts}.items()})
+    arrays, found = read(SourceSpec("npz", "a.npz"), [Role("X", "matrix", (None, None), stays=stays)])
+    assert not arrays and [d.code for d in found] == [code] and told in found[0].message
 
 
 @pytest.mark.parametrize("how", ["written", "cut", "grown"])

@@ -112,6 +112,25 @@ def test_bits_are_those_in_memory(folder, name, streamed):
         assert same(inside, outside)
 
 
+def test_short_rows_beside_an_intercept(tmp_path, streamed):
+    """Their entries were asked for, to mend a dual point by those that stand alone in a row."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((600, 8), density=0.15, rng=rng, format="csr")
+    sp.save_npz(tmp_path / "X.npz", X, compressed=False)
+    (tmp_path / "p.fw").write_text(
+        'fw 1\ndata X: matrix[n, p] from npz("X.npz"), y: vector[n]\nvar w: vector[p], b: real\n'
+        "minimize mean(squared(X @ w + b, y)) + 0.01 * norm1(w)\n"
+    )
+    made = fw.load(tmp_path / "p.fw").bind(y=X @ rng.standard_normal(8) + rng.standard_normal(600))
+    best = made.solve(tol=1e-9)
+    for method in ("apg", "pdhg"):
+        for steps in (3, 20, 2000):
+            found = made.solve(memory="8GB", method=method, tol=1e-7, max_iter=steps)
+            assert isinstance(found.instance.values["X"], row_blocks.SparseRows)
+            assert found.dual_bound <= best.objective * (1 + 1e-8)
+        assert found.status == "optimal"
+
+
 @pytest.mark.parametrize("source", ['npz("sparse.npz")', 'npy("rows")'])
 def test_bits_of_sparse_and_of_several_files(folder, source, streamed):
     inside = problem(folder, "logistic", source).solve(threads=1)

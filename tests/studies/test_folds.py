@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
+import tracemalloc
+import weakref
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,8 @@ from fwdsl.bind import bindings
 from fwdsl.cli import main
 from fwdsl.readers import decoded, row_blocks
 from fwdsl.readers.row_blocks import is_on_disk
+from fwdsl.studies.folds import CrossValidation, cross_validate
+from fwdsl.studies.folds import _splits as folds_of
 from fwdsl.studies.samples import deal, samples_of
 
 RNG = np.random.default_rng(5)
@@ -91,7 +97,8 @@ def test_folds_may_be_lists_and_masks():
     [
         ([([0, 1, 2], [3, 45])], r"folds\[0\] has the row 45, and the samples have 0 to 44"),
         ([([0, 1], [2]), ([0, -1], [2])], r"folds\[1\] has the row -1"),
-        ([([0, 1, 2], [])], "no positions"),
+        ([([0, 1, 2], [])], "no rows to leave out"),
+        ([([], [1, 2])], "no rows to fit to"),
         ([([0.5, 1], [2])], "no positions"),
         ([([True, False], [2])], "no positions"),
         ([1, 2], "a list of pairs"),
@@ -248,6 +255,63 @@ def test_options_of_folds(given: dict[str, Any]):
     with pytest.raises(fw.BuildError) as error:
         fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y).path(mu=[1.0, 2.0], **given)
     assert error.value.code == "FW0310"
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_an_interruption_while_an_answer_is_verified_ends_the_study(monkeypatch: pytest.MonkeyPatch, folds: int | None):
+    """It came too late to change that answer, and was lost: the next point was solved."""
+    made: list[int] = []
+
+    def late(*given: Any) -> Any:
+        made.append(1)
+        if len(made) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return solution_of(*given)
+
+    # the package's function has the name of its module
+    ends = import_module("fwdsl.solve.solve")
+    solution_of = ends.solution_of
+    monkeypatch.setattr(ends, "solution_of", late)
+    found = fw.parse(LOGISTIC).bind(X=X, y=SIGNS).path(mu=[1.0, 0.3, 0.1], folds=folds)
+    assert len(made) == 2
+    if isinstance(found, CrossValidation):
+        assert found.status == "interrupted" and found.best is None
+    else:
+        assert [s.status for s in found] == ["optimal", "interrupted"]
+
+
+# --- what is in memory together ---------------------------------------------------------------------------------------
+
+
+def test_solutions_that_no_later_point_starts_from_are_let_go():
+    problem = fw.parse(LOGISTIC).bind(X=X, y=SIGNS)
+    had: list[weakref.ref[Any]] = []
+
+    def solve(session: Any, start: Any) -> Any:
+        gc.collect()
+        assert sum(one() is not None for one in had) <= 1
+        solution = session.solve(None, start)
+        had.append(weakref.ref(solution))
+        return solution
+
+    mus = [1.0, 0.3, 0.1, 0.03]
+    session = problem.bind(mu=mus[0])._session
+    found = cross_validate(session, ["mu"], [(mu,) for mu in mus], 3, "loss", solve)
+    assert len(had) == 13 and np.array_equal(found.by_fold, problem.path(mu=mus, folds=3).by_fold)
+
+
+def test_rows_of_many_folds_are_not_made_at_once():
+    n = 3000
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=RNG.normal(size=(n, 4)), y=RNG.normal(size=n), mu=1.0)
+    samples, instance = samples_of(problem.model), problem.instance
+    tracemalloc.start()
+    try:
+        count, splits = folds_of(samples, instance, n, 0)
+        fitted, held = next(splits)
+        assert count == n and np.array_equal(np.sort(np.r_[fitted, held]), np.arange(n))
+        assert tracemalloc.get_traced_memory()[1] < n * n
+    finally:
+        tracemalloc.stop()
 
 
 # --- data that stay on their disk -------------------------------------------------------------------------------------
