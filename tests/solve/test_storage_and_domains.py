@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_points_lie_in_the_domain_of_an_entropy_that_no_block_keeps(set_: str, s
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("term", ["norm1(w)", "sum_squares(w)"])
-def test_dense_data_may_change_in_place_between_solves(order: Any, term: str) -> None:
+def test_dense_data_may_change_in_place_between_solves(order: Literal["C", "F"], term: str):
     rng = np.random.default_rng(3)
     A = np.asarray(rng.normal(size=(200, 20)), order=order)
     y = 2.0 * A[:, 0] + rng.normal(size=200)
