@@ -58,7 +58,7 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 
 def operator_of(A: MatrixLike, pool: Pool, instance: Instance, leaves: tuple[Rows, ...] | None = None) -> Operator:
     """The operator of a matrix of an instance. It keeps for later solves, unless the matrix is a part of the data: of sparse data a transposed copy,
-    as long as they live; of dense data their Gram matrix, as long as they stay bound, since whoever gave them may change them in between."""
+    as long as they live; of dense data their Gram matrix, as long as they stay bound and whoever gave them does not change them."""
     table = in_use()
     if table is not NUMBA:
         return Operator.of_storage(table.storage(A, leaves), pool)
@@ -74,9 +74,10 @@ def operator_of(A: MatrixLike, pool: Pool, instance: Instance, leaves: tuple[Row
 
 def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
     kept = instance.kept
-    if id(A) in kept:
-        # an entry holds its datum, so no other has its identity
-        return kept[id(A)][1].again(pool)  # type: ignore[no-any-return]
+    # an entry holds its datum, so no other has its identity
+    known = kept[id(A)][1] if id(A) in kept else None
+    if known is not None and known.storage.is_as_kept():
+        return known.again(pool)  # type: ignore[no-any-return]
     operator = Operator(A, pool)
     # an array laid out in neither order was copied, which need not outlive the solve
     if (A.flags.c_contiguous or A.flags.f_contiguous) and any(value is A for value in instance.values.values()):

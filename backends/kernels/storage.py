@@ -79,6 +79,9 @@ _GRAM_NUMBERS = 32
 FEW_ROWS = 0.75
 """Below this share of rows with a weight, those are copied before their products are taken."""
 
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+"""The multiples of this have fractional parts that lie far apart."""
+
 KEPT_NUMBERS = 500_000
 """Numbers of the Gram matrices of all nodes of a matrix up to which they are kept for later solves, in each precision."""
 
@@ -97,6 +100,8 @@ class Dense:
     elsewhere = False
     #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
     _grams: dict[tuple[Block, Any], Array] | None = None
+    #: The mark of the data that these are of.
+    _mark: NDArray[Any] | None = None
 
     def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
         self.store = readonly(store)
@@ -106,9 +111,20 @@ class Dense:
         self.leaves = dense_leaves(*self.shape, by_columns=transposed) if leaves is None else leaves
 
     def keep_grams(self) -> None:
-        """Keep the Gram matrices of all columns without weights from now on, where they are small: the data must not change. They are kept by node,
-        before weights that are all the same scale them, so that they give the bits that they give when they are formed."""
-        self._grams = {}
+        """Keep the Gram matrices of all columns without weights from now on, where they are small. They are kept by node, before weights that are all
+        the same scale them, so that they give the bits that they give when they are formed. `is_as_kept` says whether they still are of the data."""
+        self._grams, self._mark = {}, self._marked()
+
+    def is_as_kept(self) -> bool:
+        """True if no numbers have changed since `keep_grams`, beyond the rounding of a sum over each column."""
+        return self._mark is not None and np.array_equal(self._mark, self._marked())
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _marked(self) -> NDArray[Any]:
+        """The sum of each column with weights of which no two are the same: it tells rows, columns and signs that are exchanged."""
+        weights = np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0].astype(self.store.dtype)
+        with serial_blas():
+            return np.asarray(self.store @ weights if self.transposed else weights @ self.store)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model import Model
 from ..problem import Problem
 
 LARGEST = 64 << 20
@@ -67,7 +68,8 @@ class Recent:
         raises."""
         params = {p.name for p in problem.model.params}
         numbers: Mapping[str, Any] = {name: frames[name][1] if name in frames else a for name, a in data.items()}
-        if not params.issuperset(settings) or not all(map(_is_plain, numbers.values())):
+        known = params.issuperset(settings) and all(map(_is_plain, numbers.values()))
+        if not known or not _is_all_there_is(problem.model, settings, data):
             return problem.bind(**settings, **data)
         # a name that is given now and was not before would leave its value to fits without it
         of_names = tuple(columns for columns, _ in frames.values())
@@ -102,9 +104,16 @@ class Recent:
         return nbytes + sum(kept.nbytes for kept in list(self._kept.values())) <= LARGEST
 
 
+def _is_all_there_is(model: Model, settings: Mapping[str, object], data: Mapping[str, object]) -> bool:
+    """True if these are all arrays of the program: files, and arrays that the program was bound to before, may have other numbers in the next fit."""
+    return all(d.name in data or d.literal is not None for d in model.data) and all(
+        p.name in settings or p.type.is_scalar for p in model.params
+    )
+
+
 def _is_plain(value: object) -> bool:
-    """True for an array of numbers."""
-    return type(value) is np.ndarray and value.dtype.kind in "fiub" and value.size > 0
+    """True for a vector or larger array of numbers."""
+    return type(value) is np.ndarray and value.dtype.kind in "fiub" and value.ndim > 0 and value.size > 0
 
 
 def _looks(a: Any) -> Key:

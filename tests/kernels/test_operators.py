@@ -221,6 +221,28 @@ def test_a_kept_gram_matrix_has_the_bits_of_one_that_is_formed(order: Any, singl
     np.testing.assert_array_equal(keeping.gram(chosen, d), Operator(A).gram(chosen, d))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_data_that_changed_are_told_from_those_that_are_kept(order: Any, kind: Any) -> None:
+    A = np.asarray(np.random.default_rng(5).normal(size=(300, 4)) * [1e-9, 1.0, 1.0, 1e9], order=order, dtype=kind)
+    storage = Operator(A).storage
+    assert not storage.is_as_kept()
+    storage.keep_grams()
+    assert storage.is_as_kept()
+    before = A.copy()
+    for change in (
+        lambda: A.__setitem__((7, 0), 0.0),
+        lambda: np.negative(A, out=A),
+        lambda: A.__setitem__([0, 1], before[[1, 0]]),
+        lambda: A.__setitem__((slice(None), [1, 2]), before[:, [2, 1]]),
+        lambda: A.__setitem__((3, 1), np.nan),
+    ):
+        change()
+        assert not storage.is_as_kept()
+        A[:] = before
+        assert storage.is_as_kept()
+
+
 def test_work_is_counted_in_touched_numbers() -> None:
     M = matrix((50, 60))
     A = sp.csr_array(M)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ sklearn = pytest.importorskip("sklearn", reason="scikit-learn (extra `sklearn`) 
 
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 
-from fwdsl.sklearn import FwClassifier, FwRegressor, recent  # noqa: E402
+from fwdsl.sklearn import FwClassifier, FwRegressor, FwTransformer, recent  # noqa: E402
 from fwdsl.sklearn.recent import Recent  # noqa: E402
 
 X, Y, Z = samples()
@@ -152,3 +153,41 @@ def test_data_that_are_refused_are_refused_each_time(own: Recent):
         assert raised.value.code == "FW4516"
     # data of that look that are fine are no others' heirs
     assert FwRegressor(program, mu=0.1).fit(X, np.abs(Y)).solution_.status == "optimal"
+
+
+WEIGHED = LASSO.replace("param mu", "data v: vector[p] in nonnegative{source}\nparam mu").replace(
+    "norm1(w)", "norm1(v * w)"
+)
+FACTORS = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 0.1])
+
+
+def test_files_of_a_program_are_read_for_each_fit(own: Recent, tmp_path: Path):
+    program, table = tmp_path / "weighed.fw", tmp_path / "v.csv"
+    program.write_text(WEIGHED.format(source=' from csv("v.csv")'))
+    for v in (FACTORS, FACTORS, FACTORS, FACTORS[::-1]):
+        np.savetxt(table, v, header="v", comments="")
+        expected = fw.load(program).bind(X=X, y=Y, mu=0.1).solve(threads=1)["w"]
+        np.testing.assert_array_equal(FwRegressor(program, mu=0.1).fit(X, Y).coef_, expected)
+    assert not own._kept
+
+
+@pytest.mark.parametrize("word", ["data", "param"])
+def test_arrays_that_a_program_is_bound_to_may_change_between_fits(own: Recent, word: str):
+    text = WEIGHED.format(source="").replace("data v", f"{word} v")
+    v = FACTORS.copy()
+    program = fw.parse(text).bind(v=v, mu=0.1)
+    for _ in range(3):
+        FwRegressor(program).fit(X, Y)
+    v[:] = FACTORS[::-1]
+    expected = fw.parse(text).bind(X=X, y=Y, v=v, mu=0.1).solve(threads=1)["w"]
+    np.testing.assert_array_equal(FwRegressor(program).fit(X, Y).coef_, expected)
+    v[0] = -1.0
+    with pytest.raises(fw.DataError):
+        FwRegressor(program).fit(X, Y)
+
+
+def test_a_number_for_targets_is_refused_as_data_are(own: Recent):
+    program = LASSO.replace("let f = X @ w + b", "let f = X @ w + b\nlet z = X @ w")
+    with pytest.raises(fw.DataError) as raised:
+        FwTransformer(program, predict="z", y="y").fit(X, np.array(3.0))
+    assert raised.value.code == "FW4505"

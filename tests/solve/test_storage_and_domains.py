@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,24 @@ def test_points_lie_in_the_domain_of_an_entropy_that_no_block_keeps(set_: str, s
     solution = fw.parse(text).bind(q=q).solve(tol=1e-6, threads=1)
     assert solution.status == "optimal"
     assert solution["x"].min() >= -1e-12
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("term", ["norm1(w)", "sum_squares(w)"])
+def test_dense_data_may_change_in_place_between_solves(order: Literal["C", "F"], term: str):
+    rng = np.random.default_rng(3)
+    A = np.asarray(rng.normal(size=(200, 20)), order=order)
+    y = 2.0 * A[:, 0] + rng.normal(size=200)
+    program = fw.parse(f"""
+data X: matrix[n, p], y: vector[n]
+param mu: nonnegative
+var w: vector[p]
+minimize 1/2 * mean(squared(X @ w, y)) + mu * {term}
+""")
+    problem = program.bind(X=A, y=y, mu=0.01)
+    problem.solve(threads=1)
+    A[:, 1] += 3.0 * A[:, 0]
+    for mu in (0.01, 0.02):
+        again, alone = (p.solve(threads=1) for p in (problem.bind(mu=mu), program.bind(X=A, y=y, mu=mu)))
+        np.testing.assert_allclose(again["w"], alone["w"], rtol=1e-6, atol=1e-6)
+        assert again.iterations == alone.iterations
