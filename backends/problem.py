@@ -76,7 +76,8 @@ def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
     kept = instance.kept
     # an entry holds its datum, so no other has its identity
     known = kept[id(A)][1] if id(A) in kept else None
-    if known is not None and known.storage.is_as_kept():
+    # an array that nobody can write to has not changed
+    if known is not None and ((A.base is None and not A.flags.writeable) or known.storage.is_as_kept()):
         return known.again(pool)  # type: ignore[no-any-return]
     operator = Operator(A, pool)
     # an array laid out in neither order was copied, which need not outlive the solve

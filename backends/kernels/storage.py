@@ -100,7 +100,7 @@ class Dense:
     elsewhere = False
     #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
     _grams: dict[tuple[Block, Any], Array] | None = None
-    #: The mark of the data that these are of.
+    #: The mark of the data that these are of, once there are some.
     _mark: NDArray[Any] | None = None
 
     def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
@@ -113,11 +113,11 @@ class Dense:
     def keep_grams(self) -> None:
         """Keep the Gram matrices of all columns without weights from now on, where they are small. They are kept by node, before weights that are all
         the same scale them, so that they give the bits that they give when they are formed. `is_as_kept` says whether they still are of the data."""
-        self._grams, self._mark = {}, self._marked()
+        self._grams = {}
 
     def is_as_kept(self) -> bool:
-        """True if no numbers have changed since `keep_grams`, beyond the rounding of a sum over each column."""
-        return self._mark is not None and np.array_equal(self._mark, self._marked())
+        """True if no numbers have changed since a Gram matrix was kept, beyond the rounding of a sum over each column."""
+        return not self._grams or np.array_equal(self._mark, self._marked())  # type: ignore[arg-type]
 
     @np.errstate(over="ignore", invalid="ignore")
     def _marked(self) -> NDArray[Any]:
@@ -318,6 +318,8 @@ class Dense:
 
         with serial_blas():
             found = pool.sum(partial, nodes, gram_partials(k))
+        if kept and self._mark is None:
+            self._mark = self._marked()
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
     def _rows(

@@ -87,6 +87,8 @@ class Recent:
         if kept is not None or not again or not self._has_room(nbytes):
             return problem.bind(**settings, **data)
         own = {name: a.copy(order="K") for name, a in numbers.items()}
+        for a in own.values():
+            a.flags.writeable = False
         made = problem.bind(**settings, **{n: deepcopy(data[n]) if n in frames else own[n] for n in data})
         with self._lock:
             self._kept[key] = _Kept(problem, made, own, nbytes, self._fits)
