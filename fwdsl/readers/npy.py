@@ -178,8 +178,9 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
         found = _sparse_on_disk(archive, role, path, findings)
         if found is not None:
             return found
-    names = ("format", "shape", "indptr", "indices", "data")
-    layout, shape, cuts, indices, data = (_member(archive, k, part, path, findings) for k in names)
+    # to read an array may take as much again: the largest comes first
+    names = ("format", "shape", "indptr", "data", "indices")
+    layout, shape, cuts, data, indices = (_member(archive, k, part, path, findings) for k in names)
     form = _form_of(layout, path, findings)
     _require_types({"indices": indices.dtype, "data": data.dtype}, path, findings)
     size, starts = _starts(form, shape, cuts, path, findings)
