@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from numbers import Real
@@ -24,10 +25,13 @@ from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
 from .lazy import computed
 from .program import Names, Roles, coefficients, roles_of
-from .recent import RECENT
+from .recent import RECENT, Given
 
 NUMBERS = [np.float64, np.float32]
 """The numbers that data are used in; others become the first."""
+
+FOUND = ("n_features_in_", "classes_", "_is_flat")
+"""Attributes that a check of samples and targets leaves."""
 
 OPTIONS = ("tol", "method", "time", "threads", "seed")
 """Parameters of every estimator that are options of `Problem.solve`."""
@@ -42,6 +46,9 @@ class ProgramEstimator(BaseEstimator):
     A limit ends in a `ConvergenceWarning` with the certified gap. Raises FW0223 where the program has no solution; Ctrl-C raises
     `KeyboardInterrupt` and leaves the best point found as the fit.
     """
+
+    #: Whether the program and its settings are known before the samples are, which may then be found again before they are checked.
+    _is_for_any_samples = False
 
     # --- what a kind of estimator says of its program -----------------------------------------------------------------
 
@@ -70,8 +77,35 @@ class ProgramEstimator(BaseEstimator):
 
     # --- fitting ------------------------------------------------------------------------------------------------------
 
-    def _bound(self, X: object, y: object, sample_weight: object, rows: object = None) -> Problem:
-        """The program with samples, targets and weights, all checked; `y` as the program takes it. Where X is a frame, `rows` are its numbers."""
+    def _known(self, X: object, y: object) -> Problem | None:
+        """The program with samples and targets that were checked before, as after another check; None where they were not."""
+        if not self._is_for_any_samples:
+            return None
+        known = RECENT.again(self._program(False), self._settings(), self._reader(), X, y)
+        if known is None:
+            return None
+        problem, found = known
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        for name, a in found.items():
+            setattr(self, name, copy(a))
+        return problem
+
+    def _reader(self) -> tuple[Any, ...]:
+        """What the check of samples and targets depends on beside the program."""
+        names = self._names()
+        return type(self), names.X, names.y, names.weights
+
+    def _bound(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object,
+        rows: object = None,
+        given: tuple[object, object] | None = None,
+    ) -> Problem:
+        """The program with samples, targets and weights, all checked; `y` as the program takes it. Where X is a frame, `rows` are its numbers.
+        `given` are samples and targets as they came, before they were checked."""
         problem, names = self._program(sample_weight is not None), self._names()
         roles = roles_of(problem.model, names)
         data: dict[str, object] = {names.X: X}
@@ -82,7 +116,11 @@ class ProgramEstimator(BaseEstimator):
         elif sample_weight is not None:
             raise _no_weights(roles, names)
         named = column_names(X) if rows is not None else ()
-        return RECENT.bound(problem, self._settings(), data, {names.X: (named, rows)} if named else {})
+        frames = {names.X: (named, rows)} if named else {}
+        if given is None or sample_weight is not None:
+            return RECENT.bound(problem, self._settings(), data, frames)
+        found = {name: vars(self)[name] for name in FOUND if name in vars(self)}
+        return RECENT.bound(problem, self._settings(), data, frames, Given(self._reader(), *given, found))
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""
