@@ -92,7 +92,7 @@ class ProgramEstimator(BaseEstimator):
         return problem
 
     def _reader(self) -> tuple[Any, ...]:
-        """What the check of samples and targets depends on beside the program."""
+        """The class and the names on which the check of samples and targets depends beside the program."""
         names = self._names()
         return type(self), names.X, names.y, names.weights
 

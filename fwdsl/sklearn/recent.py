@@ -46,7 +46,8 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Given:
-    """What `fit` was given, and what an estimator found when it checked that: its attributes by name. `reader` is all that its check depends on."""
+    """Samples and targets as `fit` got them, and what an estimator found when it checked them: its attributes by name. `reader` is all that the check
+    depends on beside them."""
 
     reader: Key
     X: Any
