@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from ..bind.bindings import categories_of
+from ..bind.bindings import categories_of, told_where_to_give
 from ..errors import DataError, FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
@@ -125,14 +125,13 @@ class ProgramEstimator(BaseEstimator):
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""
         call = type(self).__name__
-        declared = {decl.span: decl.name for decl in problem.model.data}
-        found = [
-            replace(d, hint=f"give it to the estimator, as in {call}(..., {declared[d.span]}=...)")
-            if d.code == "FW4501" and d.span in declared
-            else d
-            for d in error.diagnostics
-        ]
-        return DataError(found)
+        return DataError(
+            told_where_to_give(
+                error.diagnostics,
+                problem.model,
+                lambda name: f"give it to the estimator, as in {call}(..., {name}=...)",
+            )
+        )
 
     def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
         """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that
