@@ -77,13 +77,16 @@ def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
     # an entry holds its datum, so no other has its identity
     known = kept[id(A)][1] if id(A) in kept else None
     # an array that nobody can write to has not changed
-    if known is not None and ((A.base is None and not A.flags.writeable) or known.storage.is_as_kept()):
+    stays = A.base is None and not A.flags.writeable
+    if known is not None and (stays or known.storage.is_as_kept()):
         return known.again(pool)  # type: ignore[no-any-return]
     operator = Operator(A, pool)
     # an array laid out in neither order was copied, which need not outlive the solve
     if (A.flags.c_contiguous or A.flags.f_contiguous) and any(value is A for value in instance.values.values()):
         assert isinstance(operator.storage, Dense)
         operator.storage.keep_grams()
+        if stays:
+            operator.storage.keep_products()
         kept[id(A)] = A, operator
     return operator
 

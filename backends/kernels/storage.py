@@ -86,6 +86,13 @@ KEPT_NUMBERS = 500_000
 """Numbers of the Gram matrices of all nodes of a matrix up to which they are kept for later solves, in each precision."""
 
 
+KEPT_PRODUCTS = 4
+"""Products with the transpose that are kept for later solves: those at a start, which is the same for every parameter, come first."""
+
+PRODUCT_NUMBERS = 100_000
+"""Numbers of a matrix from which on they are kept: below, they take no longer than to be found."""
+
+
 class GramPlan(NamedTuple):
     """The way a Gram matrix is taken, which the whole of the data decides: those who hold parts of it are told."""
 
@@ -100,6 +107,8 @@ class Dense:
     elsewhere = False
     #: The Gram matrices of nodes without weights, by node and precision, where they are kept: `keep_grams`.
     _grams: dict[tuple[Block, Any], Array] | None = None
+    #: The first products with the transpose, as (y, A'y), where they are kept.
+    _products: list[tuple[Array, Array]] | None = None
     #: The mark of the data that these are of, once there are some.
     _mark: NDArray[Any] | None = None
 
@@ -114,6 +123,11 @@ class Dense:
         """Keep the Gram matrices of all columns without weights from now on, where they are small. They are kept by node, before weights that are all
         the same scale them, so that they give the bits that they give when they are formed. `is_as_kept` says whether they still are of the data."""
         self._grams = {}
+
+    def keep_products(self) -> None:
+        """Keep the first products with the transpose from now on, if they are few numbers beside the data. The data must not change."""
+        if self.nnz >= max(PRODUCT_NUMBERS, 8 * KEPT_PRODUCTS * sum(self.shape)):
+            self._products = []
 
     def is_as_kept(self) -> bool:
         """True if no numbers have changed since a Gram matrix was kept, beyond the rounding of a sum over each column."""
@@ -158,6 +172,16 @@ class Dense:
 
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         """out = A'y."""
+        for known, found in self._products or ():
+            # bits, not values: 0 and -0 lead to sums of other signs
+            if known[0] == y[0] and np.array_equal(known.view(np.int64), y.view(np.int64)):
+                out[:] = found
+                return
+        self._rmatvec(y, out, pool)
+        if self._products is not None and len(self._products) < KEPT_PRODUCTS:
+            self._products.append((y.copy(), out.copy()))
+
+    def _rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         d = self.shape[1]
         if self.transposed and len(self.leaves) > 1:
             cut = kernel(dense_matvec_leaves, reorder=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..grammar import tree
-from ..grammar.diagnostic import Place
+from ..grammar.diagnostic import Diagnostic, Place
 from ..grammar.source import Span
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.cache_folder import DiskFull, no_room
@@ -537,6 +537,16 @@ def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> Non
         span=decl.span,
         rule=error.rule,
         hint=error.hint,
+    )
+
+
+def told_where_to_give(
+    diagnostics: Iterable[Diagnostic], model: Model, hint: Callable[[str], str]
+) -> tuple[Diagnostic, ...]:
+    """The diagnostics, those of data without a value (FW4501) with the hint for their name: what the door is by which data come."""
+    names = {decl.span: decl.name for decl in model.data}
+    return tuple(
+        replace(d, hint=hint(names[d.span])) if d.code == "FW4501" and d.span in names else d for d in diagnostics
     )
 
 

@@ -15,7 +15,6 @@ LONGEST = 10_000
 """Points that a path or a grid may have."""
 
 _SPACE = re.compile(r"\s*(?P<kind>logspace|linspace)\s*\((?P<inside>[^()]*)\)\s*\Z")
-_HINT = "write `--set delta=0.1,1,10`, `--set 'delta=logspace(0.1,10,20)'` or `--set 'delta=linspace(1,5,9)'`"
 
 
 def split_sets(
@@ -32,8 +31,8 @@ def split_sets(
         if command == "path"
         else "A grid is over the values of parameters."
     )
-    hint = _HINT
     names = [text.partition("=")[0].strip() for text in swept]
+    hint = _ways(next((name.strip() for name, equals, _ in (text.partition("=") for text in texts) if equals), "NAME"))
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         found = f"`{twice[0]}` is given several values twice"
@@ -52,6 +51,11 @@ def split_sets(
         found = f"a grid of {' x '.join(str(len(v)) for v in values.values())} = {count:,} points is too large"
         rule, hint = f"A grid has at most {LONGEST:,} points.", "give fewer values"
     raise CommandStop([Diagnostic("FW0026", found, rule=rule, hint=hint)])
+
+
+def _ways(name: str) -> str:
+    """The help: how several values of a parameter are written."""
+    return f"write `--set {name}=0.1,1,10`, `--set '{name}=logspace(0.1,10,20)'` or `--set '{name}=linspace(1,5,9)'`"
 
 
 def _has_several(text: str) -> bool:
@@ -100,4 +104,4 @@ def _number(name: str, part: str) -> float:
 
 def _malformed(name: str, text: str, what: str, code: str = "FW0027") -> Diagnostic:
     rule = "Several values are numbers separated by commas, `logspace(lo,hi,count)` or `linspace(lo,hi,count)`, both ends included."
-    return Diagnostic(code, f"`--set {name}={text}` is {what}", rule=rule, hint=_HINT)
+    return Diagnostic(code, f"`--set {name}={text}` is {what}", rule=rule, hint=_ways(name))

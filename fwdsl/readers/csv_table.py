@@ -313,7 +313,7 @@ class Table:
                     self._empty(blank, 0)
                 blank = None
                 if len(record) != self._header.count:
-                    self._note_ragged(record, here)
+                    note_ragged(record, here, self._header.count, self._form.sep, self._findings, self._source)
                     continue
                 if self._form.drops and any(self._gap(c)(record[c]) for c in used):
                     self._dropped += 1
@@ -444,24 +444,23 @@ class Table:
         names = self._header.names
         return f"column {column + 1}" if names is None or not names[column] else f"column `{names[column]}`"
 
-    def _note_ragged(self, record: list[str], row: int) -> None:
-        more = len(record) > self._header.count
-        if more and not record[-1].strip():
-            hint = "leave the separator at its end out, or write one behind the names of the columns too"
-        else:
-            hint = (
-                f"{_SPLITS.get(self._form.sep, f'an unquoted `{self._form.sep}` in a text')} splits a field"
-                if more
-                else ""
-            )
-        self._findings.add(
-            "FW4022",
-            f"line {row} has {len(record)} fields, where {self._header.count} were expected",
-            rule=f"All lines of a {self._source} file have as many fields as its first.",
-            hint=hint,
-            row=row,
-            column=min(len(record), self._header.count) + 1,  # the first column that is missing or too many
-        )
+
+def note_ragged(record: list[str], row: int, count: int, sep: str, findings: FileFindings, source: str = "csv") -> None:
+    """Note that the record on a line has not the `count` fields that the first one has (FW4022)."""
+    more = len(record) > count
+    hint = ""
+    if more and not record[-1].strip():
+        hint = "leave the separator at its end out, or write one behind the names of the columns too"
+    elif more:
+        hint = f"{_SPLITS.get(sep, f'an unquoted `{sep}` in a text')} splits a field"
+    findings.add(
+        "FW4022",
+        f"line {row} has {len(record)} {'field' if len(record) == 1 else 'fields'}, where {count} {'was' if count == 1 else 'were'} expected",
+        rule=f"All lines of a {source} file have as many fields as its first.",
+        hint=hint,
+        row=row,
+        column=min(len(record), count) + 1,  # the first column that is missing or too many
+    )
 
 
 def first_line(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..words import SOURCES
 from .csv_rows import LONGEST
-from .csv_table import SEPARATING, decoded, note_not_csv, note_told, told_to_spreadsheets
+from .csv_table import SEPARATING, decoded, note_not_csv, note_ragged, note_told, told_to_spreadsheets
 from .files import Unreadable, check_readable, lines, opened
 from .findings import FileFindings
 from .sources import is_url
@@ -118,10 +118,14 @@ def _csv(path: str, findings: FileFindings) -> Table:
         sep = max(SEPARATING, key=first.count)  # the comma where none is there
         rows = csv.reader(chain(begin, written), delimiter=sep, strict=False)
         begun = 0
-        records = []
+        records: list[list[str]] = []
+        ragged = False
         try:
             for row in rows:
                 if len(row) > 1 or "".join(row).strip():
+                    if records and len(row) != len(records[0]):
+                        note_ragged(row, blank + begun + 1, len(records[0]), sep, findings)
+                        ragged = True
                     records.append(row)
                 if len(records) > MOST_ROWS:
                     break
@@ -129,6 +133,8 @@ def _csv(path: str, findings: FileFindings) -> Table:
         except csv.Error as error:
             note_not_csv(error, blank + begun + 1, path, findings)
             raise Unreadable from None
+    if ragged:
+        raise Unreadable
     head, *records = records
     names = [field.strip() for field in head]
     options = () if sep == "," else (("sep", sep),)
@@ -141,7 +147,7 @@ def _csv(path: str, findings: FileFindings) -> Table:
     if not records:
         findings.no_rows()
         raise Unreadable
-    cells = [[row[j].strip() if j < len(row) else "" for row in records] for j in range(len(names))]
+    cells = [[row[j].strip() for row in records] for j in range(len(names))]
     columns = [
         column if column.name else replace(column, name=f"column {j + 1}", is_named=False)
         for j, column in enumerate(_columns(names, cells))

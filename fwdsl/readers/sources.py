@@ -98,6 +98,7 @@ def has_suffix(path: str, suffixes: tuple[str, ...]) -> bool:
 # --- the command line ----------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
+_NAME_FIRST = re.compile(r"\s*([^\W\d]\w*)")
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"-?(?:inf|(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?\d+)?)\Z", re.ASCII)
 _INTEGER = re.compile(rf"{_DIGITS}\Z", re.ASCII)
@@ -207,7 +208,7 @@ def parse_set_argument(text: str) -> tuple[str, object] | Diagnostic:
 
     Numbers are written as in the language, with a sign if need be.
     """
-    parts = _assignment("FW0110", "--set", text, "parameter", "value", "a number", "delta=3")
+    parts = _assignment("FW0110", "--set", text, "parameter", "value", "a number", "3")
     if isinstance(parts, Diagnostic):
         return parts
     name, number = parts
@@ -250,7 +251,7 @@ def _parse_list(text: str, name: str, written: str) -> tuple[str, object] | Diag
 
 def parse_dim_argument(text: str, option: str = "--dim") -> tuple[str, int] | Diagnostic:
     """Parse `k=5` into `("k", 5)`; a dimension is a whole number from 1."""
-    parts = _assignment("FW0120", option, text, "dimension", "size", "a whole number", "k=5")
+    parts = _assignment("FW0120", option, text, "dimension", "size", "a whole number", "5")
     if isinstance(parts, Diagnostic):
         return parts
     name, number = parts
@@ -268,11 +269,13 @@ def parse_dim_argument(text: str, option: str = "--dim") -> tuple[str, int] | Di
 
 
 def _assignment(
-    code: str, option: str, text: str, what: str, value: str, number: str, example: str
+    code: str, option: str, text: str, what: str, value: str, number: str, usual: str
 ) -> tuple[str, str] | Diagnostic:
     """The two sides of `NAME=NUMBER`."""
     name, equals, right = (part.strip() for part in text.partition("="))
     if not equals:
+        begun = _NAME_FIRST.match(text)
+        example = f"{begun[1] if begun else 'NAME'}={usual}"
         return Diagnostic(
             code,
             f"`{option} {text}` has no `=` between the {what} and its {value}",

@@ -235,7 +235,7 @@ def _with_new_data(
     read = tuple(d for d in model.data if d.name in (needed | new) and d not in kept)
     absent = [d for d in read if d.name not in new and d.literal is None and (fit.alone or d.source is None)]
     if absent:
-        raise DataError([missing(d.name) for d in absent])
+        raise DataError([missing(d.name, _NO_TARGETS) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
     unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps, of_fit=True)
     params = {p.name for p in model.params}
@@ -258,13 +258,16 @@ def _with_new_data(
     return instance, tuple(d for d in found if d.code == "FW4530")
 
 
-def missing(name: str) -> Diagnostic:
-    """The diagnostic for data that neither the fit has nor the caller gives."""
+_NO_TARGETS = "; predictions need no targets: `predict`, `fwdsl eval --predict`"
+
+
+def missing(name: str, more: str = "") -> Diagnostic:
+    """The diagnostic for data that neither the fit has nor the caller gives, with what else its help says."""
     return Diagnostic(
         "FW4501",
         f"`{name}` has no value",
         rule="Data that are not at hand with the fit are given anew.",
-        hint=f"give `{name}=...`, on the command line `--data {name}=PATH`",
+        hint=f"give `{name}=...`, on the command line `--data {name}=PATH`{more}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from numbers import Real
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from ..bind.bindings import categories_of
+from ..bind.bindings import categories_of, told_where_to_give
 from ..errors import DataError, FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
@@ -24,10 +25,13 @@ from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
 from .lazy import computed
 from .program import Names, Roles, coefficients, roles_of
-from .recent import RECENT
+from .recent import RECENT, Given
 
 NUMBERS = [np.float64, np.float32]
 """The numbers that data are used in; others become the first."""
+
+FOUND = ("n_features_in_", "classes_", "_is_flat")
+"""Attributes that a check of samples and targets leaves."""
 
 OPTIONS = ("tol", "method", "time", "threads", "seed")
 """Parameters of every estimator that are options of `Problem.solve`."""
@@ -42,6 +46,9 @@ class ProgramEstimator(BaseEstimator):
     A limit ends in a `ConvergenceWarning` with the certified gap. Raises FW0223 where the program has no solution; Ctrl-C raises
     `KeyboardInterrupt` and leaves the best point found as the fit.
     """
+
+    #: Whether the program and its settings are known before the samples are, which may then be found again before they are checked.
+    _is_for_any_samples = False
 
     # --- what a kind of estimator says of its program -----------------------------------------------------------------
 
@@ -70,8 +77,35 @@ class ProgramEstimator(BaseEstimator):
 
     # --- fitting ------------------------------------------------------------------------------------------------------
 
-    def _bound(self, X: object, y: object, sample_weight: object, rows: object = None) -> Problem:
-        """The program with samples, targets and weights, all checked; `y` as the program takes it. Where X is a frame, `rows` are its numbers."""
+    def _known(self, X: object, y: object) -> Problem | None:
+        """The program with samples and targets that were checked before, as after another check; None where they were not."""
+        if not self._is_for_any_samples:
+            return None
+        known = RECENT.again(self._program(False), self._settings(), self._reader(), X, y)
+        if known is None:
+            return None
+        problem, found = known
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        for name, a in found.items():
+            setattr(self, name, copy(a))
+        return problem
+
+    def _reader(self) -> tuple[Any, ...]:
+        """The class and the names on which the check of samples and targets depends beside the program."""
+        names = self._names()
+        return type(self), names.X, names.y, names.weights
+
+    def _bound(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object,
+        rows: object = None,
+        given: tuple[object, object] | None = None,
+    ) -> Problem:
+        """The program with samples, targets and weights, all checked; `y` as the program takes it. Where X is a frame, `rows` are its numbers.
+        `given` are samples and targets as they came, before they were checked."""
         problem, names = self._program(sample_weight is not None), self._names()
         roles = roles_of(problem.model, names)
         data: dict[str, object] = {names.X: X}
@@ -82,19 +116,22 @@ class ProgramEstimator(BaseEstimator):
         elif sample_weight is not None:
             raise _no_weights(roles, names)
         named = column_names(X) if rows is not None else ()
-        return RECENT.bound(problem, self._settings(), data, {names.X: (named, rows)} if named else {})
+        frames = {names.X: (named, rows)} if named else {}
+        if given is None or sample_weight is not None:
+            return RECENT.bound(problem, self._settings(), data, frames)
+        found = {name: vars(self)[name] for name in FOUND if name in vars(self)}
+        return RECENT.bound(problem, self._settings(), data, frames, Given(self._reader(), *given, found))
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
         """The same error, with where an estimator is given the data that are missing (FW4501)."""
         call = type(self).__name__
-        declared = {decl.span: decl.name for decl in problem.model.data}
-        found = [
-            replace(d, hint=f"give it to the estimator, as in {call}(..., {declared[d.span]}=...)")
-            if d.code == "FW4501" and d.span in declared
-            else d
-            for d in error.diagnostics
-        ]
-        return DataError(found)
+        return DataError(
+            told_where_to_give(
+                error.diagnostics,
+                problem.model,
+                lambda name: f"give it to the estimator, as in {call}(..., {name}=...)",
+            )
+        )
 
     def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
         """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that

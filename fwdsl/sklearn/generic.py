@@ -223,6 +223,8 @@ class FitOfProgram:
 class Predicting(ProgramParameters):
     """A program's estimator with targets."""
 
+    _is_for_any_samples = True
+
     def __init__(
         self,
         program: Any,

@@ -47,8 +47,11 @@ class Supervised(ProgramEstimator):
         roles = roles_of(self._program(sample_weight is not None).model, names)
         assert roles.y is not None
         X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
+        known = self._known(X, y) if sample_weight is None else None
+        if known is not None:
+            return known
         rows, targets = self._checked(X, y, roles.y)
-        return self._bound(X if column_names(X) else rows, targets, sample_weight, rows)
+        return self._bound(X if column_names(X) else rows, targets, sample_weight, rows, (X, y))
 
     def _checked(self, X: Any, y: Any, decl: DataDecl) -> tuple[Any, Any]:
         """Samples and targets that scikit-learn accepts, the targets as the program takes them."""

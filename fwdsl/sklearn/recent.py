@@ -44,6 +44,27 @@ class _Kept:
         return self.program is program and all(np.array_equal(self.numbers[name], a) for name, a in numbers.items())
 
 
+@dataclass(frozen=True)
+class Given:
+    """Samples and targets as `fit` got them, and what an estimator found when it checked them: its attributes by name. `reader` is all that the check
+    depends on beside them."""
+
+    reader: Key
+    X: Any
+    y: Any
+    found: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Data of `kept` as they were given, the samples as the program has them, and what the check of these found."""
+
+    kept: _Kept
+    X: Any
+    y: Any
+    found: Mapping[str, Any]
+
+
 class Recent:
     """Binds programs to data, and knows data again that came before, by all their numbers: they are then neither looked through nor measured again,
     and what methods keep of them (`Instance.kept`) is there. Parameters are bound anew, and a fit has the bits that it has without.
@@ -55,7 +76,25 @@ class Recent:
         self._lock = threading.Lock()
         self._seen: dict[Key, None] = {}
         self._kept: dict[Key, _Kept] = {}
+        self._checked: dict[Key, _Checked] = {}
         self._fits = 0
+
+    def again(
+        self, problem: Problem, settings: Mapping[str, object], reader: Key, X: object, y: object
+    ) -> tuple[Problem, Mapping[str, Any]] | None:
+        """The program bound to samples and targets that such an estimator has checked before, and what it found; None where these are others."""
+        if not (_is_plain(X) and _is_plain(y)):
+            return None
+        with self._lock:
+            known = self._checked.get(_key_of_given(problem, settings, reader, X, y))
+            if known is None or known.kept.program is not problem:
+                return None
+        if not (np.array_equal(known.X, X) and np.array_equal(known.y, y)):  # type: ignore[arg-type]
+            return None
+        with self._lock:
+            self._count_fit()
+            known.kept.used = self._fits
+        return _with(known.kept.problem, settings), known.found
 
     def bound(
         self,
@@ -63,9 +102,10 @@ class Recent:
         settings: Mapping[str, object],
         data: Mapping[str, object],
         frames: Mapping[str, tuple[tuple[str, ...], Any]] = MappingProxyType({}),
+        given: Given | None = None,
     ) -> Problem:
-        """`problem.bind(**settings, **data)`. `frames` has the names of the columns and the numbers of those data that are frames. Raises what `bind`
-        raises."""
+        """`problem.bind(**settings, **data)`. `frames` has the names of the columns and the numbers of those data that are frames, `given` what is
+        known `again` from now on if the data are kept. Raises what `bind` raises."""
         params = {p.name for p in problem.model.params}
         numbers: Mapping[str, Any] = {name: frames[name][1] if name in frames else a for name, a in data.items()}
         known = params.issuperset(settings) and all(map(_is_plain, numbers.values()))
@@ -75,13 +115,13 @@ class Recent:
         of_names = tuple(columns for columns, _ in frames.values())
         key = (id(problem), tuple(sorted(settings)), of_names, *((name, *_looks(a)) for name, a in numbers.items()))
         with self._lock:
-            self._fits += 1
-            self._kept = {k: kept for k, kept in self._kept.items() if self._fits - kept.used <= FORGOTTEN}
+            self._count_fit()
             kept, again = self._kept.get(key), key in self._seen
             self._note(key)
         if kept is not None and kept.is_of(problem, numbers):
             kept.used = self._fits
-            return kept.problem.bind(**settings) if settings else kept.problem
+            self._remember(kept, settings, given)
+            return _with(kept.problem, settings)
         # of a frame there are both
         nbytes = sum((2 if name in frames else 1) * a.nbytes for name, a in numbers.items())
         if kept is not None or not again or not self._has_room(nbytes):
@@ -90,9 +130,29 @@ class Recent:
         for a in own.values():
             a.flags.writeable = False
         made = problem.bind(**settings, **{n: deepcopy(data[n]) if n in frames else own[n] for n in data})
+        kept = _Kept(problem, made, own, nbytes, self._fits)
         with self._lock:
-            self._kept[key] = _Kept(problem, made, own, nbytes, self._fits)
+            self._kept[key] = kept
+        self._remember(kept, settings, given)
         return made
+
+    def _remember(self, kept: _Kept, settings: Mapping[str, object], given: Given | None) -> None:
+        """Know what was given again, where the samples were taken as they are: else another copy of them would have to be kept."""
+        if given is None or not (_is_plain(given.X) and _is_plain(given.y)):
+            return
+        own = next(
+            (a for a in kept.numbers.values() if _looks(a) == _looks(given.X) and np.array_equal(a, given.X)), None
+        )
+        if own is not None:
+            known = _Checked(kept, own, given.y.copy(), deepcopy(dict(given.found)))
+            with self._lock:
+                self._checked[_key_of_given(kept.program, settings, given.reader, given.X, given.y)] = known
+
+    def _count_fit(self) -> None:
+        """Count a fit, and give up what came no more."""
+        self._fits += 1
+        self._kept = {k: kept for k, kept in self._kept.items() if self._fits - kept.used <= FORGOTTEN}
+        self._checked = {k: c for k, c in self._checked.items() if self._fits - c.kept.used <= FORGOTTEN}
 
     def _note(self, key: Key) -> None:
         """Know the key from now on, in the place of the one that came longest ago."""
@@ -104,6 +164,15 @@ class Recent:
     def _has_room(self, nbytes: int) -> bool:
         """True if so many bytes can be kept. What is in use stays: folds come in turn, and each would drive out the next."""
         return nbytes + sum(kept.nbytes for kept in list(self._kept.values())) <= LARGEST
+
+
+def _key_of_given(problem: Problem, settings: Mapping[str, object], reader: Key, X: Any, y: Any) -> Key:
+    return id(problem), tuple(sorted(settings)), reader, _looks(X), _looks(y)
+
+
+def _with(problem: Problem, settings: Mapping[str, object]) -> Problem:
+    """The program with these parameters."""
+    return problem.bind(**settings) if settings else problem
 
 
 def _is_all_there_is(model: Model, settings: Mapping[str, object], data: Mapping[str, object]) -> bool:

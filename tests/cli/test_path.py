@@ -108,7 +108,10 @@ def test_the_values():
 def test_values_that_are_none(sets: list[str], code: str):
     with pytest.raises(CommandStop) as stop:
         split_sets(sets, "path")
-    assert stop.value.diagnostics[0].code == code
+    (found,) = stop.value.diagnostics
+    assert found.code == code
+    if code in ("FW0026", "FW0027") and len(sets) < 2:
+        assert f"`--set {'r' if sets else 'NAME'}=0.1,1,10`" in found.hint
 
 
 @pytest.mark.parametrize(

@@ -443,6 +443,8 @@ def test_the_column_is_asked_for_on_a_terminal(
         (["head.csv"], "a,b\n", "no rows"),
         (["one.csv"], "a\n1\n2\n3\n", "no column to predict `a` from"),
         (["empty_cells.csv"], "a,b,y\n1,,1\n,2,2\n,,3\n", "no column to predict `y` from"),
+        (["ragged.csv"], "a,b\n1,2\n3,4,5\n6\n", "line 3 has 3 fields, where 2 were expected"),
+        (["ragged.csv"], "\na;b\n1;2\n6\n", "line 4 has 1 field, where 2 were expected"),
         (["same.csv"], "a,b\n1,2\n1,2\n", "no column that can be predicted"),
         (["some.csv", "--target", "pricee"], "size,price\n1,2\n2,3\n", "did you mean `--target price`?"),
         ([], None, "no file of data is named"),
@@ -517,6 +519,14 @@ def test_a_program_is_typed_and_solved(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "error" not in err and "warning" not in err
     assert fw.load("kept.fw").bind(r=2.0).solve().objective == pytest.approx(4 / 3)
     assert out.rstrip().endswith("0.5 * norm1(w)")
+
+
+def test_data_that_are_missing_are_given_at_the_prompt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "data y: vector[n]\nvar w: vector[n]\nminimize sum_squares(w - y)\n:solve\n"
+    _, err = typed(text, monkeypatch, capsys)
+    assert "error[FW4501]" in err and "help: write `:data y=PATH`" in err
 
 
 def test_a_wrong_line_is_told_and_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -243,6 +243,32 @@ def test_data_that_changed_are_told_from_those_that_are_kept(order: Any, kind: A
         assert storage.is_as_kept()
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_kept_product_has_the_bits_of_one_that_is_taken(order: Any) -> None:
+    rng = np.random.default_rng(5)
+    A = np.asarray(rng.normal(size=(3000, 50)), order=order)
+    A[0] = 0.0
+    keeping = Operator(A)
+    keeping.storage.keep_products()
+    ys = list(rng.normal(size=(6, 3000)))
+    for y in (*ys, *ys[::-1]):
+        np.testing.assert_array_equal(keeping.rmatvec(y), Operator(A).rmatvec(y))
+    # what was handed out is the caller's
+    keeping.rmatvec(ys[0])[:] = 7.0
+    np.testing.assert_array_equal(keeping.rmatvec(ys[0]), Operator(A).rmatvec(ys[0]))
+    # a caller's array may change after it was given
+    ys[1][-1] += 1.0
+    np.testing.assert_array_equal(keeping.rmatvec(ys[1]), Operator(A).rmatvec(ys[1]))
+    assert keeping.counter.rmatvecs == 15
+
+
+def test_products_are_kept_beside_much_data_alone() -> None:
+    for shape in ((20, 10), (300_000, 4)):
+        storage = Operator(np.ones(shape)).storage
+        storage.keep_products()
+        assert storage._products is None
+
+
 def test_work_is_counted_in_touched_numbers() -> None:
     M = matrix((50, 60))
     A = sp.csr_array(M)

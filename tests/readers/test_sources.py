@@ -146,6 +146,15 @@ def test_set_argument_refused(text: str, code: str, message: str) -> None:
     assert lookup(code) is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [("mu", "mu"), ("mu 3", "mu"), (" rho: 2", "rho"), ("3", "NAME"), ("", "NAME")]
+)
+def test_help_for_an_argument_without_a_sign_is_in_its_own_words(text: str, name: str) -> None:
+    for parse, usual in ((parse_set_argument, f"`--set {name}=3`"), (parse_dim_argument, f"`--dim {name}=5`")):
+        result = parse(text)
+        assert isinstance(result, Diagnostic) and result.hint == f"write {usual}"
+
+
 def test_dim_argument() -> None:
     assert parse_dim_argument("k=5") == ("k", 5)
     assert parse_dim_argument(" k = 1_000 ") == ("k", 1000)

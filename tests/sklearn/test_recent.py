@@ -16,7 +16,7 @@ sklearn = pytest.importorskip("sklearn", reason="scikit-learn (extra `sklearn`) 
 
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 
-from fwdsl.sklearn import FwClassifier, FwRegressor, FwTransformer, recent  # noqa: E402
+from fwdsl.sklearn import FwClassifier, FwRegressor, FwTransformer, kinds, recent  # noqa: E402
 from fwdsl.sklearn.recent import Recent  # noqa: E402
 
 X, Y, Z = samples()
@@ -56,6 +56,39 @@ def test_samples_are_copied_when_they_come_again_and_not_before(own: Recent):
     assert kept.nbytes == X.nbytes + Y.nbytes
     third = FwRegressor(LASSO, mu=0.3).fit(X.copy(), Y.copy())
     assert third.solution_.instance.values["X"] is kept.numbers["X"]
+
+
+def test_samples_that_were_checked_are_not_checked_again(own: Recent, monkeypatch: pytest.MonkeyPatch):
+    checks: list[Any] = []
+    told = kinds.validate_data
+    monkeypatch.setattr(kinds, "validate_data", lambda *args, **named: checks.append(args) or told(*args, **named))
+    labels, rows = np.where(Z > 0.0, 7, 3), X.copy()
+    for mu in MUS:
+        fitted = FwClassifier(BINARY, mu=mu).fit(rows.copy(), labels.copy())
+        assert fitted.n_features_in_ == X.shape[1]
+        np.testing.assert_array_equal(fitted.classes_, [3, 7])
+        np.testing.assert_array_equal(fitted.coef_.ravel(), alone(BINARY, SIGNS, mu))
+        # what an estimator has is its own
+        fitted.classes_[:] = 0
+    # the second time they are kept
+    assert len(checks) == 2
+    other = FwClassifier(BINARY, mu=0.1).fit(rows, np.where(Z > 0.0, 8, 3))
+    np.testing.assert_array_equal(other.classes_, [3, 8])
+    rows[-1, -1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        FwClassifier(BINARY, mu=0.1).fit(rows, labels)
+    assert len(checks) == 4
+
+
+def test_rows_without_names_leave_none_of_a_fit_before(own: Recent):
+    pandas = pytest.importorskip("pandas")
+    fitted = FwRegressor(LASSO, mu=0.1)
+    for _ in range(3):
+        fitted.fit(X, Y)
+    assert own._checked
+    fitted.fit(pandas.DataFrame(X, columns=list("abcdef")), Y)
+    assert hasattr(fitted, "feature_names_in_")
+    assert not hasattr(fitted.fit(X, Y), "feature_names_in_")
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

@@ -148,13 +148,21 @@ class Repl:
         """Report what is wrong, and go on."""
         try:
             work()
-        except CommandStop as stop:
-            self._output.report(stop.diagnostics)
-        except FwError as error:
-            self._output.report(error.diagnostics)
+        except (CommandStop, FwError) as error:
+            self._output.report(self._told(error.diagnostics))
         except KeyboardInterrupt:
             sys.stdout.write("\n")
         sys.stdout.flush()
+
+    def _told(self, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+        """The diagnostics, with where the prompt is given the data that are missing."""
+        from ...bind.bindings import told_where_to_give
+        from ...check import compile_text
+
+        model, _ = compile_text(self.text, "<prompt>")
+        if model is None:
+            return found
+        return told_where_to_give(found, model, lambda name: f"write `:data {name}=PATH`, or a `from` in the program")
 
     def _add(self, line: str) -> None:
         """Add a line, and those that continue it, if the program is right as far as it goes. Ctrl-C drops all of them."""
