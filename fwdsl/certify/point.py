@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array, VectorFunction
 from ..atoms.loss import LossFunction
@@ -17,6 +18,9 @@ from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import SumTerm
 from ..readers.row_blocks import is_on_disk
 from .verified import Point
+
+Mask = NDArray[np.bool_]
+"""Entries of x."""
 
 LEAST_SHARE = 1e-6
 """The share of |K| X that a row of K x is taken to have for its size."""
@@ -43,11 +47,11 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
     sums: list[Array] = []
     sizes = _Sizes(canonical, x)
     summed = canonical.nnz <= LARGEST_SUMS
-    far = _far(sizes) if summed else frozenset()
-    adrift, size = _linear_sizes(canonical, x, far)
+    without = _far(sizes) if summed else None
+    adrift, size = _linear_sizes(canonical, x, without)
     for k, term in enumerate(canonical.terms):
         z = term.map.apply(x)
-        sums.append(sizes.of(k, far) if summed else NOTHING)
+        sums.append(sizes.of(k, without) if summed else NOTHING)
         missed = NOTHING
         asks = term.f if isinstance(term.f, VectorFunction) else term.domain
         if asks is not None and asks.violation(z) != 0.0:
@@ -83,7 +87,7 @@ def evaluate_point(canonical: Canonical, x: Array) -> Point:
         adrift,
         lengths,
         rounding,
-        _far_sums(sizes, far),
+        _far_sums(sizes, without),
         ends,
     )
 
@@ -138,33 +142,45 @@ class _Sizes:
             self._parts[k, i] = m.absolute().apply(self._size[block.slice])
         return self._parts[k, i]
 
-    def of(self, k: int, without: Set[str] = frozenset()) -> Array:
-        """The sums of the sizes in the rows of term k, without those of some variables; no array where there are no others."""
-        parts = self.canonical.terms[k].map.parts
-        kept = [i for i, (block, _) in enumerate(parts) if block.name not in without]
-        if not kept:
-            return NOTHING if without else np.zeros(self.canonical.terms[k].map.rows)
-        return sum((self.part(k, i) for i in kept[1:]), self.part(k, kept[0]))
+    def of(self, k: int, without: Mask | None = None) -> Array:
+        """The sums of the sizes in the rows of term k, without those of some entries of x; no array where there are no others."""
+        own = self._of(k, None if without is None else ~without)
+        if own is None:
+            return NOTHING if without is not None else np.zeros(self.canonical.terms[k].map.rows)
+        return own
 
-    def of_far(self, k: int, far: Set[str]) -> Array:
-        """The sums of the sizes of these variables alone; no array where the term has none of them."""
-        parts = self.canonical.terms[k].map.parts
-        own = [self.part(k, i) for i, (block, _) in enumerate(parts) if block.name in far]
-        return sum(own[1:], own[0]) if own else NOTHING
+    def of_far(self, k: int, far: Mask) -> Array:
+        """The sums of the sizes of these entries alone; no array where the term has none of them."""
+        own = self._of(k, far)
+        return NOTHING if own is None else own
+
+    def _of(self, k: int, kept: Mask | None) -> Array | None:
+        """The sums of the sizes of the entries that are kept, None for all of them; None where no variable has any."""
+        found: Array | None = None
+        for i, (block, m) in enumerate(self.canonical.terms[k].map.parts):
+            own = None if kept is None else kept[block.slice]
+            if own is None or own.all():
+                part = self.part(k, i)
+            elif own.any():
+                part = m.absolute().apply(np.where(own, self._size[block.slice], 0.0))
+            else:
+                continue
+            found = part if found is None else found + part
+        return found
 
 
-def _far_sums(sizes: _Sizes, far: Set[str]) -> Sequence[Array]:
-    """|K_i| |x| of the variables far out, an array a term; of data in memory they may wait, as those are there later too."""
-    late = _FarSums(sizes, far)
-    if not far:
+def _far_sums(sizes: _Sizes, far: Mask | None) -> Sequence[Array]:
+    """|K_i| |x| of the entries far out, an array a term; of data in memory they may wait, as those are there later too."""
+    if far is None:
         return tuple(NOTHING for _ in sizes.canonical.terms)
+    late = _FarSums(sizes, far)
     return tuple(late) if any(map(is_on_disk, sizes.canonical.instance.values.values())) else late
 
 
 class _FarSums(Sequence[Array]):
     """The same, added up where somebody asks, which only a bound above the objective makes anybody do."""
 
-    def __init__(self, sizes: _Sizes, far: Set[str]) -> None:
+    def __init__(self, sizes: _Sizes, far: Mask) -> None:
         self._sizes, self._far = sizes, far
 
     def __len__(self) -> int:
@@ -177,27 +193,48 @@ class _FarSums(Sequence[Array]):
         return tuple, (tuple(self),)
 
 
-def _far(sizes: _Sizes) -> frozenset[str]:
-    """The variables at a point far out, beside which every constant is rounding: no set bounds them, and no row that sees them has a constant."""
+def _far(sizes: _Sizes) -> Mask | None:
+    """The entries of x so far out that every constant is rounding beside them: those of variables that no set bounds, and of which no row that sees
+    them has a constant; and of a variable that such rows hold in part, entries 1e12 times as large as all that are held. None where there are
+    none."""
     canonical, x = sizes.canonical, sizes.x
-    found = {b.name for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
+    loose = {b.name: b for b in canonical.blocks if x[b.slice].any() and not math.isfinite(b.g.radius())}
+    held: dict[str, Mask] = {}
     for k, term in enumerate(canonical.terms):
-        if not found or not term.map.offset.any():
+        if not loose or not term.map.offset.any():
             continue
         constants = np.abs(term.map.offset)
-        for i, (block, _) in enumerate(term.map.parts):
-            if block.name in found:
-                own = sizes.part(k, i)
-                if np.any((constants >= FAR * own) & (own > 0.0)):
-                    found.discard(block.name)
-    return frozenset(found)
+        for i, (block, m) in enumerate(term.map.parts):
+            if block.name not in loose:
+                continue
+            own = sizes.part(k, i)
+            rows = (constants >= FAR * own) & (own > 0.0)
+            if not rows.any():
+                continue
+            if not _is_spread(x[block.slice]):
+                del loose[block.name]
+                continue
+            seen = m.absolute().adjoint(rows.astype(np.float64)) > 0.0
+            held[block.name] = seen | held.get(block.name, False)
+    far = np.zeros(x.size, dtype=np.bool_)
+    for name, block in loose.items():
+        own = np.abs(x[block.slice])
+        far[block.slice] = own > largest(own[held[name]]) / FAR if name in held else True
+    return far if far.any() else None
 
 
-def _linear_sizes(canonical: Canonical, x: Array, far: Set[str]) -> tuple[float, float]:
-    """The sizes of the linear terms of variables far out, and of those of the others with the constant."""
-    own = {b.name: float(np.abs(canonical.q[b.slice]) @ np.abs(x[b.slice])) for b in canonical.blocks}
-    adrift = sum(own[name] for name in far)
-    return adrift, abs(canonical.constant) + sum(own[name] for name in own if name not in far)
+def _is_spread(xb: Array) -> bool:
+    """True if some entries are 1e12 times as large as others that are not 0."""
+    size = np.abs(xb)
+    return bool(np.any(size > 0.0)) and float(size[size > 0.0].min()) < FAR * float(size.max())
+
+
+def _linear_sizes(canonical: Canonical, x: Array, far: Mask | None) -> tuple[float, float]:
+    """The sizes of the linear terms of entries far out, and of those of the others with the constant."""
+    q, size = np.abs(canonical.q), np.abs(x)
+    adrift = 0.0 if far is None else float(q[far] @ size[far])
+    near = q @ size if far is None else q[~far] @ size[~far]
+    return adrift, abs(canonical.constant) + float(near)
 
 
 def sizes_of_terms(term: SumTerm, size: Array) -> Array:

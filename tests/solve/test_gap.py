@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends.nearby import nearly_fits
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.certify.farkas import infeasible
@@ -463,3 +464,25 @@ def test_an_optimum_of_zero_beside_variables_that_are_not_zero_is_certified(meth
     solution = fw.parse(text).bind(b=np.array([-3.0, 0.0, 1.0])).solve(method=method, threads=1, time=20)
     assert solution.status == "optimal", solution.reason
     assert solution.objective == 0.0
+
+
+@pytest.mark.parametrize("method", ["interior", "pdhg"])
+def test_a_ray_that_one_entry_does_not_take_is_never_optimal(method: str) -> None:
+    """The infimum exp(1) is not attained: all entries but the first go down for ever. Beside them constants are rounding, and sums of their sizes
+    once called any gap small."""
+    n = 40
+    text = "var x: vector[n]\nminimize sum(exp(x)) + 10 * sum_squares(diff(x, 2))\nsubject to x[0] == 1"
+    problem = fw.parse(text).bind(n=n)
+    solution = problem.solve(method=method, time=3.0)
+    if solution.status == "optimal":
+        assert solution.objective <= np.e * (1.0 + 1e-5)
+    x = 1.0 - 1e15 * np.arange(n)
+    # off the line by far more than the rounding of these sums
+    x[n // 2] *= 1.0 + 1e-10
+    canonical = problem.canonical
+    ys = [
+        term.f.gradient(term.map.apply(x)) if isinstance(term.f, LossFunction) else np.zeros(term.map.rows)
+        for term in canonical.terms
+    ]
+    found = verify(canonical, x, ys)
+    assert found.primal > 1e14 and found.scale < 10.0 * found.primal
