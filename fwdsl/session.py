@@ -135,7 +135,11 @@ class Session:
 
         # what is measured of the data are sums as well, and the threads of BLAS take longer to wake than most of them
         with serial_blas():
-            self.bind()
+            instance = self.bind()
+            if instance.followed:
+                from .bind.followed import follow
+
+                follow(instance)
             form = self.canonicalise()
             plan = self.plan()
             from .solve import solve
