@@ -2,7 +2,8 @@
 
 A `Decoded` is a folder `rows-<key>` in the cache folder, with a file for each array and `rows.json`. The key is a hash of the sources (path, size,
 time of change), of the format and its options, and of what is asked for: sources that changed are decoded anew. A folder is written as
-`.part-rows-...`, and has its name once it is whole; what was begun is removed where it cannot be ended, such as on a full disk.
+`.part-rows-...`, and has its name once it is whole; what was begun is removed where it cannot be ended, such as on a full disk. Until it is whole,
+and for good where nobody could find it again, it is of the process that writes it, and removed by a later one where that was killed (`owned`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from . import owned
 from .cache_folder import DiskFull, NotWritable, cache_root
 from .growing import Growing
 from .memory import size
@@ -56,6 +58,7 @@ class Decoded:
         self.least = sum(size for _, size, _ in states)
         self._part: Path | None = None
         self._unseen = 0
+        owned.remove_abandoned(_folders())
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
@@ -71,6 +74,7 @@ class Decoded:
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.look(max(self.least, least))
                 self._part = Path(tempfile.mkdtemp(prefix=PART, dir=root))
+            owned.own(self._part)
         with full_disk_told():
             return open(self._part / name, "wb+", buffering=1 << 20)
 
@@ -92,7 +96,7 @@ class Decoded:
     def drop(self) -> None:
         """Remove what was written so far."""
         if self._part is not None:
-            shutil.rmtree(self._part, ignore_errors=True)
+            owned.remove(self._part)
             self._part = None
 
     def keep(
@@ -110,7 +114,9 @@ class Decoded:
         if self._part is None:
             return dict(arrays)
         with full_disk_told():
-            self._describe(self._part, arrays, headers, again, rows or {})
+            is_found = self._describe(self._part, arrays, headers, again, rows or {})
+        if is_found:
+            owned.let_go(self._part)
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             os.replace(self._part, self.folder)
@@ -120,6 +126,7 @@ class Decoded:
                 raise
             self.drop()
             return kept[0]
+        owned.moved(self._part, self.folder)
         moved = {str(self._part): str(self.folder)}
         self._part = None
         return {name: _moved(array, moved) for name, array in arrays.items()}
@@ -131,8 +138,8 @@ class Decoded:
         headers: Mapping[str, tuple[str, ...]],
         again: bool,
         rows: Mapping[str, RowsOfFiles],
-    ) -> None:
-        """Write `rows.json` and what stays in memory into the folder."""
+    ) -> bool:
+        """Write `rows.json` and what stays in memory into the folder; True if a later run can have it all again."""
         told: dict[str, Any] = {}
         for name, array in arrays.items():
             if isinstance(array, DenseRows):
@@ -154,6 +161,7 @@ class Decoded:
         names = {n: list(h) for n, h in headers.items()}
         record = {"arrays": told, "headers": names, "rows": dict(rows)} if told and again else {}
         (part / RECORD).write_text(json.dumps(record), encoding="utf-8")
+        return bool(record)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -346,9 +354,13 @@ def free_space(folder: Path) -> int:
 
 def kept_folders() -> list[tuple[Path, int]]:
     """The folders of decoded rows, whole or begun, with their bytes."""
+    return [(folder, sum(f.stat().st_size for f in folder.glob("*"))) for folder in _folders()]
+
+
+def _folders() -> list[Path]:
     root = cache_root()
     found = [*root.glob(f"{PREFIX}*"), *root.glob(f"{PART}*")] if root.is_dir() else []
-    return [(folder, sum(f.stat().st_size for f in folder.glob("*"))) for folder in sorted(found) if folder.is_dir()]
+    return [folder for folder in sorted(found) if folder.is_dir()]
 
 
 def is_decoded(folder: str) -> bool:

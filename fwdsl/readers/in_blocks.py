@@ -7,7 +7,6 @@ removed with the matrix.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import uuid
 import weakref
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import owned
 from .decoded import Decoded, Pile
 from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
 from .memory import GivingBack
@@ -92,7 +92,7 @@ def _cache(stays: int | None) -> Decoded:
 def _gone_with(found: Any, cache: Decoded) -> Any:
     """A matrix whose folder is removed with it, where it has one."""
     if is_on_disk(found):
-        weakref.finalize(found, shutil.rmtree, cache.folder, True)
+        weakref.finalize(found, owned.remove, cache.folder)
     return found
 
 
