@@ -171,6 +171,11 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     from scipy.sparse import csc_array, csr_array
 
     part = Role(role.name, "labels", (None,))  # takes any type, since `format` is text
+    for key in _NUMBERS:
+        with archive.open(f"{key}.npy") as stream:
+            _, of, _, _ = _read_header(stream, part, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
+        if len(of) != 1:
+            raise ValueError(f"`{key}` has {len(of)} axes, and the numbers of a sparse matrix lie along one")
     nbytes = sum(archive.getinfo(f"{k}.npy").file_size for k in _NUMBERS)
     if role.may_stay or (_is_ranged(role, nbytes) and all(_lies_plain(archive, k, path) for k in _NUMBERS)):
         found = _sparse_on_disk(archive, role, path, findings)
