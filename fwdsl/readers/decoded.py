@@ -279,8 +279,8 @@ class Pile:
         data = matrix.data if sparse else matrix.reshape(-1)
         if self._numbers is None:
             self._numbers = self._cache.array(f"{self._name}.numbers", data.dtype)
-        if np.promote_types(self._numbers.dtype, data.dtype) != self._numbers.dtype:
-            self._numbers.widen(np.promote_types(self._numbers.dtype, data.dtype).type)
+        if data.dtype != self._numbers.dtype and self._numbers.dtype != np.float64:
+            self._numbers.widen(np.float64)  # as several types are read
         if sparse:
             if self._columns is None:
                 self._columns = self._cache.array(f"{self._name}.columns", matrix.indices.dtype)

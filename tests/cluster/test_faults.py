@@ -1,5 +1,6 @@
 """Workers and schedulers that are killed, files that change, memory that ends: no wrong answer, and nothing hangs."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import fwdsl as fw
+from fwdsl.bind import bindings
 from fwdsl.cluster import driver, holder
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError, RunError
@@ -281,3 +283,52 @@ def test_a_file_of_a_scheduler_that_is_not_there_or_none(tmp_path, text):
     with pytest.raises(RunError, match=r"scheduler.json") as error:
         problem("lasso", X, TARGETS).solve(client=str(path))
     assert error.value.code == "FW0241"
+
+
+@pytest.fixture
+def rows_in_a_file(tmp_path, monkeypatch):
+    """A program with a parameter, and its rows in a file."""
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    np.save(tmp_path / "X.npy", X)
+    text = (
+        f'fw 1\ndata X: matrix[n, p] from npy("{tmp_path}/X.npy"), y: vector[n]\nparam mu: nonnegative\nvar w: vector[p]\n'
+        "minimize mean(quantile(X @ w, y, tau=0.3)) + mu * norm1(w)\nsolve method = pdhg, tol = 1e-4\n"
+    )
+    return fw.parse(text).bind(y=TARGETS["vector"])
+
+
+FOLDS = {"mu": [0.1, 0.02], "folds": 3, "seed": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_deaths_at_random_moments_of_folds(where, rows_in_a_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    alone, rng = rows_in_a_file.path(**FOLDS, threads=1), np.random.default_rng(6)
+    began = time.monotonic()
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as local:
+        given = {"client": local.scheduler_address, **({"X": X} if where == "memory" else {})}
+        assert same_scores(alone, rows_in_a_file.bind(**given).path(**FOLDS))
+        took = time.monotonic() - began
+        lost = 0
+        for _ in range(8):
+            with Client(local, set_as_default=False) as client:
+                client.wait_for_workers(2, timeout=60)
+                victim, wait = int(rng.choice(list(client.run(os.getpid).values()))), float(rng.uniform(0.0, took))
+            timer = threading.Timer(wait, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            assert same_scores(alone, rows_in_a_file.bind(**given).path(**FOLDS))
+            gc.collect()
+            lost += not timer.is_alive()
+            timer.cancel()
+            timer.join()
+            assert not list((tmp_path / "cache").glob("*rows-*"))
+    assert lost
+
+
+def same_scores(one, other):
+    return (
+        np.array_equal(one.by_fold, other.by_fold)
+        and np.array_equal(one.training_loss, other.training_loss)
+        and same(one.solution, other.solution)
+    )

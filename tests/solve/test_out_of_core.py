@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +136,38 @@ def test_bits_of_sparse_and_of_several_files(folder, source, streamed):
     inside = problem(folder, "logistic", source).solve(threads=1)
     outside = problem(folder, "logistic", source).solve(memory="8GB", threads=2)
     assert isinstance(outside.instance.values["X"], row_blocks.RowBlocks) and same(inside, outside)
+
+
+FILES = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "small": lambda A: np.round(10 * A).astype(np.int8),
+    "small_columns": lambda A: np.asfortranarray(np.round(10 * A).astype(np.int8)),
+    "single": lambda A: A.astype(np.float32),
+    "single_columns": lambda A: np.asfortranarray(A.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("files", list(permutations(FILES, 2)), ids="-".join)
+def test_files_of_a_folder_may_lie_by_rows_and_by_columns(folder, tmp_path, files, streamed):
+    for i, kind in enumerate((*files, files[0])):
+        np.save(tmp_path / f"part{i}.npy", FILES[kind](np.load(folder / "rows" / f"{i}.npy")))
+    np.save(tmp_path / "values.npy", np.load(folder / "values.npy"))
+    inside = problem(tmp_path, "lasso", 'npy("part*.npy")').solve(threads=1)
+    for _ in range(2):  # decoded, where they are, and as they were decoded
+        outside = problem(tmp_path, "lasso", 'npy("part*.npy")').solve(memory="8GB", threads=1)
+        assert isinstance(outside.instance.values["X"], row_blocks.RowBlocks) and same(inside, outside)
+
+
+@pytest.mark.parametrize("dtypes", list(permutations([np.int8, np.float32, np.float64], 2)))
+def test_sparse_files_of_a_folder_may_be_of_several_types(folder, tmp_path, dtypes, streamed):
+    X = sp.csr_array(np.round(3 * np.load(folder / "dense.npy")))
+    for i, dtype in enumerate(dtypes):
+        sp.save_npz(tmp_path / f"part{i}.npz", X[1500 * i : 1500 * (i + 1)].astype(dtype), compressed=i == 0)
+    np.save(tmp_path / "values.npy", np.load(folder / "values.npy")[:3000])
+    inside = problem(tmp_path, "lasso", 'npz("part*.npz")').solve(threads=1)
+    outside = problem(tmp_path, "lasso", 'npz("part*.npz")').solve(memory="8GB", threads=1)
+    assert isinstance(outside.instance.values["X"], row_blocks.SparseRows) and same(inside, outside)
 
 
 def test_small_data_are_read_into_memory(folder):
