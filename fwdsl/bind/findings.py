@@ -40,11 +40,11 @@ class Findings:
         What was found there for another declaration already is told once, with both.
         """
         told = {(d.code, d.hint) for d in self._found if d.code in ABSENCES}
-        known = {(d.code, d.message, d.place): i for i, d in enumerate(self._found) if d.place is not None}
+        known = {(d.code, d.message, d.place): i for i, d in enumerate(self._found)}
         for d in diagnostics:
             if (d.code, d.hint) in told:
                 continue
-            at = known.get((d.code, d.message, d.place))
+            at = known.get((d.code, d.message, d.place)) if d.place is not None else None
             if at is None:
                 self._note(replace(d, span=d.span or span, label=d.label or label))
             elif self._found[at].span not in (None, span):

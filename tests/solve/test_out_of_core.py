@@ -15,6 +15,8 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import bindings, row_chunks
 from fwdsl.errors import DataError, PlanError
+from fwdsl.model.options import Options
+from fwdsl.plan import memory
 from fwdsl.plan.memory import allowed
 from fwdsl.readers import row_blocks
 
@@ -392,6 +394,24 @@ def test_what_memory_would_do_is_told(folder, streamed, method):
     told = re.search(r"allow about (\d+)MB", error.value.first.hint)
     assert told is not None and int(told[1]) > 20
     assert problem(folder, "logistic").solve(memory=f"{2 * int(told[1])}MB", method=method).status == "optimal"
+
+
+def test_rows_that_are_longer_than_a_piece_count_as_they_are(tmp_path, streamed, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((8, 30_000))
+    np.save(tmp_path / "X.npy", X)
+    sp.save_npz(tmp_path / "X.npz", sp.csr_array(X), compressed=False)
+    np.save(tmp_path / "values.npy", X[:, 0])
+    for source, bytes_ in (('npy("X.npy")', 4 * 8 * 30_000), ('npz("X.npz")', 12 * 30_000)):
+        told = []
+        for size in (100_000, 10**7):  # of a piece
+            monkeypatch.setattr(memory, "PIECE", size)
+            monkeypatch.setattr(row_blocks, "PIECE", size)
+            with pytest.raises(PlanError) as error:
+                problem(tmp_path, "lasso", source).solve(memory="1MB", threads=1)
+            assert error.value.code == "FW4095"
+            matrix = problem(tmp_path, "lasso", source)._with(Options(memory=8 * 10**9)).bind().values["X"]
+            told.append(matrix.largest_piece)
+        assert told == [bytes_, 10**7]
 
 
 def test_what_would_do_counts_the_matrices_that_it_reads_into_memory():

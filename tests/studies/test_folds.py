@@ -376,7 +376,7 @@ def test_samples_that_do_not_keep_to_the_limit_are_told_before_a_fold_is_solved(
     needed: list[float] = []
     limit, iterations = 1e18, list[int]()
 
-    def expected(estimate: Any, threads: int) -> float:
+    def expected(estimate: Any, *_: int) -> float:
         needed.append(estimate.memory)
         return 0.0 if estimate.memory < limit else 1e18
 
