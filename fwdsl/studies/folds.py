@@ -173,7 +173,7 @@ def cross_validate(
     """Score every point by folds, choose, and fit to all samples. A number of folds is shuffled with the seed of the session's options.
 
     Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the samples do not allow, FW0207 for error
-    rates of a program that classifies nothing, FW0208 for losses that change along the grid.
+    rates of a program that classifies nothing, FW0208 for losses that change along the grid, FW0241 where the workers are lost before all are scored.
     """
     samples = samples_of(session.compile())
     if score == "error":
@@ -200,6 +200,9 @@ def cross_validate(
             if solution.status == "interrupted":
                 status = "interrupted"
                 break
+            if session.cluster is not None:
+                # a fit that was cut short is not to be compared with the others
+                session.cluster.require()
             by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
             del solution
         if status == "interrupted":

@@ -199,8 +199,9 @@ def test_nobody_there():
     assert error.value.code == "FW0241"
 
 
-@pytest.mark.slow
-def test_a_lost_scheduler_ends_with_the_best_point(tmp_path):
+@pytest.fixture
+def scheduler(tmp_path):
+    """A scheduler of its own and a client of its two workers."""
     file = tmp_path / "scheduler.json"
     run = [
         sys.executable,
@@ -235,23 +236,50 @@ def test_a_lost_scheduler_ends_with_the_best_point(tmp_path):
             time.sleep(0.1)
         client = Client(scheduler_file=str(file), set_as_default=False, direct_to_workers=True)
         client.wait_for_workers(2, timeout=60)
-        with Cluster(client) as cluster:
-            made = problem("quantile", X, TARGETS)
-
-            def kill(progress):
-                if progress.iteration >= 20 and scheduler.poll() is None:
-                    scheduler.kill()
-
-            began = time.monotonic()
-            session = held(made, cluster)
-            session.options = replace(session.options, tol=1e-13)
-            found = session.solve(kill)
-            assert time.monotonic() - began < 120
-            assert found.status == "tolerance_not_reached" and "scheduler" in found.reason
-            assert np.isfinite(found.objective) and np.isfinite(found.dual_bound)
+        yield scheduler, client
     finally:
         for process in (scheduler, *workers):
             process.kill()
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_ends_with_the_best_point(scheduler):
+    process, client = scheduler
+    with Cluster(client) as cluster:
+        made = problem("quantile", X, TARGETS)
+
+        def kill(progress):
+            if progress.iteration >= 20 and process.poll() is None:
+                process.kill()
+
+        began = time.monotonic()
+        session = held(made, cluster)
+        session.options = replace(session.options, tol=1e-13)
+        found = session.solve(kill)
+        assert time.monotonic() - began < 120
+        assert found.status == "tolerance_not_reached" and "scheduler" in found.reason
+        assert np.isfinite(found.objective) and np.isfinite(found.dual_bound)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [3, 40])
+def test_folds_whose_scheduler_is_lost_end_in_one_error(after, scheduler, rows_in_a_file, tmp_path, monkeypatch):
+    """Scores of fits that were cut short would choose the parameter."""
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    process, client = scheduler
+    told = []
+
+    def kill(progress):
+        told.append(progress.iteration)
+        if len(told) == after:
+            process.kill()
+
+    with pytest.raises(RunError, match="scheduler") as error:
+        rows_in_a_file.bind(client=client).path(**{**FOLDS, "folds": 5}, tol=1e-6, callback=kill)
+    assert error.value.code == "FW0241" and len(told) >= after
+    del error
+    gc.collect()
+    assert not list((tmp_path / "cache").glob("*rows-*"))
 
 
 @pytest.mark.slow
