@@ -14,7 +14,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -108,8 +109,8 @@ class Decoded:
     ) -> dict[str, Any]:
         """The arrays, those in files at the place where they are kept. What stays in memory is saved beside them, so that all can be had again.
 
-        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run. `rows` tells of names that
-        several sources serve which of them has which rows.
+        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run, and the files go with the
+        matrices. `rows` tells of names that several sources serve which of them has which rows.
         """
         if self._part is None:
             return dict(arrays)
@@ -117,7 +118,9 @@ class Decoded:
             is_found = self._describe(self._part, arrays, headers, again, rows or {})
         if is_found:
             owned.let_go(self._part)
-        shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:  # others that read the same have their own
+            self.folder = self.folder.with_name(PREFIX + self._part.name.removeprefix(PART))
         try:
             os.replace(self._part, self.folder)
         except OSError:  # another process, which decoded the same, was faster
@@ -129,7 +132,10 @@ class Decoded:
         owned.moved(self._part, self.folder)
         moved = {str(self._part): str(self.folder)}
         self._part = None
-        return {name: _moved(array, moved) for name, array in arrays.items()}
+        found = {name: _moved(array, moved) for name, array in arrays.items()}
+        if not is_found:
+            _gone_with(self.folder, found.values())
+        return found
 
     @staticmethod
     def _describe(
@@ -375,6 +381,21 @@ def state_of(path: str) -> tuple[int, int]:
         return state.st_size, state.st_mtime_ns
     states = [os.stat(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names]
     return sum(s.st_size for s in states), max((s.st_mtime_ns for s in states), default=0)
+
+
+def _gone_with(folder: Path, arrays: Iterable[Any]) -> None:
+    """Remove a folder once the last of the matrices in it is gone, at the end of the process at the latest."""
+    there = [array for array in arrays if is_on_disk(array)]
+    left = len(there)
+
+    def gone() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            owned.remove(folder)
+
+    for array in there:
+        weakref.finalize(array, gone)
 
 
 def _told(stored: Stored) -> dict[str, Any]:

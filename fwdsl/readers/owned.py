@@ -54,6 +54,11 @@ def let_go(folder: Path) -> None:
         file.close()
 
 
+def is_owned(folder: str) -> bool:
+    """True if a folder is of one process alone."""
+    return os.path.exists(os.path.join(folder, OWNER))
+
+
 def remove(folder: Path) -> None:
     """Remove a folder that is owned."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """Rows that a process left behind: removed by a later one of the same host, and by no other."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fwdsl as fw
+from fwdsl.bind import bindings
 from fwdsl.readers import owned
 from fwdsl.readers.decoded import PART, PREFIX, Decoded, kept_folders
 from fwdsl.readers.in_blocks import piled
@@ -88,6 +91,28 @@ def test_rows_go_with_their_matrix(cache):
     begun.create("rows").close()
     begun.drop()
     assert not kept_folders() and not owned._held
+
+
+def test_rows_that_are_decoded_in_each_run_are_of_that_run(tmp_path, monkeypatch):
+    """The second run of two at the same time took the first one's files away."""
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    rng = np.random.default_rng(0)
+    lines = [f"{i},{a!r},{b!r}" for i, (a, b) in enumerate(rng.standard_normal((50, 2)).tolist())]
+    (tmp_path / "X.csv").write_text("\n".join([",a,b", *lines, ""]))  # a column without a name is told in each run
+    (tmp_path / "p.fw").write_text(
+        'fw 1\ndata X: matrix[n, p] from csv("X.csv"), y: vector[n]\nparam mu: positive = 0.1\nvar w: vector[p]\n'
+        'minimize mean(squared(X @ w, y)) + mu * norm1(w)\nsolve memory = "8GB"\n'
+    )
+    one, other = (fw.load(tmp_path / "p.fw").bind(y=rng.standard_normal(50)) for _ in range(2))
+    first, second = one.solve(method="apg"), other.solve(method="apg")
+    assert len(kept_folders()) == 2 and first.instance.values["X"].files != second.instance.values["X"].files
+    assert one.bind(mu=0.2).solve(method="apg").status == other.bind(mu=0.2).solve(method="apg").status == "optimal"
+    del one, first
+    gc.collect()
+    assert len(kept_folders()) == 1
+    del other, second
+    gc.collect()
+    assert not kept_folders()
 
 
 @pytest.mark.slow
