@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -362,7 +363,12 @@ def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findin
     """The array of a stream that cannot be mapped."""
     array, shape, fortran = _numbers_of(stream, role, path, key, findings)
     if isinstance(array, Stored):
-        return DenseRows([array], shape[1])
+        if not fortran:
+            return DenseRows([array], shape[1])
+        with open(array.path, "rb") as numbers:
+            rows = _by_rows(numbers, 0, array.dtype, shape, role, key, findings)
+        os.remove(array.path)
+        return rows
     array = array.reshape(shape, order="F" if fortran else "C")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
@@ -374,7 +380,7 @@ def _numbers_of(
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed, most = math.prod(shape), max(1, (1 << 20) // dtype.itemsize)
     read = Growing(dtype)  # grows as it is read: the header may claim any size
-    if spill or (role.may_stay and len(shape) == 2 and not fortran):
+    if spill or (role.may_stay and len(shape) == 2):
         assert role.decoded is not None
         read = role.decoded.array(f"{role.name}.{key or 'rows'}", dtype)
         if spill:

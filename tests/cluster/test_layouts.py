@@ -1,5 +1,7 @@
 """The bits of an answer are those of the numbers, however these lie: in memory or in a file of whatever format, by rows or by columns."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.cluster.driver import Cluster
 from fwdsl.readers import scratch
+from fwdsl.readers.decoded import kept_folders
 from fwdsl.readers.row_blocks import is_on_disk
 from tests.cluster.programs import data, problem, quick, same
 
@@ -66,6 +69,26 @@ def test_files_at_every_door(kind, tmp_path, client, monkeypatch):
     monkeypatch.setattr(bindings, "SHARE", 10**12)
     found = made.solve(memory="8GB", threads=1)
     assert same(expected, found) and (is_on_disk(found.instance.values["X"]) or kind == "mat")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "npy.gz"])
+@pytest.mark.parametrize("dtype", [np.float64, ">f4", np.int16])
+def test_what_is_compressed_by_columns_is_decoded_by_rows(suffix, dtype, tmp_path, monkeypatch):
+    A = np.asfortranarray(np.round(10 * X).astype(dtype))
+    if suffix == "npz":
+        np.savez_compressed(tmp_path / "X.npz", X=A)
+    else:
+        with gzip.open(tmp_path / "X.npy.gz", "wb") as file:
+            np.save(file, A)
+    made = problem("lasso", X, TARGETS).bind(X=tmp_path / f"X.{suffix}")
+    expected = made.solve(threads=1)
+    monkeypatch.setattr(bindings, "SHARE", 10**12)
+    for _ in range(2):
+        found = made.solve(memory="8GB", threads=1)
+        rows = found.instance.values["X"]
+        assert same(expected, found) and is_on_disk(rows)
+    ((folder, size),) = kept_folders()
+    assert A.nbytes <= size < 1.5 * A.nbytes and rows.files[0].startswith(str(folder))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, ">f8"])
