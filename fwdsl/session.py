@@ -135,11 +135,7 @@ class Session:
 
         # what is measured of the data are sums as well, and the threads of BLAS take longer to wake than most of them
         with serial_blas():
-            instance = self.bind()
-            if instance.followed:
-                from .bind.followed import follow
-
-                follow(instance)
+            self.bind()
             form = self.canonicalise()
             plan = self.plan()
             from .solve import solve

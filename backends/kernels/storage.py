@@ -34,7 +34,6 @@ from fwdsl.backends.kernels.matrix import (
     scaled_rows,
 )
 from fwdsl.backends.kernels.pool import PARTIALS, Pool, serial_blas
-from fwdsl.bind.followed import mark
 from fwdsl.sums import Rows, dense_leaves, merged, sparse_leaves, tree_sum
 
 if TYPE_CHECKING:
@@ -79,6 +78,9 @@ _GRAM_NUMBERS = 32
 
 FEW_ROWS = 0.75
 """Below this share of rows with a weight, those are copied before their products are taken."""
+
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+"""The multiples of this have fractional parts that lie far apart."""
 
 KEPT_NUMBERS = 500_000
 """Numbers of the Gram matrices of all nodes of a matrix up to which they are kept for later solves, in each precision."""
@@ -131,9 +133,12 @@ class Dense:
         """True if no numbers have changed since a Gram matrix was kept, beyond the rounding of a sum over each column."""
         return not self._grams or np.array_equal(self._mark, self._marked())  # type: ignore[arg-type]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _marked(self) -> NDArray[Any]:
+        """The sum of each column with weights of which no two are the same: it tells rows, columns and signs that are exchanged."""
+        weights = np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0].astype(self.store.dtype)
         with serial_blas():
-            return np.asarray(mark(self.store.T if self.transposed else self.store))
+            return np.asarray(self.store @ weights if self.transposed else weights @ self.store)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -19,7 +19,6 @@ from ..model.dims import is_derived
 from ..readers.categories import Mixed
 from ..readers.row_blocks import is_on_disk
 from ..readers.scan import find_nonfinite
-from . import followed
 from .bindings import Bindings, RawDatum, check_names, collect, collect_parameters
 from .checks import check_options, check_orders, check_positions, check_uses, warn_float32, warn_scales
 from .convert import convert, index
@@ -27,7 +26,7 @@ from .data_operator import DataOperator
 from .dimensions import StatedSizes, claim_axes, dimension_names
 from .features import FittedMaps, Maps
 from .findings import Findings, InvalidDatum
-from .instance import DataStats, Instance, Kept
+from .instance import DataStats, Instance
 from .measure import Measured, measure, storage
 from .measure import attach as attach_operator
 from .observations import AXES, RawEntries, observe, place, values_of
@@ -114,17 +113,7 @@ def bind(
         return None, findings.result()
     values = {**bound.values, **params}
     origins = {**bound.origins, **origins}
-    instance = Instance(
-        model,
-        dims,
-        values,
-        bound.stats,
-        bound.maps,
-        origins,
-        features,
-        bound.pulled,
-        followed=bound.followed,
-    )
+    instance = Instance(model, dims, values, bound.stats, bound.maps, origins, features, bound.pulled)
     return instance, findings.result()
 
 
@@ -191,7 +180,6 @@ class _Bound:
     maps: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     pulled: dict[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
-    followed: Kept = field(default_factory=Kept)
 
     def enter(self, datum: RawDatum, value: Any, stats: DataStats, classes: tuple[Any, ...] = ()) -> None:
         """Add a datum without errors."""
@@ -201,9 +189,6 @@ class _Bound:
             self.pulled[name] = datum.pulled
         if classes:
             self.maps[name] = classes
-        raw, type_ = datum.raw, datum.decl.type
-        if type(raw) is np.ndarray and value is not raw and not (type_.is_signs or type_.is_labels):
-            followed.enter(self.followed, value, raw)
 
 
 def _attach_parameters(

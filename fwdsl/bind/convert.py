@@ -1,7 +1,4 @@
-"""Converts what was given for a datum to the array, the labels or the number of its type, without a copy where none is needed.
-
-Arrays with several axes lie row by row: the sums over them are taken in the order in which they lie, so answers have the bits of the numbers alone.
-"""
+"""Converts what was given for a datum to the array, the labels or the number of its type, without a copy where none is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ import numpy as np
 
 from ..grammar.diagnostic import Diagnostic, Place
 from ..model import DataDecl
-from ..readers.cache_folder import DiskFull, no_room
 from ..readers.categories import Mixed
 from ..readers.frames import as_array, as_numbers, column_names, is_missing, kind_of, not_numbers, plain_values
 from ..readers.roles import LabelSets
@@ -137,7 +133,7 @@ def numbers(value: object) -> Any:
     entries become nan. `InvalidDatum` for complex numbers, objects and text.
     """
     if type(value) is np.ndarray and _is_native_float(value.dtype):
-        return by_rows(value)
+        return value
     if is_sparse(value):
         return _csr(value)
     array = _array(value)
@@ -150,26 +146,12 @@ def numbers(value: object) -> Any:
     # to name `np.ma` loads it, and a value of its own has loaded it
     if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and value.mask.any():
         array = np.ma.filled(value.astype(np.float64), np.nan)
-    return by_rows(array if _is_native_float(array.dtype) else array.astype(np.float64, order="C"))
-
-
-def by_rows(array: Any) -> Any:
-    """The array itself, or where it has several axes and lies otherwise a copy that lies row by row. `InvalidDatum` where there is no room for it."""
-    if array.ndim < 2 or array.flags.c_contiguous:
-        return array
-    from ..readers import scratch
-
-    try:
-        return scratch.by_rows(array)
-    except DiskFull as error:
-        code, message, rule, hint = no_room("a matrix that lies by columns", error)
-        raise InvalidDatum(code, message, diagnostic=Diagnostic(code, message, rule=rule, hint=hint)) from None
+    return array if _is_native_float(array.dtype) else array.astype(np.float64)
 
 
 def vector(value: object) -> Any:
     """`numbers` with one axis: an (n, 1) array stands for its only column, and a sparse array becomes dense."""
-    # by reference, as a vector is that lies between other columns
-    array = numbers(_only_column(value) if type(value) is np.ndarray else value)
+    array = numbers(value)
     if is_sparse(array):
         array = array.toarray()
     return _only_column(array)

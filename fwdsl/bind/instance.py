@@ -1,4 +1,4 @@
-"""A model with its data attached: by reference where they lie row by row, and never densified."""
+"""A model with its data attached: by reference, never copied, never densified."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ class Instance:
     `origins[name]` says in messages where a value comes from ("train.svm", "--set delta", "the declaration").
     `pulled[name]` has the `url`, `size`, `etag` and time `modified` of the files at a URL, as far as they are known.
     `stays` has the observed entries that stay in this process where workers hold rows, and why.
-    `kept` is what methods keep of the data from one solve to the next; instances that differ in parameters share it. They share `followed`, too: the
-    copies by rows of arrays that lie otherwise, with these (`fwdsl.bind.followed`).
+    `kept` is what methods keep of the data from one solve to the next; instances that differ in parameters share it.
     """
 
     model: Model
@@ -69,7 +68,6 @@ class Instance:
     pulled: Mapping[str, tuple[Mapping[str, object], ...]] = field(default_factory=dict)
     stays: Mapping[str, str] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept, compare=False)
-    followed: Kept = field(default_factory=Kept, compare=False)
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""

@@ -23,7 +23,6 @@ from .growing import Growing
 from .mapped import mapped
 from .roles import Role
 from .row_blocks import DenseRows, SparseRows, Stored, cut_rows, stored_at
-from .scratch import AT_ONCE
 from .sources import compression
 
 if TYPE_CHECKING:
@@ -35,6 +34,9 @@ if TYPE_CHECKING:
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 _NUMBERS = ("indices", "data")
 _LOOKED_AT = 1 << 17  # columns that are looked at together
+AT_ONCE = 1 << 25
+"""Bytes of a range of rows whose columns are read one after the other: of wide matrices the disk is to give some thousands of bytes each time."""
+
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bind import Bindings, bind_python
 from ..bind.bindings import RawDatum, note_not_pulled, of_python
-from ..bind.convert import Known, by_rows, convert, index
+from ..bind.convert import Known, convert, index
 from ..bind.dimensions import dimensions_of
 from ..bind.features import Features, KnownMaps, feature_nodes
 from ..bind.findings import Findings, InvalidDatum
@@ -185,7 +185,7 @@ class Predictor:
         if self._takes_plain and isinstance(rows, np.ndarray) and rows.dtype == np.float64:
             assert self._linear is not None
             with np.errstate(all="ignore"):
-                return self._linear.on({name: by_rows(rows)})
+                return self._linear.on({name: rows})
         return self(**{name: rows})
 
     def _computed(self, decl: DataDecl, value: object) -> Any:
