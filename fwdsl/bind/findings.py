@@ -35,12 +35,21 @@ class Findings:
         self._note(Diagnostic(code, message, span, None, label, labels, rule, hint, None, place, severity))
 
     def adopt(self, diagnostics: tuple[Diagnostic, ...], span: Span, label: str = "") -> None:
-        """Note what a reader found in a file that serves the declaration under `span`; what is to be installed is noted for the first file."""
+        """Note what a reader found in a file that serves the declaration under `span`; what is to be installed is noted for the first file.
+
+        What was found there for another declaration already is told once, with both.
+        """
         told = {(d.code, d.hint) for d in self._found if d.code in ABSENCES}
+        known = {(d.code, d.message, d.place): i for i, d in enumerate(self._found)}
         for d in diagnostics:
             if (d.code, d.hint) in told:
                 continue
-            self._note(replace(d, span=d.span or span, label=d.label or label))
+            at = known.get((d.code, d.message, d.place)) if d.place is not None else None
+            if at is None:
+                self._note(replace(d, span=d.span or span, label=d.label or label))
+            elif self._found[at].span not in (None, span):
+                before = self._found[at]
+                self._found[at] = replace(before, labels=(*before.labels, Label(span, label)))
 
     @property
     def failed(self) -> bool:

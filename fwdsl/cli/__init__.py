@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_TO_END = ("--checkpoint", "--workers", "--folds")
+_TO_END = ("--checkpoint", "--workers", "--folds", "--memory")
 """The options of commands that have something to do when they are terminated."""
 
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `fwdsl` with these arguments (default: the process's own) and return its exit code.
 
     Nothing is imported before Ctrl-C is held back: in the middle of an import it would end in a traceback. SIGTERM ends a command as Ctrl-C does
-    where a checkpoint is to be saved, workers are to be ended, or rows of folds are to be removed; elsewhere it ends the process on the spot.
+    where a checkpoint is to be saved, workers are to be ended, or files with rows are to be removed; elsewhere it ends the process on the spot.
     """
     words = sys.argv[1:] if argv is None else argv
     with Terminated(wanted=any(word.startswith(_TO_END) for word in words)) as terminated:

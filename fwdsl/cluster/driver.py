@@ -455,6 +455,11 @@ class Cluster:
             found.append(f"the worker at {slow[0].address} took {slow[1]:.1f} times as long as {_compared(holding)}")
         return [*found, *self.told, *([self.lost] if self.lost else [])]
 
+    def require(self) -> None:
+        """Raise `RunError` FW0241 where nobody can be asked any more."""
+        if self.lost:
+            raise _gone(Lost(self.lost))
+
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:

@@ -35,22 +35,27 @@ def why_not_streamed(method: type[Method], form: Form) -> tuple[str, ...]:
     )
 
 
-def why_beyond(estimate: Estimate, memory: int, threads: int) -> tuple[str, ...]:
+def piece_of(form: Form) -> int:
+    """The bytes of the rows that are read at once: of a matrix whose rows are long some of them take more than a piece has."""
+    return max((value.largest_piece for value in form.instance.values.values() if is_on_disk(value)), default=PIECE)
+
+
+def why_beyond(estimate: Estimate, memory: int, threads: int, piece: int) -> tuple[str, ...]:
     """The reason why a method does not keep to so many bytes; none where it does as far as can be predicted."""
     now, most = resident()
-    if enough(estimate, threads) <= memory:
+    if enough(estimate, threads, piece) <= memory:
         return ()
     if most > memory:
         # without that size, which is another one for each method that is looked at
         return (f"more than the {size(memory)} of `--memory` was in memory before the run began",)
-    needed = expected(estimate, threads)
+    needed = expected(estimate, threads, piece)
     return (f"takes about {size(needed)} {KEEPS} ({size(now)}), together more than the {size(memory)} of `--memory`",)
 
 
-def enough(estimate: Estimate, threads: int) -> float:
+def enough(estimate: Estimate, threads: int, piece: int) -> float:
     """Bytes that a method is expected to keep to, those that were in memory before the run counted."""
     now, most = resident()
-    return max(most, now + expected(estimate, threads))
+    return max(most, now + expected(estimate, threads, piece))
 
 
 def allowed(needed: float, on_disk: Sequence[int] = ()) -> str:
@@ -68,7 +73,7 @@ def allowed(needed: float, on_disk: Sequence[int] = ()) -> str:
         read = more
 
 
-def expected(estimate: Estimate, threads: int) -> float:
+def expected(estimate: Estimate, threads: int, piece: int) -> float:
     """Bytes that a run is expected to add to what is in memory: its vectors, the buffers of its threads, and the kernels."""
     workers = threads or os.cpu_count() or 1
-    return estimate.memory + BUFFERS * PIECE * workers + (0.0 if "numba" in sys.modules else KERNELS)
+    return estimate.memory + BUFFERS * piece * workers + (0.0 if "numba" in sys.modules else KERNELS)

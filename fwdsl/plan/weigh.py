@@ -17,7 +17,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Model, once_per_model
 from ..model.options import Options
 from .fitted import LEAST_FACTOR, corrected, features
-from .memory import enough, why_beyond, why_not_streamed
+from .memory import enough, piece_of, why_beyond, why_not_streamed
 
 
 @light_dataclass
@@ -137,9 +137,10 @@ class Weighing:
         estimate = method.estimate(told, self._options.tol)
         if estimate is None:
             return ()
-        reasons = why_beyond(estimate, self._options.memory, self._options.threads)
+        piece = piece_of(self._form)
+        reasons = why_beyond(estimate, self._options.memory, self._options.threads, piece)
         if reasons:
-            self._enough[method.name] = enough(estimate, self._options.threads)
+            self._enough[method.name] = enough(estimate, self._options.threads, piece)
         return reasons
 
     @np.errstate(all="ignore")  # predictions of problems at the ends of the range overflow

@@ -2,7 +2,8 @@
 
 A `Decoded` is a folder `rows-<key>` in the cache folder, with a file for each array and `rows.json`. The key is a hash of the sources (path, size,
 time of change), of the format and its options, and of what is asked for: sources that changed are decoded anew. A folder is written as
-`.part-rows-...`, and has its name once it is whole; what was begun is removed where it cannot be ended, such as on a full disk.
+`.part-rows-...`, and has its name once it is whole; what was begun is removed where it cannot be ended, such as on a full disk. Until it is whole,
+and for good where nobody could find it again, it is of the process that writes it, and removed by a later one where that was killed (`owned`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from . import owned
 from .cache_folder import DiskFull, NotWritable, cache_root
 from .growing import Growing
 from .memory import size
@@ -56,6 +59,7 @@ class Decoded:
         self.least = sum(size for _, size, _ in states)
         self._part: Path | None = None
         self._unseen = 0
+        owned.remove_abandoned(_folders())
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
@@ -71,6 +75,7 @@ class Decoded:
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.look(max(self.least, least))
                 self._part = Path(tempfile.mkdtemp(prefix=PART, dir=root))
+            owned.own(self._part)
         with full_disk_told():
             return open(self._part / name, "wb+", buffering=1 << 20)
 
@@ -92,7 +97,7 @@ class Decoded:
     def drop(self) -> None:
         """Remove what was written so far."""
         if self._part is not None:
-            shutil.rmtree(self._part, ignore_errors=True)
+            owned.remove(self._part)
             self._part = None
 
     def keep(
@@ -104,14 +109,18 @@ class Decoded:
     ) -> dict[str, Any]:
         """The arrays, those in files at the place where they are kept. What stays in memory is saved beside them, so that all can be had again.
 
-        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run. `rows` tells of names that
-        several sources serve which of them has which rows.
+        That is not so unless `again`: where there is something to tell of the sources, they are read anew in each run, and the files go with the
+        matrices. `rows` tells of names that several sources serve which of them has which rows.
         """
         if self._part is None:
             return dict(arrays)
         with full_disk_told():
-            self._describe(self._part, arrays, headers, again, rows or {})
-        shutil.rmtree(self.folder, ignore_errors=True)
+            is_found = self._describe(self._part, arrays, headers, again, rows or {})
+        if is_found:
+            owned.let_go(self._part)
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:  # others that read the same have their own
+            self.folder = self.folder.with_name(PREFIX + self._part.name.removeprefix(PART))
         try:
             os.replace(self._part, self.folder)
         except OSError:  # another process, which decoded the same, was faster
@@ -120,9 +129,13 @@ class Decoded:
                 raise
             self.drop()
             return kept[0]
+        owned.moved(self._part, self.folder)
         moved = {str(self._part): str(self.folder)}
         self._part = None
-        return {name: _moved(array, moved) for name, array in arrays.items()}
+        found = {name: _moved(array, moved) for name, array in arrays.items()}
+        if not is_found:
+            _gone_with(self.folder, found.values())
+        return found
 
     @staticmethod
     def _describe(
@@ -131,8 +144,8 @@ class Decoded:
         headers: Mapping[str, tuple[str, ...]],
         again: bool,
         rows: Mapping[str, RowsOfFiles],
-    ) -> None:
-        """Write `rows.json` and what stays in memory into the folder."""
+    ) -> bool:
+        """Write `rows.json` and what stays in memory into the folder; True if a later run can have it all again."""
         told: dict[str, Any] = {}
         for name, array in arrays.items():
             if isinstance(array, DenseRows):
@@ -154,6 +167,7 @@ class Decoded:
         names = {n: list(h) for n, h in headers.items()}
         record = {"arrays": told, "headers": names, "rows": dict(rows)} if told and again else {}
         (part / RECORD).write_text(json.dumps(record), encoding="utf-8")
+        return bool(record)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -271,8 +285,8 @@ class Pile:
         data = matrix.data if sparse else matrix.reshape(-1)
         if self._numbers is None:
             self._numbers = self._cache.array(f"{self._name}.numbers", data.dtype)
-        if np.promote_types(self._numbers.dtype, data.dtype) != self._numbers.dtype:
-            self._numbers.widen(np.promote_types(self._numbers.dtype, data.dtype).type)
+        if data.dtype != self._numbers.dtype and self._numbers.dtype != np.float64:
+            self._numbers.widen(np.float64)  # as several types are read
         if sparse:
             if self._columns is None:
                 self._columns = self._cache.array(f"{self._name}.columns", matrix.indices.dtype)
@@ -346,9 +360,13 @@ def free_space(folder: Path) -> int:
 
 def kept_folders() -> list[tuple[Path, int]]:
     """The folders of decoded rows, whole or begun, with their bytes."""
+    return [(folder, sum(f.stat().st_size for f in folder.glob("*"))) for folder in _folders()]
+
+
+def _folders() -> list[Path]:
     root = cache_root()
     found = [*root.glob(f"{PREFIX}*"), *root.glob(f"{PART}*")] if root.is_dir() else []
-    return [(folder, sum(f.stat().st_size for f in folder.glob("*"))) for folder in sorted(found) if folder.is_dir()]
+    return [folder for folder in sorted(found) if folder.is_dir()]
 
 
 def is_decoded(folder: str) -> bool:
@@ -363,6 +381,21 @@ def state_of(path: str) -> tuple[int, int]:
         return state.st_size, state.st_mtime_ns
     states = [os.stat(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names]
     return sum(s.st_size for s in states), max((s.st_mtime_ns for s in states), default=0)
+
+
+def _gone_with(folder: Path, arrays: Iterable[Any]) -> None:
+    """Remove a folder once the last of the matrices in it is gone, at the end of the process at the latest."""
+    there = [array for array in arrays if is_on_disk(array)]
+    left = len(there)
+
+    def gone() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            owned.remove(folder)
+
+    for array in there:
+        weakref.finalize(array, gone)
 
 
 def _told(stored: Stored) -> dict[str, Any]:

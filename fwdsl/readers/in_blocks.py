@@ -7,10 +7,8 @@ removed with the matrix.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import uuid
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 from .decoded import Decoded, Pile
 from .frames import NotPulled, as_array, column_names, gives_blocks, makes_blocks, offers, reason_of
 from .memory import GivingBack
-from .row_blocks import RowBlocks, is_on_disk
+from .row_blocks import RowBlocks
 
 _RULE = "Blocks are taken in turn. Each has rows of one name, or as a mapping those of several, and the rows of all blocks have the same length."
 
@@ -62,7 +60,7 @@ def piled(value: Any, name: str, stays: int | None) -> tuple[Any, tuple[str, ...
     except BaseException:
         cache.drop()
         raise
-    return _gone_with(found, cache), tuple(names)
+    return found, tuple(names)
 
 
 def gathered(matrix: RowBlocks, rows: NDArray[np.intp], name: str, stays: int | None) -> Any:
@@ -81,19 +79,12 @@ def gathered(matrix: RowBlocks, rows: NDArray[np.intp], name: str, stays: int | 
     except BaseException:
         cache.drop()
         raise
-    return _gone_with(found, cache)
+    return found
 
 
 def _cache(stays: int | None) -> Decoded:
     """A folder that no other run finds."""
     return Decoded(("python", uuid.uuid4().hex), (), sys.maxsize if stays is None else stays)
-
-
-def _gone_with(found: Any, cache: Decoded) -> Any:
-    """A matrix whose folder is removed with it, where it has one."""
-    if is_on_disk(found):
-        weakref.finalize(found, shutil.rmtree, cache.folder, True)
-    return found
 
 
 def joined(value: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -173,6 +174,11 @@ def _sparse(archive: zipfile.ZipFile, role: Role, path: str, findings: FileFindi
     from scipy.sparse import csc_array, csr_array
 
     part = Role(role.name, "labels", (None,))  # takes any type, since `format` is text
+    for key in _NUMBERS:
+        with archive.open(f"{key}.npy") as stream:
+            _, of, _, _ = _read_header(stream, part, path, key, findings)  # type: ignore[arg-type]  # an IO[bytes]
+        if len(of) != 1:
+            raise ValueError(f"`{key}` has {len(of)} axes, and the numbers of a sparse matrix lie along one")
     nbytes = sum(archive.getinfo(f"{k}.npy").file_size for k in _NUMBERS)
     if role.may_stay or (_is_ranged(role, nbytes) and all(_lies_plain(archive, k, path) for k in _NUMBERS)):
         found = _sparse_on_disk(archive, role, path, findings)
@@ -359,7 +365,12 @@ def _read_array(stream: BinaryIO, role: Role, path: str, key: str | None, findin
     """The array of a stream that cannot be mapped."""
     array, shape, fortran = _numbers_of(stream, role, path, key, findings)
     if isinstance(array, Stored):
-        return DenseRows([array], shape[1])
+        if not fortran:
+            return DenseRows([array], shape[1])
+        with open(array.path, "rb") as numbers:
+            rows = _by_rows(numbers, 0, array.dtype, shape, role, key, findings)
+        os.remove(array.path)
+        return rows
     array = array.reshape(shape, order="F" if fortran else "C")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
@@ -371,7 +382,7 @@ def _numbers_of(
     dtype, shape, _, fortran = _read_header(stream, role, path, key, findings)
     needed, most = math.prod(shape), max(1, (1 << 20) // dtype.itemsize)
     read = Growing(dtype)  # grows as it is read: the header may claim any size
-    if spill or (role.may_stay and len(shape) == 2 and not fortran):
+    if spill or (role.may_stay and len(shape) == 2):
         assert role.decoded is not None
         read = role.decoded.array(f"{role.name}.{key or 'rows'}", dtype)
         if spill:

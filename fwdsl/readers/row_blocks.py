@@ -229,6 +229,11 @@ class RowBlocks:
         raise NotImplementedError
 
     @property
+    def largest_piece(self) -> int:
+        """Bytes of the largest of `pieces`, `PIECE` at least."""
+        raise NotImplementedError
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The paths of the files, each once."""
         raise NotImplementedError
@@ -385,6 +390,10 @@ class DenseRows(RowBlocks):
         rows = PIECE // (self.dtype.itemsize * max(1, self.shape[1]))
         return max(TOGETHER, rows - rows % TOGETHER)
 
+    @property
+    def largest_piece(self) -> int:
+        return max(PIECE, self.piece_rows * self.shape[1] * self.dtype.itemsize)
+
     def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[Rows]:
         stop, step = self.shape[0] if stop is None else stop, self.piece_rows
         for a in range(start, stop, step):
@@ -470,6 +479,11 @@ class SparseRows(RowBlocks):
     @property
     def files(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(s.path for pair in self.parts for s in pair))
+
+    @property
+    def largest_piece(self) -> int:
+        width = self.dtype.itemsize + np.dtype(self._signed).itemsize
+        return max(PIECE, width * int(np.diff(self.ends).max(initial=0)))
 
     def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[Rows]:
         return cut_rows(self.ends, start, self.shape[0] if stop is None else stop, max(1, PIECE // 12))

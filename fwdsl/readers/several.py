@@ -298,10 +298,13 @@ class _Elsewhere:
 
 
 def _piled(
-    name: str, array: Any, into: Decoded | None, parts: Mapping[str, Any], piles: dict[str, Pile], is_piled: bool
+    name: str, array: Any, into: Decoded | None, parts: dict[str, Any], piles: dict[str, Pile], is_piled: bool
 ) -> Any:
-    """The array of a file; no more than its shape of a matrix that went to the pile of those before, as those do that may outgrow memory together."""
-    if not hasattr(array, "astype") or hasattr(array, "pieces"):
+    """The array of a file; no more than its shape of a matrix that went to the pile of those before, as those do that may outgrow memory together.
+
+    Rows that may stay in their files go there too where those of another file of the same source do not.
+    """
+    if not hasattr(array, "astype") or (hasattr(array, "pieces") and name not in piles):
         return array
     if into is None:
         # a column that is cut out of its file's table would hold all of that
@@ -310,18 +313,26 @@ def _piled(
 
     first = next(iter(parts.values()), array)
     if (
-        not hasattr(array, "reshape")
+        not (hasattr(array, "reshape") or hasattr(array, "pieces"))
         or array.ndim != 2
         or (not hasattr(array, "tocsr") and array.shape[1] != first.shape[1])
     ):
         return array  # which is told when all are joined
-    piles.setdefault(name, Pile(into, name)).add(array)
+    if name not in piles:
+        piles[name] = Pile(into, name)
+        for path, part in parts.items():
+            parts[path] = _poured(part, piles[name])
+    return _poured(array, piles[name])
+
+
+def _poured(matrix: Any, pile: Pile) -> Any:
+    """A matrix of no rows that has the width and the type of one that went to the pile, and nothing of its memory."""
+    if hasattr(matrix, "pieces"):
+        for start, stop in matrix.pieces():
+            pile.add(matrix.rows(start, stop))
+    else:
+        pile.add(matrix)
     # no slice: it would hold all numbers of the file
-    return _without_rows(array)
-
-
-def _without_rows(matrix: Any) -> Any:
-    """A matrix of no rows that has the width and the type of another, and nothing of its memory."""
     if hasattr(matrix, "tocsr"):
         return type(matrix)((0, matrix.shape[1]), dtype=matrix.dtype)
     import numpy as np  # where files are looked for it is not needed
@@ -353,6 +364,8 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
         from scipy.sparse import csr_array, vstack
 
         width = max(array.shape[1] for array in arrays)
+        if len({array.dtype for array in arrays}) > 1:
+            arrays = [array.astype(np.float64) for array in arrays]
         wide = [csr_array((a.data, a.indices, a.indptr), shape=(a.shape[0], width)) for a in arrays]
         return csr_array(vstack(wide, format="csr"))
     if first.ndim == 2 and len({array.dtype for array in arrays}) > 1 and all(a.dtype.kind in "biuf" for a in arrays):

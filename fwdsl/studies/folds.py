@@ -6,6 +6,7 @@ sample. Whatever a program learns from its data (intercepts, standardisation, fe
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..errors import RunError, misuse
 from ..grammar.diagnostic import Diagnostic
 from ..html.shown import ShownInNotebooks
 from ..model import Expr, Model, Type
+from ..readers.memory import give_back
 from ..results.evaluation import Fit, evaluate, fit_of, labelled
 from ..results.solution import Solution
 from ..results.status import Status
@@ -171,7 +173,7 @@ def cross_validate(
     """Score every point by folds, choose, and fit to all samples. A number of folds is shuffled with the seed of the session's options.
 
     Raises `RunError`: FW0205 where what is a sample cannot be told, FW0206 for a number of folds that the samples do not allow, FW0207 for error
-    rates of a program that classifies nothing, FW0208 for losses that change along the grid.
+    rates of a program that classifies nothing, FW0208 for losses that change along the grid, FW0241 where the workers are lost before all are scored.
     """
     samples = samples_of(session.compile())
     if score == "error":
@@ -181,6 +183,9 @@ def cross_validate(
     instance, seed = session.bind(), session.options.seed
     scores = _scorer(samples, instance, score)
     count, splits = _splits(samples, instance, folds, seed)
+    if session.options.memory is not None:
+        # the last fit is to all samples: whether it keeps to the limit is known before the first fold is solved
+        session.solved_with(session.options, Raising()).plan()
     # under a limit rows of a disk stay on it: the data of a fit, and those left out, are there together
     stays = Bindings(held=session.cluster is not None).stays if session.options.memory is None else 0
     by_fold, training = np.full((2, len(points), count), np.nan)
@@ -195,11 +200,18 @@ def cross_validate(
             if solution.status == "interrupted":
                 status = "interrupted"
                 break
+            if session.cluster is not None:
+                # a fit that was cut short is not to be compared with the others
+                session.cluster.require()
             by_fold[i, j], training[i, j] = scores(solution, unseen, (held.size, rows.size))
             del solution
         if status == "interrupted":
             break
         del fold, problems, unseen  # with the rows of this fold, before those of the next are taken
+        if session.options.memory is not None:
+            # what refers to itself is there until Python looks for it, and would count as memory of the next fold
+            gc.collect()
+            give_back()
     found = CrossValidation(
         tuple(parameters),
         tuple(points),

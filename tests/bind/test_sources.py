@@ -311,3 +311,21 @@ def test_what_is_wrong_with_a_file_names_what_it_was_read_for(declare, folder):
     assert (error.code, error.label) == ("FW4001", "read for `X`")
     (error, *_) = run(declare, JOINT, folder, y=[1, -1])[1]
     assert error.label == "read for `X`"
+
+
+@pytest.mark.parametrize("damage", ["PK", "+1 1:1\n-1 2:x\n", None])
+def test_what_is_wrong_with_a_file_of_two_declarations_is_told_once_with_both(declare, folder, damage):
+    if damage is None:
+        (folder / "train.svm").unlink()
+    else:
+        (folder / "train.svm").write_text(damage)
+    text = 'data X: matrix[n, p] from libsvm("train.svm")\ndata y: signs[n] from libsvm("train.svm")'
+    instance, (found,) = run(declare, text, folder)
+    assert instance is None and found.place is not None and found.place.file == str(folder / "train.svm")
+    assert found.label == "read for `X`" and [label.text for label in found.labels] == ["read for `y`"]
+
+
+def test_what_is_wrong_with_two_files_is_told_of_each(declare, folder):
+    text = 'data X: matrix[n, p] from npy("none.npy")\ndata y: signs[n] from npy("nor.npy")'
+    _, found = run(declare, text, folder)
+    assert [d.code for d in found] == ["FW4001", "FW4001"]

@@ -1,5 +1,6 @@
 """Workers and schedulers that are killed, files that change, memory that ends: no wrong answer, and nothing hangs."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import fwdsl as fw
+from fwdsl.bind import bindings
 from fwdsl.cluster import driver, holder
 from fwdsl.cluster.driver import Cluster
 from fwdsl.errors import DataError, RunError
@@ -197,8 +199,9 @@ def test_nobody_there():
     assert error.value.code == "FW0241"
 
 
-@pytest.mark.slow
-def test_a_lost_scheduler_ends_with_the_best_point(tmp_path):
+@pytest.fixture
+def scheduler(tmp_path):
+    """A scheduler of its own and a client of its two workers."""
     file = tmp_path / "scheduler.json"
     run = [
         sys.executable,
@@ -233,23 +236,50 @@ def test_a_lost_scheduler_ends_with_the_best_point(tmp_path):
             time.sleep(0.1)
         client = Client(scheduler_file=str(file), set_as_default=False, direct_to_workers=True)
         client.wait_for_workers(2, timeout=60)
-        with Cluster(client) as cluster:
-            made = problem("quantile", X, TARGETS)
-
-            def kill(progress):
-                if progress.iteration >= 20 and scheduler.poll() is None:
-                    scheduler.kill()
-
-            began = time.monotonic()
-            session = held(made, cluster)
-            session.options = replace(session.options, tol=1e-13)
-            found = session.solve(kill)
-            assert time.monotonic() - began < 120
-            assert found.status == "tolerance_not_reached" and "scheduler" in found.reason
-            assert np.isfinite(found.objective) and np.isfinite(found.dual_bound)
+        yield scheduler, client
     finally:
         for process in (scheduler, *workers):
             process.kill()
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_ends_with_the_best_point(scheduler):
+    process, client = scheduler
+    with Cluster(client) as cluster:
+        made = problem("quantile", X, TARGETS)
+
+        def kill(progress):
+            if progress.iteration >= 20 and process.poll() is None:
+                process.kill()
+
+        began = time.monotonic()
+        session = held(made, cluster)
+        session.options = replace(session.options, tol=1e-13)
+        found = session.solve(kill)
+        assert time.monotonic() - began < 120
+        assert found.status == "tolerance_not_reached" and "scheduler" in found.reason
+        assert np.isfinite(found.objective) and np.isfinite(found.dual_bound)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [3, 40])
+def test_folds_whose_scheduler_is_lost_end_in_one_error(after, scheduler, rows_in_a_file, tmp_path, monkeypatch):
+    """Scores of fits that were cut short would choose the parameter."""
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    process, client = scheduler
+    told = []
+
+    def kill(progress):
+        told.append(progress.iteration)
+        if len(told) == after:
+            process.kill()
+
+    with pytest.raises(RunError, match="scheduler") as error:
+        rows_in_a_file.bind(client=client).path(**{**FOLDS, "folds": 5}, tol=1e-6, callback=kill)
+    assert error.value.code == "FW0241" and len(told) >= after
+    del error
+    gc.collect()
+    assert not list((tmp_path / "cache").glob("*rows-*"))
 
 
 @pytest.mark.slow
@@ -281,3 +311,52 @@ def test_a_file_of_a_scheduler_that_is_not_there_or_none(tmp_path, text):
     with pytest.raises(RunError, match=r"scheduler.json") as error:
         problem("lasso", X, TARGETS).solve(client=str(path))
     assert error.value.code == "FW0241"
+
+
+@pytest.fixture
+def rows_in_a_file(tmp_path, monkeypatch):
+    """A program with a parameter, and its rows in a file."""
+    monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    np.save(tmp_path / "X.npy", X)
+    text = (
+        f'fw 1\ndata X: matrix[n, p] from npy("{tmp_path}/X.npy"), y: vector[n]\nparam mu: nonnegative\nvar w: vector[p]\n'
+        "minimize mean(quantile(X @ w, y, tau=0.3)) + mu * norm1(w)\nsolve method = pdhg, tol = 1e-3\n"
+    )
+    return fw.parse(text).bind(y=TARGETS["vector"])
+
+
+FOLDS = {"mu": [0.1, 0.02], "folds": 3, "seed": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_deaths_at_random_moments_of_folds(where, rows_in_a_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(bindings, "HELD_STAYS", 0)
+    alone, rng = rows_in_a_file.path(**FOLDS, threads=1), np.random.default_rng(6)
+    began = time.monotonic()
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as local:
+        given = {"client": local.scheduler_address, **({"X": X} if where == "memory" else {})}
+        assert same_scores(alone, rows_in_a_file.bind(**given).path(**FOLDS))
+        took = time.monotonic() - began
+        lost = 0
+        for _ in range(5):
+            with Client(local, set_as_default=False) as client:
+                client.wait_for_workers(2, timeout=60)
+                victim, wait = int(rng.choice(list(client.run(os.getpid).values()))), float(rng.uniform(0.0, took))
+            timer = threading.Timer(wait, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            assert same_scores(alone, rows_in_a_file.bind(**given).path(**FOLDS))
+            gc.collect()
+            lost += not timer.is_alive()
+            timer.cancel()
+            timer.join()
+            assert not list((tmp_path / "cache").glob("*rows-*"))
+    assert lost
+
+
+def same_scores(one, other):
+    return (
+        np.array_equal(one.by_fold, other.by_fold)
+        and np.array_equal(one.training_loss, other.training_loss)
+        and same(one.solution, other.solution)
+    )

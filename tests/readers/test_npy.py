@@ -286,6 +286,9 @@ def test_a_sparse_matrix_whose_shape_is_not_whole(folder: Path) -> None:
         ({"indices": [0.0, 1.0, 2.0]}, "FW4044", "`indices` in `a.npz` holds numbers of type `float64`, where whole"),
         ({"data": ["a", "b", "c"]}, "FW4044", "`data` in `a.npz` holds text, where real"),
         ({"data": np.ones(4)}, "FW4043", ""),
+        ({"data": np.ones((3, 1))}, "FW4043", "`data` has 2 axes, and the numbers of a sparse matrix lie along one"),
+        ({"indices": [[0, 1, 2]]}, "FW4043", "`indices` has 2 axes"),
+        ({"data": np.array(2.0)}, "FW4043", "`data` has 0 axes"),
         ({"format": ["csr", "csr"]}, "FW4044", "a sparse matrix of the form ``"),
     ],
 )

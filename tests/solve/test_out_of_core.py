@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,8 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.bind import bindings, row_chunks
 from fwdsl.errors import DataError, PlanError
+from fwdsl.model.options import Options
+from fwdsl.plan import memory
 from fwdsl.plan.memory import allowed
 from fwdsl.readers import row_blocks
 
@@ -136,6 +138,38 @@ def test_bits_of_sparse_and_of_several_files(folder, source, streamed):
     inside = problem(folder, "logistic", source).solve(threads=1)
     outside = problem(folder, "logistic", source).solve(memory="8GB", threads=2)
     assert isinstance(outside.instance.values["X"], row_blocks.RowBlocks) and same(inside, outside)
+
+
+FILES = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "small": lambda A: np.round(10 * A).astype(np.int8),
+    "small_columns": lambda A: np.asfortranarray(np.round(10 * A).astype(np.int8)),
+    "single": lambda A: A.astype(np.float32),
+    "single_columns": lambda A: np.asfortranarray(A.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("files", list(permutations(FILES, 2)), ids="-".join)
+def test_files_of_a_folder_may_lie_by_rows_and_by_columns(folder, tmp_path, files, streamed):
+    for i, kind in enumerate((*files, files[0])):
+        np.save(tmp_path / f"part{i}.npy", FILES[kind](np.load(folder / "rows" / f"{i}.npy")))
+    np.save(tmp_path / "values.npy", np.load(folder / "values.npy"))
+    inside = problem(tmp_path, "lasso", 'npy("part*.npy")').solve(threads=1)
+    for _ in range(2):  # decoded, where they are, and as they were decoded
+        outside = problem(tmp_path, "lasso", 'npy("part*.npy")').solve(memory="8GB", threads=1)
+        assert isinstance(outside.instance.values["X"], row_blocks.RowBlocks) and same(inside, outside)
+
+
+@pytest.mark.parametrize("dtypes", list(permutations([np.int8, np.float32, np.float64], 2)))
+def test_sparse_files_of_a_folder_may_be_of_several_types(folder, tmp_path, dtypes, streamed):
+    X = sp.csr_array(np.round(3 * np.load(folder / "dense.npy")))
+    for i, dtype in enumerate(dtypes):
+        sp.save_npz(tmp_path / f"part{i}.npz", X[1500 * i : 1500 * (i + 1)].astype(dtype), compressed=i == 0)
+    np.save(tmp_path / "values.npy", np.load(folder / "values.npy")[:3000])
+    inside = problem(tmp_path, "lasso", 'npz("part*.npz")').solve(threads=1)
+    outside = problem(tmp_path, "lasso", 'npz("part*.npz")').solve(memory="8GB", threads=1)
+    assert isinstance(outside.instance.values["X"], row_blocks.SparseRows) and same(inside, outside)
 
 
 def test_small_data_are_read_into_memory(folder):
@@ -360,6 +394,24 @@ def test_what_memory_would_do_is_told(folder, streamed, method):
     told = re.search(r"allow about (\d+)MB", error.value.first.hint)
     assert told is not None and int(told[1]) > 20
     assert problem(folder, "logistic").solve(memory=f"{2 * int(told[1])}MB", method=method).status == "optimal"
+
+
+def test_rows_that_are_longer_than_a_piece_count_as_they_are(tmp_path, streamed, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((8, 30_000))
+    np.save(tmp_path / "X.npy", X)
+    sp.save_npz(tmp_path / "X.npz", sp.csr_array(X), compressed=False)
+    np.save(tmp_path / "values.npy", X[:, 0])
+    for source, bytes_ in (('npy("X.npy")', 4 * 8 * 30_000), ('npz("X.npz")', 12 * 30_000)):
+        told = []
+        for size in (100_000, 10**7):  # of a piece
+            monkeypatch.setattr(memory, "PIECE", size)
+            monkeypatch.setattr(row_blocks, "PIECE", size)
+            with pytest.raises(PlanError) as error:
+                problem(tmp_path, "lasso", source).solve(memory="1MB", threads=1)
+            assert error.value.code == "FW4095"
+            matrix = problem(tmp_path, "lasso", source)._with(Options(memory=8 * 10**9)).bind().values["X"]
+            told.append(matrix.largest_piece)
+        assert told == [bytes_, 10**7]
 
 
 def test_what_would_do_counts_the_matrices_that_it_reads_into_memory():

@@ -18,6 +18,7 @@ from scipy import sparse
 import fwdsl as fw
 from fwdsl.bind import bindings
 from fwdsl.cli import main
+from fwdsl.plan import memory
 from fwdsl.readers import decoded, row_blocks
 from fwdsl.readers.row_blocks import is_on_disk
 from fwdsl.studies.folds import CrossValidation, cross_validate
@@ -363,6 +364,34 @@ def test_folds_that_no_method_takes_have_the_exit_code_of_other_runs(on_disk: Pa
     asked = ["path", str(on_disk / "fit.fw"), "--set", "mu=1,0.1", "--memory", "1MB"]
     assert [main([*asked, *folds]) for folds in ([], ["--folds", "3"])] == [2, 2]
     assert capsys.readouterr().err.count("FW4095") == 2
+
+
+def test_samples_that_do_not_keep_to_the_limit_are_told_before_a_fold_is_solved(
+    on_disk: Path, monkeypatch: pytest.MonkeyPatch
+):
+    np.save(on_disk / "X.npy", X)
+    text = LOGISTIC.replace("X: matrix[n, p]", f'X: matrix[n, p] from npy("{on_disk}/X.npy")')
+    rows = np.arange(len(X))
+    folds = [(rows[:20], rows[-5:]), (rows[:-5], rows[-5:])]
+    needed: list[float] = []
+    limit, iterations = 1e18, list[int]()
+
+    def expected(estimate: Any, *_: int) -> float:
+        needed.append(estimate.memory)
+        return 0.0 if estimate.memory < limit else 1e18
+
+    def count(progress: Any) -> None:
+        iterations.append(progress.iteration)
+
+    monkeypatch.setattr(memory, "expected", expected)
+    options: dict[str, Any] = {"mu": VALUES, "folds": folds, "method": "apg", "memory": "10GB", "callback": count}
+    fw.parse(text).bind(y=SIGNS).path(**options)
+    assert iterations and min(needed) < max(needed)
+    limit = max(needed)
+    iterations.clear()
+    with pytest.raises(fw.PlanError) as error:
+        fw.parse(text).bind(y=SIGNS).path(**options)
+    assert error.value.code == "FW4095" and not iterations
 
 
 # --- the command line ------------------------------------------------------------------------------------------------

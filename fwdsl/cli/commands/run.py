@@ -107,6 +107,7 @@ def told_of_memory(solution: Solution) -> Iterator[str]:
     from ...readers.decoded import is_decoded
     from ...readers.held_rows import InHands
     from ...readers.memory import resident, size
+    from ...readers.owned import is_owned
     from ...readers.row_blocks import RowBlocks
 
     for name, value in solution.instance.values.items():
@@ -114,7 +115,10 @@ def told_of_memory(solution: Solution) -> Iterator[str]:
         if isinstance(value, RowBlocks) and not isinstance(value, InHands):
             folder = os.path.dirname(value.files[0])
             more = f" and {len(value.files) - 1} more" if len(value.files) > 1 else ""
-            kept = ", rows decoded there (`fwdsl doctor --remove-rows`)" if is_decoded(folder) else ""
+            kept = ""
+            if is_decoded(folder):
+                kept = ", rows decoded there"
+                kept += " for this run alone" if is_owned(folder) else " (`fwdsl doctor --remove-rows`)"
             yield f"`{name}`, {size(value.nbytes)}, was read {value.passes:.1f} times from {value.files[0]}{more}{kept}"
     peak = resident()[1]
     if peak:
