@@ -381,7 +381,9 @@ def _joined(name: str, parts: Mapping[str, Any], findings: FileFindings) -> Any:
                 rule="The rows of several files are of one length.",
             )
             return first
-    return np.concatenate(arrays)
+    rows = (sum(map(len, arrays)), *first.shape[1:])
+    # by rows, however the files lie, as those are read that stay on their disk
+    return np.concatenate(arrays, out=np.empty(rows, np.result_type(*arrays)))
 
 
 def _stacked(matrices: Sequence[Any], paths: Sequence[str], name: str, findings: FileFindings) -> Any:
