@@ -119,7 +119,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         centre = float(x[m.place]) if m.is_balanced else 0.0
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
-            0.0, FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
+            0.0, costs.FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
             np.array([centre, centre, 0.0, -math.inf, math.inf]), 0.0,
         )  # fmt: skip
         kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)

@@ -125,7 +125,6 @@ class _Found:
     moments: list[tuple[float, float, float]]
     seconds: float
 
-
     def to_main(self) -> float:
         """Seconds to `MAIN`; inf where it was not reached."""
         return next((s for s, _, gap in self.moments if gap <= MAIN), math.inf)
