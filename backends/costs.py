@@ -54,6 +54,9 @@ CURVED_STEPS = 60.0
 """The most iterations to 1e-6 where lengths bend the objective and no share of their largest useful weight is known: 20 to 130 as a rule, as
 measured."""
 
+LEAST_SHARE = 1e-6
+"""The least share of the largest useful weight that predictions tell from others."""
+
 LEAST_STEPS = 4.0
 """Iterations of a penalty so strong that the solution is 0."""
 
@@ -63,8 +66,9 @@ a curvature of about s / (1 - s) times the mean one of the losses. Measured on 2
 half, 35 to 310 at a tenth. With more rows than unknowns losses of bounded curvature bend by themselves, and there are at most `BENT_MOST` times the
 root of L over the mean curvature."""
 
-SOUGHT_STEPS = 6.5
-"""The same until the support of a norm with corners is found, with more unknowns than rows: 18 passes at one half, 35 to 65 at a tenth."""
+SOUGHT_STEPS = {"wide": 6.5, "tall": 1.6}
+"""The same until the support of a norm with corners is found, with more unknowns than rows or fewer: 8 to 20 passes at one half, and 35 to 65 or
+12 to 40 at a tenth."""
 
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
@@ -197,6 +201,11 @@ class Strength:
     share: float
     bend: float
 
+    @property
+    def away(self) -> float:
+        """(1 - s) / s for the share s: 0 where the solution is 0, and 1 at half the largest useful weight."""
+        return (1.0 - self.share) / max(self.share, LEAST_SHARE)
+
 
 @once_per_form
 def strength(canonical: Canonical) -> Strength | None:
@@ -287,16 +296,16 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
 def _by_strength(canonical: Canonical, finishes: bool) -> float | None:
     """The iterations to 1e-6 by the strength of the norms; None where they do not hang on it, or it is not known."""
     ranks = canonical.size <= sum(t.map.rows for t in canonical.terms)
-    known = None if finishes and ranks else strength(canonical)
+    # where the Gram matrix of all columns serves, others are faster however strong the norm is
+    known = None if finishes and ranks and is_quadratic(canonical) else strength(canonical)
     if known is None:
         return None
-    away = (1.0 - known.share) / max(known.share, 1e-12)
     # L over the mean curvature, 4 where it is not known, as with as many random rows as unknowns
     mean = canonical.total_stretch / canonical.size
     spread = min(max(1.0, known.bend / mean), float(canonical.size)) if mean > 0.0 else 4.0
     if finishes:
-        return SOUGHT_STEPS * math.sqrt(away) * spread**0.25
-    found = BENT_STEPS * away**BENT_POWER * spread**0.25
+        return SOUGHT_STEPS["tall" if ranks else "wide"] * math.sqrt(known.away) * spread**0.25
+    found = BENT_STEPS * known.away**BENT_POWER * spread**0.25
     return min(found, BENT_MOST * math.sqrt(spread)) if ranks and mean > 0.0 else found
 
 

@@ -11,6 +11,7 @@ import pytest
 import fwdsl as fw
 from fwdsl.backends import costs
 from fwdsl.backends.method import Estimate
+from fwdsl.backends.registry import METHODS
 from fwdsl.plan.fitted import NAMES, corrected
 
 N, P = 60, 12
@@ -108,6 +109,25 @@ def test_a_support_is_sought_for_longer_the_weaker_the_norm() -> None:
         for share in (0.5, 0.1, 0.01)
     ]
     assert told == sorted(set(told))
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_a_working_set_is_predicted_to_grow_as_the_norm_weakens(loss: str) -> None:
+    rng = np.random.default_rng(1)
+    wide = {"X": rng.standard_normal((20, 2_000)), "y": rng.standard_normal(20), "g": np.arange(2_000)}
+    told = [
+        METHODS["coordinate_descent"].estimate(form(f"mean({loss}(X @ w, y)) + {c} * norm1(w)", **wide), 1e-6)
+        for c in (0.3, 0.1, 0.01)
+    ]
+    assert [e.passes for e in told] == sorted({e.passes for e in told})
+    assert [e.seconds for e in told] == sorted({e.seconds for e in told})
+
+
+def test_a_lasso_on_its_gram_matrix_is_predicted_without_a_product_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "strength", None)
+    lasso = form("mean(squared(X @ w, y)) + 0.1 * norm1(w)")
+    for name in ("apg", "coordinate_descent"):
+        assert METHODS[name].estimate(lasso, 1e-6).seconds > 0.0
 
 
 def test_a_start_is_counted_once_beside_the_predicted_seconds() -> None:
