@@ -66,9 +66,9 @@ a curvature of about s / (1 - s) times the mean one of the losses. Measured on 2
 half, 35 to 310 at a tenth. With more rows than unknowns losses of bounded curvature bend by themselves, and there are at most `BENT_MOST` times the
 root of L over the mean curvature."""
 
-SOUGHT_STEPS = {"wide": 6.5, "tall": 1.6}
+SOUGHT_STEPS = {"wide": 6.5, "tall": 1.6, "classes": 10.0}
 """The same until the support of a norm with corners is found, with more unknowns than rows or fewer: 8 to 20 passes at one half, and 35 to 65 or
-12 to 40 at a tenth."""
+12 to 40 at a tenth. With losses of rows of predictions, the Newton steps on the support included, 35 to 55 and 65 to 180."""
 
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
 """The sets and functions whose proxes decompose a matrix."""
@@ -280,7 +280,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     known = _by_strength(canonical, finishes) if bends else None
     iterations = min(most if known is None else known, rate) * digits + LEAST_STEPS
     passes = 1.8 * iterations
-    if finishes and any(isinstance(t.f, VectorLossFunction) for t in canonical.terms):
+    if finishes and known is None and _has_classes(canonical):
         # f'' of rows of predictions is applied, never formed
         passes += 2.0 * FACE_STEPS * min(CG_STEPS, 3.0 + rate / 8.0)
     why = f"about {iterations:.0f} iterations of one A x and one A'y{' until Newton steps on the support finish' if finishes else ''}"
@@ -291,6 +291,10 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
         memory(canonical, 9, 7, _newton(canonical)),
         with_copy(canonical, why),
     )
+
+
+def _has_classes(canonical: Canonical) -> bool:
+    return any(isinstance(t.f, VectorLossFunction) for t in canonical.terms)
 
 
 def _by_strength(canonical: Canonical, finishes: bool) -> float | None:
@@ -304,8 +308,9 @@ def _by_strength(canonical: Canonical, finishes: bool) -> float | None:
     mean = canonical.total_stretch / canonical.size
     spread = min(max(1.0, known.bend / mean), float(canonical.size)) if mean > 0.0 else 4.0
     if finishes:
-        return SOUGHT_STEPS["tall" if ranks else "wide"] * math.sqrt(known.away) * spread**0.25
-    found = BENT_STEPS * known.away**BENT_POWER * spread**0.25
+        kind = "classes" if _has_classes(canonical) else "tall" if ranks else "wide"
+        return SOUGHT_STEPS[kind] * math.sqrt(known.away) * math.pow(spread, 0.25)
+    found = BENT_STEPS * math.pow(known.away, BENT_POWER) * math.pow(spread, 0.25)
     return min(found, BENT_MOST * math.sqrt(spread)) if ranks and mean > 0.0 else found
 
 

@@ -28,8 +28,12 @@ NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 NS_PER_CUBE = 0.1
 """The systems of the Newton steps on a Gram matrix, for a number of free coordinates to the third power: one to three of them a model."""
 
-CLASS_MODELS = 14.0
-"""Models of a loss of rows, to six digits."""
+CLASS_MODELS, OF_AWAY = 14.0, (4.7, 0.2)
+"""Models of a loss of rows, to six digits; and beside a norm with a share s of its largest useful weight the first of these times (1 - s) / s to the
+power of the second: 5 at one half, 6 to 12 at a tenth, 9 to 16 at 0.003, as measured."""
+
+CLASS_WIDTH, WIDTH_OF_AWAY = 0.25, (0.1, 0.3)
+"""The share of a matrix variable that a working set has, and the same by the share of the largest useful weight."""
 
 CLASS_TRUSTED = 2.0
 """The multiple of its predicted passes that such a run may take: while the working set grows the bound hardly moves."""
@@ -141,10 +145,14 @@ def _is_plain(canonical: Canonical) -> bool:
 
 
 def _by_classes(canonical: Canonical, digits: float) -> Estimate:
-    """Newton steps, each with the Gram matrix of a working set: a quarter of a matrix variable, or all of one without a norm or bounds."""
+    """Newton steps, each with the Gram matrix of a working set: a part of a matrix variable, or all of one without a norm or bounds."""
     n, d, _, kind, classes = _shape(canonical)
-    models = CLASS_MODELS * digits
-    width = d * classes * (1.0 if _is_plain(canonical) else 0.25)
+    known = costs.strength(canonical)
+    models, width = CLASS_MODELS, 1.0 if _is_plain(canonical) else CLASS_WIDTH
+    if known is not None:
+        models = max(1.0, OF_AWAY[0] * math.pow(known.away, OF_AWAY[1]))
+        width = min(1.0, WIDTH_OF_AWAY[0] * math.pow(known.away, WIDTH_OF_AWAY[1]), n * (classes - 1.0) / (d * classes))
+    models, width = models * digits, width * d * classes
     # half of the products are formed, once as such and once for the classes, and the columns are copied twice
     gram = NS_PER_PRODUCT["dense"] * n * width**2 + 2.0 * NS_PER_COPY * n * width + NS_PER_CUBE * width**3
     seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
@@ -168,7 +176,7 @@ def _effort(canonical: Canonical, quadratic: bool) -> float:
     known = costs.strength(canonical)
     if known is None:
         return 1.0
-    return max(LEAST_EFFORT, EFFORT * known.away ** (OF_QUADRATICS if quadratic else OF_OTHERS))
+    return max(LEAST_EFFORT, EFFORT * math.pow(known.away, OF_QUADRATICS if quadratic else OF_OTHERS))
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:
