@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -58,7 +58,8 @@ def _with_start(runs: Sequence[Ran]) -> tuple[tuple[float, ...], float]:
     """The correction of seconds and the seconds of a start that tell the runs best; an empty one where too few got there."""
     tried = []
     for start in STARTS:
-        seen = list(_observed(runs, lambda r, k, s=start: r.seconds[k] + s, lambda r, g: r.to(g), lambda r: r.ran))
+        started = [replace(r, seconds=[s + start for s in r.seconds]) for r in runs]
+        seen = list(_observed(started, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
         if sum(not o.least for o in seen) < 6:
             return (), 0.0
         theta, cost = _regression(seen)
