@@ -32,7 +32,7 @@ CLASS_MODELS, OF_AWAY = 14.0, (4.7, 0.2)
 """Models of a loss of rows, to six digits; and beside a norm with a share s of its largest useful weight the first of these times (1 - s) / s to the
 power of the second: 5 at one half, 6 to 12 at a tenth, 9 to 16 at 0.003, as measured."""
 
-CLASS_WIDTH, WIDTH_OF_AWAY = 0.25, (0.1, 0.3)
+CLASS_WIDTH, WIDTH_OF_AWAY = 0.25, (0.1, 0.15)
 """The share of a matrix variable that a working set has, and the same by the share of the largest useful weight."""
 
 CLASS_TRUSTED = 2.0
@@ -57,8 +57,8 @@ pieces, whose models are flat where the multiplier is small."""
 
 EFFORT, OF_QUADRATICS, OF_OTHERS = 0.7, 0.7, 0.4
 """The work over that of the constants above for a share s of a norm's largest useful weight: `EFFORT` times (1 - s) / s to one of these powers, for a
-quadratic loss and for others. On 14 wide and tall problems it took 0.4 to 1.6 times as long as without it at one half, 1.7 to 8 times at a tenth, and
-32 to 170 or 4 to 10 times at 0.003. A quadratic on the Gram matrix of all columns takes as long whatever the share."""
+quadratic loss and for others. On 14 problems it took 0.4 to 1.6 times as long as without it at one half, 1.7 to 8 times at a tenth, and
+32 to 170 or 4 to 10 times at 0.003. A quadratic with no more unknowns than rows takes as long whatever the share: the Gram matrix of its working set serves."""
 
 LEAST_EFFORT = 0.25
 """The least of it: the passes that look at all columns."""
@@ -188,7 +188,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
     searches, whole = _searches(canonical), _is_whole(canonical, *shape)
-    effort = 1.0 if whole and quadratic else _effort(canonical, quadratic)
+    effort = 1.0 if quadratic and d <= n else _effort(canonical, quadratic)
     models *= effort
     if whole:
         steps, passes = 2.0 * digits * effort, 4.0 + models * (3.0 if quadratic else 2.0)

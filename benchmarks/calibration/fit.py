@@ -29,8 +29,8 @@ ROUNDS = 10
 BEND = 0.6
 """Powers of ten beyond which an observation pulls no harder."""
 
-STARTS = (0.0, 5e-5, 1e-4, 2e-4, 4e-4, 8e-4, 1.6e-3)
-"""The seconds among which those of a start are chosen."""
+STARTS = (0.0, 5e-5, 1e-4, 2e-4, 4e-4)
+"""The seconds among which those of a start are chosen: the shortest problems take 0.3 ms in all."""
 
 
 @dataclass(frozen=True)
