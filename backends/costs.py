@@ -220,7 +220,7 @@ def strength(canonical: Canonical) -> Strength | None:
     (term,) = canonical.terms
     if not (isinstance(term.f, LossFunction | VectorLossFunction) and term.is_smooth):
         return None
-    if any(is_on_disk(v) or is_held(v) for v in canonical.instance.values.values()):
+    if _is_far(canonical):
         return None
     with np.errstate(all="ignore"):
         slopes = term.f.gradient(term.map.offset)
@@ -314,6 +314,36 @@ def _by_strength(canonical: Canonical, finishes: bool) -> float | None:
     return min(found, BENT_MOST * math.sqrt(spread)) if ranks and mean > 0.0 else found
 
 
+@once_per_form
+def is_at_vertex(canonical: Canonical) -> bool:
+    """True if one smooth loss of data in memory is least at the vertex of its sets that the gradient at zero points to, as in a small enough ball.
+
+    The gradient at the vertex then points to the same one, so the gap is 0. It takes two products with the data and two with their transpose.
+    """
+    if len(canonical.terms) != 1 or not all(b.g.pair[0] is None and b.g.polyhedral for b in canonical.blocks):
+        return False
+    if any(b.g.curvature > 0.0 or not math.isfinite(b.g.radius()) for b in canonical.blocks) or _is_far(canonical):
+        return False
+    (term,) = canonical.terms
+    if not (isinstance(term.f, LossFunction | VectorLossFunction) and term.is_smooth):
+        return False
+    x = found = np.zeros(canonical.size)
+    with np.errstate(all="ignore"):
+        for _ in range(2):
+            along = canonical.q.copy()
+            term.map.adjoint(term.f.gradient(term.map.apply(x)), along)
+            corners = [b.g.lmo(along[b.slice]) for b in canonical.blocks]
+            if not np.all(np.isfinite(along)) or any(corner is None for corner in corners):
+                return False
+            found, x = x, np.concatenate([corner for corner in corners if corner is not None])
+    return bool(np.array_equal(found, x))
+
+
+def _is_far(canonical: Canonical) -> bool:
+    """True if data stay on their disk or with workers: a product with them is no small part of a solve."""
+    return any(is_on_disk(v) or is_held(v) for v in canonical.instance.values.values())
+
+
 def fw(canonical: Canonical, tol: float) -> Estimate:
     """10/sqrt(tol) iterations as a rule, as measured; 1/tol where the gap falls like 1/k.
 
@@ -321,8 +351,10 @@ def fw(canonical: Canonical, tol: float) -> Estimate:
     """
     worst = any(t.is_indicator for t in canonical.terms)
     iterations = 1.0 / tol if worst else 10.0 / math.sqrt(tol)
-    passes = 2.0 * iterations
     why = f"about {iterations:.0f} iterations: its gap falls like {'1/k' if worst else '1/k to 1/k^2'}"
+    if is_at_vertex(canonical):
+        iterations, why = 2.0, "two iterations: the vertex that the gradient at zero points to is the solution"
+    passes = 2.0 * iterations
     return Estimate(
         passes, seconds(canonical, passes, iterations), memory(canonical, 5, 6.5), with_copy(canonical, why)
     )

@@ -57,8 +57,8 @@ pieces, whose models are flat where the multiplier is small."""
 
 EFFORT, OF_QUADRATICS, OF_OTHERS = 0.7, 0.7, 0.4
 """The work over that of the constants above for a share s of a norm's largest useful weight: `EFFORT` times (1 - s) / s to one of these powers, for a
-quadratic loss and for others. On 14 problems it took 0.4 to 1.6 times as long as without it at one half, 1.7 to 8 times at a tenth, and
-32 to 170 or 4 to 10 times at 0.003. A quadratic with no more unknowns than rows takes as long whatever the share: the Gram matrix of its working set serves."""
+quadratic loss and for others. On 14 problems it took 0.4 to 1.6 times as long as without it at one half, 1.7 to 8 times at a tenth, and 32 to 170
+or 4 to 10 times at 0.003. A quadratic with no more unknowns than rows takes as long whatever the share: the Gram matrix of its working set serves."""
 
 LEAST_EFFORT = 0.25
 """The least of it: the passes that look at all columns."""

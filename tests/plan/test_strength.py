@@ -130,6 +130,32 @@ def test_a_lasso_on_its_gram_matrix_is_predicted_without_a_product_of_the_data(m
         assert METHODS[name].estimate(lasso, 1e-6).seconds > 0.0
 
 
+@pytest.mark.parametrize(("radius", "ends"), [(1e-3, True), (10.0, False)])
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_the_vertex_of_a_small_ball_is_the_solution(radius: float, ends: bool, loss: str) -> None:
+    ball = form(f"mean({loss}(X @ w, y))", f"var w: vector[p] in l1_ball({radius})")
+    assert costs.is_at_vertex(ball) is ends
+    problem = fw.parse(
+        f"data X: matrix[n, p], y: vector[n]\nvar w: vector[p] in l1_ball({radius})\nminimize mean({loss}(X @ w, y))\n"
+    )
+    d = data()
+    w = problem.bind(X=d["X"], y=d["y"]).solve(method="apg", tol=1e-9)["w"]
+    assert bool(np.count_nonzero(np.abs(w) > 1e-9 * radius) == 1) is ends
+
+
+@pytest.mark.parametrize(
+    ("body", "head"),
+    [
+        ("mean(squared(X @ w, y)) + sum_squares(w)", "var w: vector[p] in l1_ball(1e-3)"),
+        ("mean(squared(X @ w, y))", "var w: vector[p] in l2_ball(1e-3)"),
+        ("mean(squared(X @ w, y)) + norm1(w)", "var w: vector[p]"),
+        ("mean(absolute(X @ w, y))", "var w: vector[p] in l1_ball(1e-3)"),
+    ],
+)
+def test_no_vertex_is_tried_without_a_polytope_and_a_smooth_loss(body: str, head: str) -> None:
+    assert not costs.is_at_vertex(form(body, head))
+
+
 def test_a_start_is_counted_once_beside_the_predicted_seconds() -> None:
     zero = (0.0,) * len(NAMES)
     found = corrected(Estimate(10.0, 1e-3, 0.0, ""), "apg", zero, 1e-6, {"apg": (zero, zero, 5e-4)})
