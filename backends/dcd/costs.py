@@ -27,7 +27,7 @@ VISIT = 12.0
 """The time of a visit over that of a number, where a cache has the rows: 23 ns were measured, and 30 to 130 ns for rows in random order of data
 beyond it. Most of the time of a sweep over short rows is this."""
 
-SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
+SMOOTH, CORNERS = (1.6, 4.2), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
 
 FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
