@@ -21,7 +21,10 @@ from fwdsl.backends.kernels.pool import PARTIALS
 from fwdsl.backends.kernels.storage import GRAM_NUMBERS
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
+from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.form import Canonical, once_per_form
+from fwdsl.canon.maps import Identity
+from fwdsl.canon.matrix_maps import Symmetrise
 from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.held_rows import is_held
@@ -172,11 +175,12 @@ def with_copy(canonical: Canonical, why: str) -> str:
 def condition(canonical: Canonical) -> float:
     """A guess of L / mu, 1e4 where there is no ridge, as on the face of a set.
 
-    L comes from one product with the data where `Canonical.stretch` has it, else it is a guess of the trace; mu is that of the ridge.
+    It is 1 of squared distances from a point. L comes from one product with the data where `Canonical.stretch` has it, else it is a guess of the trace;
+    mu is that of the ridge.
     """
     ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
     if not ridge > 0.0:
-        return 1e4
+        return 1.0 if _is_distance(canonical) else 1e4
     top = canonical.total_stretch if canonical.stretch is None else canonical.stretch
     return max(1.0, top / ridge)
 
@@ -266,6 +270,15 @@ def _starts_within(canonical: Canonical, f: LossFunction) -> bool:
     return not free and bool(np.all(np.isfinite(f.gradient(canonical.terms[0].map.offset))))
 
 
+def _is_distance(canonical: Canonical) -> bool:
+    """True of one quadratic loss of all unknowns as they are, with the same weight: gradient steps end where the first one leads."""
+    if len(canonical.terms) != 1 or len(canonical.terms[0].map.parts) != 1 or not is_quadratic(canonical):
+        return False
+    (term,) = canonical.terms
+    assert isinstance(term.f, LossFunction)
+    return isinstance(unscaled(term.map.parts[0][1])[1], Identity | Symmetrise) and float(np.ptp(term.f.w)) == 0.0
+
+
 def is_quadratic(canonical: Canonical) -> bool:
     """True if the sum is of losses of entries alone, whose second derivatives are constant."""
     return all(is_quadratic_loss(t) for t in canonical.terms)
@@ -330,7 +343,9 @@ def is_at_vertex(canonical: Canonical) -> bool:
 
     The gradient at the vertex then points to the same one, so the gap is 0. It takes two products with the data and two with their transpose.
     """
-    if len(canonical.terms) != 1 or not all(b.g.pair[0] is None and b.g.polyhedral for b in canonical.blocks):
+    if len(canonical.terms) != 1 or any(isinstance(b.g, OfInner) for b in canonical.blocks):
+        return False
+    if not all(b.g.pair[0] is None and b.g.polyhedral for b in canonical.blocks):
         return False
     if any(b.g.curvature > 0.0 or not math.isfinite(b.g.radius()) for b in canonical.blocks) or _is_far(canonical):
         return False

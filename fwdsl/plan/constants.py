@@ -137,7 +137,7 @@ CONSTANTS: dict[str, tuple[tuple[float, ...], tuple[float, ...], float]] = {
 }
 
 RUNS: dict[str, tuple[str, ...]] = {
-    "2026-11-28 20:19 UTC, commit 252872094e94, Intel(R) Xeon(R) Processor, 2 cores, 24 GiB, Linux 6.18.44-fc-v669": (
+    "2026-11-28 20:30 UTC, commit 1ecb20545ab6, with uncommitted changes, Intel(R) Xeon(R) Processor, 2 cores, 24 GiB, Linux 6.18.44-fc-v669": (
         "coordinate_descent",
         "apg",
         "interior over rows",
