@@ -175,8 +175,8 @@ def with_copy(canonical: Canonical, why: str) -> str:
 def condition(canonical: Canonical) -> float:
     """A guess of L / mu, 1e4 where there is no ridge, as on the face of a set.
 
-    It is 1 of squared distances from a point. L comes from one product with the data where `Canonical.stretch` has it, else it is a guess of the trace;
-    mu is that of the ridge.
+    It is 1 of squared distances from a point. L comes from one product with the data where `Canonical.stretch` has it, else it is a guess of the
+    trace; mu is that of the ridge.
     """
     ridge = max((b.g.curvature for b in canonical.blocks), default=0.0)
     if not ridge > 0.0:
