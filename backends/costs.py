@@ -197,7 +197,7 @@ def gauge(g: VectorFunction) -> VectorFunction | None:
 
 @light_dataclass
 class Strength:
-    """How strong the norms of a problem are: `share` their weights over the largest useful ones, the least over the blocks; at 1 the solution is 0.
+    """The strength of the norms of a problem: `share` is their weights over the largest useful ones, the least of the blocks; at 1 x is 0.
 
     `bend` is the curvature of the loss along its gradient at zero, a lower bound of the largest one.
     """

@@ -50,8 +50,8 @@ STEPS = 7.0
 """Newton steps on a loss that is not quadratic."""
 
 LEAST_STEPS, OF_SHARE = 3.0, 15.0
-"""Those of a loss with linear pieces and dense data of many more unknowns than samples, which hardly hold each other back: at least so many, and
-so many times the samples over the unknowns. 1 to 5 were measured at 4 to 20 times as many unknowns, 4 to 23 at 2 or 3 times, and on sparse data."""
+"""Newton steps on a loss with linear pieces and dense data of many more unknowns than samples, which hardly hold each other back: at least so
+many, and so many times the samples over the unknowns. With 4 to 20 times as many unknowns 1 to 5 were measured, with 2 or 3 times 4 to 23."""
 
 BENDING = 0.75
 """The share of the samples that are on no linear piece of their losses, over the steps of a solve: 0.3 to 1 with squared hinges."""

@@ -1,4 +1,4 @@
-"""How strong norms are: the share of their largest useful weight, and what it tells of accelerated gradients."""
+"""The strength of norms: the share of their largest useful weight, and what it tells of accelerated gradients."""
 
 from __future__ import annotations
 
