@@ -272,11 +272,12 @@ def _starts_within(canonical: Canonical, f: LossFunction) -> bool:
 
 def _is_distance(canonical: Canonical) -> bool:
     """True of one quadratic loss of all unknowns as they are, with the same weight: gradient steps end where the first one leads."""
-    if len(canonical.terms) != 1 or len(canonical.terms[0].map.parts) != 1 or not is_quadratic(canonical):
+    if len(canonical.terms) != 1 or canonical.nnz > 1 or len(canonical.terms[0].map.parts) != 1:
         return False
     (term,) = canonical.terms
-    assert isinstance(term.f, LossFunction)
-    return isinstance(unscaled(term.map.parts[0][1])[1], Identity | Symmetrise) and float(np.ptp(term.f.w)) == 0.0
+    if not (isinstance(term.f, LossFunction) and term.f.loss.quadratic and float(np.ptp(term.f.w)) == 0.0):
+        return False
+    return isinstance(unscaled(term.map.parts[0][1])[1], Identity | Symmetrise)
 
 
 def is_quadratic(canonical: Canonical) -> bool:
