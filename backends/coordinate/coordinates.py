@@ -183,6 +183,11 @@ class Coordinates:
         return (self.c + self.ball)[self.group]
 
     @cached_property
+    def sparse(self) -> NDArray[np.bool_]:
+        """The coordinates that a kink holds at 0, and no ridge spreads: a solution needs no more groups of these than there are samples."""
+        return (self.rest > 0.0) & (self.ridge == 0.0) & (self.lo <= 0.0) & (self.hi >= 0.0)
+
+    @cached_property
     def in_order(self) -> bool:
         """True if groups stand together, one after the other."""
         return bool(np.array_equal(self.order, np.arange(self.order.size)))

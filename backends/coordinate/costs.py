@@ -28,8 +28,12 @@ NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 NS_PER_CUBE = 0.1
 """The systems of the Newton steps on a Gram matrix, for a number of free coordinates to the third power: one to three of them a model."""
 
-CLASS_MODELS = 14.0
-"""Models of a loss of rows, to six digits."""
+CLASS_MODELS, OF_AWAY = 14.0, (4.7, 0.2)
+"""Models of a loss of rows, to six digits; and beside a norm with a share s of its largest useful weight the first of these times (1 - s) / s to the
+power of the second: 5 at one half, 6 to 12 at a tenth, 9 to 16 at 0.003, as measured."""
+
+CLASS_WIDTH, WIDTH_OF_AWAY = 0.25, (0.1, 0.15)
+"""The share of a matrix variable that a working set has, and the same by the share of the largest useful weight."""
 
 CLASS_TRUSTED = 2.0
 """The multiple of its predicted passes that such a run may take: while the working set grows the bound hardly moves."""
@@ -50,6 +54,14 @@ WHOLE = 6.0
 BALL, FLAT_BALL = 1.25, 3.0
 """The ratio of the work on a ball, whose multiplier is to be found, to that of a penalised problem, as measured; and that of losses with linear
 pieces, whose models are flat where the multiplier is small."""
+
+EFFORT, OF_QUADRATICS, OF_OTHERS = 0.7, 0.7, 0.4
+"""The work over that of the constants above for a share s of a norm's largest useful weight: `EFFORT` times (1 - s) / s to one of these powers, for a
+quadratic loss and for others. On 14 problems it took 0.4 to 1.6 times as long as without it at one half, 1.7 to 8 times at a tenth, and 32 to 170
+or 4 to 10 times at 0.003. A quadratic with no more unknowns than rows takes as long whatever the share: the Gram matrix of its working set serves."""
+
+LEAST_EFFORT = 0.25
+"""The least of it: the passes that look at all columns."""
 
 STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
@@ -133,10 +145,14 @@ def _is_plain(canonical: Canonical) -> bool:
 
 
 def _by_classes(canonical: Canonical, digits: float) -> Estimate:
-    """Newton steps, each with the Gram matrix of a working set: a quarter of a matrix variable, or all of one without a norm or bounds."""
+    """Newton steps, each with the Gram matrix of a working set: a part of a matrix variable, or all of one without a norm or bounds."""
     n, d, _, kind, classes = _shape(canonical)
-    models = CLASS_MODELS * digits
-    width = d * classes * (1.0 if _is_plain(canonical) else 0.25)
+    known = costs.strength(canonical)
+    models, width = CLASS_MODELS, 1.0 if _is_plain(canonical) else CLASS_WIDTH
+    if known is not None:
+        models = max(1.0, OF_AWAY[0] * math.pow(known.away, OF_AWAY[1]))
+        width = min(1.0, WIDTH_OF_AWAY[0] * math.pow(known.away, WIDTH_OF_AWAY[1]), n * (classes - 1.0) / (d * classes))
+    models, width = models * digits, width * d * classes
     # half of the products are formed, once as such and once for the classes, and the columns are copied twice
     gram = NS_PER_PRODUCT["dense"] * n * width**2 + 2.0 * NS_PER_COPY * n * width + NS_PER_CUBE * width**3
     seconds = costs.seconds(canonical, 3.0 * models, 3.0 * models) + 1e-9 * models * gram
@@ -155,6 +171,14 @@ def _searches(canonical: Canonical) -> float:
     return FLAT_BALL if f.loss.piecewise_quadratic and not f.loss.quadratic else BALL
 
 
+def _effort(canonical: Canonical, quadratic: bool) -> float:
+    """The ratio of the work to that which the constants tell: a weak norm leaves many columns in the support, and hardly keeps them apart."""
+    known = costs.strength(canonical)
+    if known is None:
+        return 1.0
+    return max(LEAST_EFFORT, EFFORT * math.pow(known.away, OF_QUADRATICS if quadratic else OF_OTHERS))
+
+
 def estimate(canonical: Canonical, tol: float) -> Estimate:
     """A few steps of a pass each, and epochs over the columns of the support, which is taken to be a fifth of them at most; or the Gram matrix."""
     shape = n, d, nnz, kind, tasks = _shape(canonical)
@@ -163,16 +187,19 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         return _by_classes(canonical, digits)
     quadratic = costs.is_quadratic(canonical)
     models = 1.0 if quadratic else 6.0
-    searches = _searches(canonical)
-    if _is_whole(canonical, *shape):
-        steps, passes = 2.0 * digits, 4.0 + models * (3.0 if quadratic else 2.0)
+    searches, whole = _searches(canonical), _is_whole(canonical, *shape)
+    effort = 1.0 if quadratic and d <= n else _effort(canonical, quadratic)
+    models *= effort
+    if whole:
+        steps, passes = 2.0 * digits * effort, 4.0 + models * (3.0 if quadratic else 2.0)
         extra = (models if quadratic else models * searches) * _gram(n, nnz, d, kind) + 20.0 * searches * tasks * d * d
         why = f"the Gram matrix of all {d:,} columns, and Newton steps on it"
     else:
         # flat models of a ball lead less far
         steps = digits * (BALL_STEPS if searches == BALL and not quadratic else STEPS * max(1.0, searches / BALL))
+        steps *= effort
         passes, width = 2.0 * steps, d if _is_plain(canonical) else min(d, n) / 5.0
-        extra = 60.0 * digits * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
+        extra = 60.0 * digits * effort * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra
     memory = costs.memory(canonical, 12, 12, 8.0 * min(d, MOST_GRAM) ** 2)

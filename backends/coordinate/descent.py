@@ -143,11 +143,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> CoordinateState:
-        """The projection of x on the box."""
+        """The projection of x on the box. An x of more groups than there are samples begins with those at 0 that norms hold there: points that other
+        methods have on their way are such, and models on all of these groups took up to five times as long as from nothing."""
         whole = isinstance(self.columns, Columns) and (
             self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
         )
         x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
+        if not whole and np.count_nonzero(self.g.lengths(x)) > self.offset.size:
+            x = np.where(self.g.sparse, 0.0, x)
         (z,) = self.problem.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))

@@ -27,8 +27,15 @@ VISIT = 12.0
 """The time of a visit over that of a number, where a cache has the rows: 23 ns were measured, and 30 to 130 ns for rows in random order of data
 beyond it. Most of the time of a sweep over short rows is this."""
 
-SMOOTH, CORNERS = (2.5, 4.0), (3.0, 5.0)
+SMOOTH, CORNERS = (1.6, 4.2), (3.0, 5.0)
 """Passes a digit: those of a problem that hardly couples its samples, and those for each unit of `coupling`."""
+
+FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
+"""Times the work of a sweep over all before the first certificate, and at least and at most from one to the next; the share of all work so far that
+is between them. Each takes as long as a sweep or two."""
+
+NS_PER_CERTIFICATE = 4e4
+"""The calls from Python of a certificate and of the sweeps before it, whatever the size."""
 
 CENTRES = 45.0
 """Passes that a search for an intercept without a penalty takes beside."""
@@ -57,8 +64,12 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
 
 
 def _seconds(canonical: Canonical, passes: float) -> float:
-    """Predicted seconds of sweeps: those of so many passes, and of the visits of their samples, which is most of it where rows are short."""
-    return costs.seconds(canonical, passes, 0.5 * passes) * sweep_work(canonical) / max(1, canonical.nnz)
+    """Predicted seconds of sweeps: those of so many passes, of the visits of their samples, which is most of it where rows are short, and of
+    certificates, of which there are ever fewer: each is due after a share of the work so far."""
+    swept = costs.seconds(canonical, passes, 0.0) * sweep_work(canonical) / max(1, canonical.nnz)
+    even = FIRST_CHECK / REST
+    certificates = min(passes, even) / FIRST_CHECK + math.log(max(passes / even, 1.0)) / math.log1p(REST)
+    return swept + NS_PER_CERTIFICATE * 1e-9 * certificates
 
 
 def coupling(canonical: Canonical) -> float:

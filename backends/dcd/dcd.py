@@ -49,10 +49,6 @@ MOST_ENTRIES = 1 << 25
 LOOK = 2_000_000
 """The work between two looks at the clock: numbers touched, and `costs.VISIT` for each entry visited."""
 
-FIRST_CHECK, REST, MOST_REST = 5.0, 0.25, 50.0
-"""Times the work of a sweep over all before the first certificate, and at least and at most from one to the next; the share of all work so far that
-is between them. Each takes as long as a sweep or two."""
-
 MOST = 0.5
 """The share of all entries that a sweep has to visit for its largest violation to be taken for that of all."""
 
@@ -123,7 +119,7 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         centre = float(x[m.place]) if m.is_balanced else 0.0
         s = DCDState(
             0, v, none, np.zeros(1), np.arange(m.n), np.array([m.n, 0, 0, 0]), np.array([0.0, math.inf, math.inf]),
-            0.0, FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
+            0.0, costs.FIRST_CHECK * self.all, np.zeros((0, 2)), self.first, 0, math.inf, -math.inf, none, none,
             np.array([centre, centre, 0.0, -math.inf, math.inf]), 0.0,
         )  # fmt: skip
         kernel(loops.shuffle)(s.index, m.n, problem.seed, 0)
@@ -242,7 +238,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
         if s.work >= s.check_at or s.sweeps >= last or stands or self._violation(s) <= s.aim:
             self._refresh(s)
             self._certify(s)
-            s.check_at = s.work + min(max(REST * s.work, FIRST_CHECK * self.all), MOST_REST * self.all)
+            rest = min(max(costs.REST * s.work, costs.FIRST_CHECK * self.all), costs.MOST_REST * self.all)
+            s.check_at = s.work + rest
         return True
 
     def _some(self, s: DCDState, last: int, enough: float) -> None:

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 from fwdsl.plan.fitted import WIDEST, key_of, most_of
 
-from .fit import Constants, regrets
+from .fit import Constants, regrets, start_of
 from .record import LEVELS, MAIN, Ran
 
 SHARPNESS = 4.0
@@ -43,7 +43,8 @@ def moved(runs: Sequence[Ran], constants: Mapping[str, Any], keys: Sequence[str]
         moves = minimize(softened, moves, (share * SHARPNESS,), "L-BFGS-B", jac=True, options={"maxiter": 300}).x
     theta = start + moves.reshape(start.shape)
     return {
-        key: (constants[key][0], tuple(round(float(t), 4) for t in row)) for key, row in zip(keys, theta, strict=True)
+        key: (constants[key][0], tuple(round(float(t), 4) for t in row), constants[key][2])
+        for key, row in zip(keys, theta, strict=True)
     }
 
 
@@ -69,7 +70,7 @@ class _Softened:
                 theta.append(constants[key][1] if key in constants else np.zeros(len(r.features)))
                 place.append(keys.index(key) if key in keys else -1)
                 most.append(most_of(key, r.method, r.trusted))
-                raw.append(math.log10(r.seconds[level]))
+                raw.append(math.log10(r.seconds[level] + start_of(key, constants)))
                 regret.append(math.log(g))
                 problem.append(number)
         self.features, self.theta = np.array(features), np.array(theta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -16,7 +16,7 @@ from fwdsl.plan.fitted import NAMES, corrected, key_of
 
 from .record import LEVELS, MAIN, Ran
 
-Constants = dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
+Constants = dict[str, tuple[tuple[float, ...], tuple[float, ...], float]]
 Array = NDArray[np.float64]
 
 STIFFNESS = 1.0
@@ -28,6 +28,9 @@ UNREACHED = 2.0
 ROUNDS = 10
 BEND = 0.6
 """Powers of ten beyond which an observation pulls no harder."""
+
+STARTS = (0.0, 5e-5, 1e-4, 2e-4, 4e-4)
+"""The seconds among which those of a start are chosen: the shortest problems take 0.3 ms in all."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,24 @@ def fitted(runs: Sequence[Ran]) -> Constants:
     for key in dict.fromkeys(key_of(r.method, r.features) for r in runs):
         own = [r for r in runs if key_of(r.method, r.features) == key and not r.held_out]
         passes = list(_observed(own, lambda r, k: r.passes[k], lambda r, g: r.passes_to(g), lambda r: _last(r)))
-        seconds = list(_observed(own, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
-        if passes and sum(not o.least for o in seconds) >= 6:
-            found[key] = (_regression(passes), _regression(seconds))
+        theta, start = _with_start(own)
+        if passes and theta:
+            found[key] = (_regression(passes)[0], theta, start)
     return found
+
+
+def _with_start(runs: Sequence[Ran]) -> tuple[tuple[float, ...], float]:
+    """The correction of seconds and the seconds of a start that tell the runs best; an empty one where too few got there."""
+    tried = []
+    for start in STARTS:
+        started = [replace(r, seconds=[s + start for s in r.seconds]) for r in runs]
+        seen = list(_observed(started, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran))
+        if sum(not o.least for o in seen) < 6:
+            return (), 0.0
+        theta, cost = _regression(seen)
+        tried.append((cost, start, theta))
+    _, start, theta = min(tried)
+    return theta, start
 
 
 def _last(run: Ran) -> float:
@@ -74,8 +91,8 @@ def _observed(
                 yield Observed(at, math.log10(UNREACHED * ran(r) / told), True)
 
 
-def _regression(observed: Sequence[Observed]) -> tuple[float, ...]:
-    """Ridge regression with bounded pulls; a lower bound that the prediction meets pulls not at all."""
+def _regression(observed: Sequence[Observed]) -> tuple[tuple[float, ...], float]:
+    """Ridge regression with bounded pulls, and what it minimises; a lower bound that the prediction meets pulls not at all."""
     X = np.array([o.features for o in observed])
     b = np.array([o.power for o in observed])
     least = np.array([o.least for o in observed])
@@ -88,7 +105,9 @@ def _regression(observed: Sequence[Observed]) -> tuple[float, ...]:
         away = b - X @ theta
         weights = np.minimum(1.0, BEND / np.maximum(np.abs(away), 1e-9))
         weights[least & (away < 0.0)] = 0.0
-    return tuple(round(float(t), 4) for t in theta)
+    away = np.abs(b - X @ theta) * ~(least & (b - X @ theta < 0.0))
+    pulls = np.where(away <= BEND, away**2, BEND * (2.0 * away - BEND))
+    return tuple(round(float(t), 4) for t in theta), float(pulls.sum() + theta @ ridge @ theta)
 
 
 # --- regret -------------------------------------------------------------------------------------------------------------------
@@ -137,6 +156,11 @@ def predicted_seconds(run: Ran, constants: Mapping[str, Any]) -> float:
     if not run.seconds[k] > 0.0:
         return math.inf
     return corrected_of(run, k, constants).seconds
+
+
+def start_of(key: str, constants: Mapping[str, Any]) -> float:
+    """The seconds of a start that the constants have for a key."""
+    return float(constants[key][2]) if key in constants else 0.0
 
 
 def corrected_of(run: Ran, k: int, constants: Mapping[str, Any]) -> Estimate:

@@ -36,15 +36,21 @@ def write_constants(
         "",
         f"Regret on problems that were not fitted to: {facts['regret']} (geometric mean), {facts['worst']} at worst.",
         "",
-        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds. `RUNS` has the methods that are fitted to each",
-        "run; features that came later have 0.",
+        "By method the coefficients of the features in `fitted.NAMES`, for passes and for seconds, and the seconds of a start. `RUNS` has the",
+        "methods that are fitted to each run; features that came later have 0.",
         '"""',
         "",
         "# fmt: off",
-        "CONSTANTS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {",
+        "CONSTANTS: dict[str, tuple[tuple[float, ...], tuple[float, ...], float]] = {",
     ]
-    for method, (passes, seconds) in constants.items():
-        lines += [f"    {json.dumps(method)}: (", *_coefficients(passes), *_coefficients(seconds), "    ),"]
+    for method, (passes, seconds, start) in constants.items():
+        lines += [
+            f"    {json.dumps(method)}: (",
+            *_coefficients(passes),
+            *_coefficients(seconds),
+            f"        {start:g},",
+            "    ),",
+        ]
     lines += ["}", "", "RUNS: dict[str, tuple[str, ...]] = {"]
     for run, methods in origins.items():
         lines += [f"    {json.dumps(run)}: (", *(f"        {json.dumps(name)}," for name in methods), "    ),"]

@@ -270,7 +270,7 @@ def _others() -> Iterator[Case]:
         yield Case("mixture", f"{n} x {d}", "", partial(others.mixture, n, d))
 
 
-DRAWN = 180
+DRAWN = 240
 """Programs drawn at random."""
 
 

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from fwdsl.plan.fitted import LOOSE, WIDEST
+from fwdsl.plan.fitted import LOOSE, WIDEST, key_of
 from fwdsl.solve.journal import Journal
 from fwdsl.solve.relay import Lane, Relay
 
-from .fit import corrected_of
+from .fit import corrected_of, start_of
 from .record import LEVELS, MAIN, Ran
 
 TURNS = 400
@@ -95,5 +95,6 @@ def ratios(runs: Sequence[Ran], constants: Mapping[str, Any], scrambled: float, 
 def _predicted(run: Ran, constants: Mapping[str, Any], factor: float) -> tuple[float, float]:
     """Passes and seconds to `MAIN`; corrections keep within their bounds, however they are scrambled."""
     k = LEVELS.index(MAIN)
-    found, raw = corrected_of(run, k, constants), run.seconds[k]
+    found = corrected_of(run, k, constants)
+    raw = run.seconds[k] + start_of(key_of(run.method, run.features), constants)
     return found.passes, raw * min(10.0**LOOSE, max(10.0**-WIDEST, factor * found.seconds / raw))

@@ -47,8 +47,8 @@ NAMES = (
 )
 """The features of a problem that corrections are linear in, the logarithms in powers of ten."""
 
-Constants = Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
-"""The coefficients of the features for passes and for seconds, by the names of methods."""
+Constants = Mapping[str, tuple[tuple[float, ...], tuple[float, ...], float]]
+"""The coefficients of the features for passes and for seconds, and the seconds that a start takes whatever the problem, by the names of methods."""
 
 SMALLEST, LARGEST = -2.0, 1.0
 """The sizes that corrections were fitted to, in powers of ten of a thousand."""
@@ -138,8 +138,8 @@ def corrected(
     if found is None:
         return estimate
     most = most_of(key, name, estimate.trusted)
-    passes, seconds = (_factor(theta, known, tol, most) for theta in found)
-    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * estimate.seconds)
+    passes, seconds = (_factor(theta, known, tol, most) for theta in found[:2])
+    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * (estimate.seconds + found[2]))
 
 
 def key_of(name: str, known: Sequence[float]) -> str:

@@ -41,7 +41,7 @@ START_UP = 0.05
 SHARE = 0.08
 """The share of the leader's work that each other method may take to try."""
 
-FAR, SHARE_OF_FAR = 3.0, 0.2
+FAR, SHARE_OF_FAR = 3.0, 0.4
 """A leader that has so many times its work left is at its beginning or stuck; others then have this share of its work to try."""
 
 TRUST = 1000.0

@@ -189,6 +189,23 @@ def test_warm_starts_take_fewer_steps() -> None:
     assert warm.status == "optimal" and warm.iterations < cold.iterations
 
 
+def test_a_start_of_more_coordinates_than_samples_begins_with_those_at_zero_that_norms_hold_there() -> None:
+    rng = np.random.default_rng(2)
+    A, b = rng.normal(size=(20, 60)), rng.normal(size=20)
+    text = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n] in box(-1, 1), t: real\nminimize mean(squared(A @ x + t, b)) + 0.05 * {}"
+    dense = rng.uniform(-1.0, 1.0, 61)
+    for norm, kept in (("norm1(x)", 0), ("norm1(x) + sum_squares(x)", 60)):
+        problem = fw.parse(text.format(norm)).bind(A=A, b=b)
+        at = problem.canonical.blocks[0].slice
+        assert np.count_nonzero(started(problem, METHOD, dense, inner="residual").state.x[at]) == kept
+        # as many as there are samples are a start like any other
+        few = np.where(np.arange(61) < 20, dense, 0.0)
+        assert np.array_equal(started(problem, METHOD, few, inner="residual").state.x, few)
+        solved = problem.solve(method=METHOD, inner="residual", start={"x": dense[at], "t": 0.0})
+        assert solved.status == "optimal"
+        assert solved.objective == pytest.approx(problem.solve(method="interior").objective, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dcd import costs, interior, loops
-from fwdsl.backends.dcd.dcd import FIRST_CHECK, MOST_REST, DCDRun
+from fwdsl.backends.dcd.costs import FIRST_CHECK, MOST_REST
+from fwdsl.backends.dcd.dcd import DCDRun
 from fwdsl.backends.dcd.method import DCD
 from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
 from fwdsl.backends.functions import FastLoss

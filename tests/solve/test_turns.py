@@ -45,11 +45,12 @@ def scramble(monkeypatch: pytest.MonkeyPatch, factors: Mapping[str, float]) -> N
     """Multiply the predictions of methods."""
     by = {name: tuple(math.log10(f) * one for one in ONE) for name, f in factors.items()}
     old = dict(fitted.CONSTANTS)
-    none = (tuple(0.0 for _ in ONE),) * 2
-    new = {
-        name: tuple(tuple(a + b for a, b in zip(theta, shift, strict=True)) for theta in old.get(name, none))
-        for name, shift in by.items()
-    }
+    zero = tuple(0.0 for _ in ONE)
+    new = {}
+    for name, shift in by.items():
+        passes, seconds, start = old.get(name, (zero, zero, 0.0))
+        moved = (tuple(a + b for a, b in zip(theta, shift, strict=True)) for theta in (passes, seconds))
+        new[name] = (*moved, start)
     monkeypatch.setattr(fitted, "CONSTANTS", {**old, **new})
 
 
