@@ -185,7 +185,7 @@ class Coordinates:
     @cached_property
     def sparse(self) -> NDArray[np.bool_]:
         """The coordinates that a kink holds at 0, and no ridge spreads: a solution needs no more groups of these than there are samples."""
-        return (self.rest > 0.0) & (self.ridge == 0.0) & (self.lo <= 0.0) & (self.hi >= 0.0)
+        return np.asarray((self.rest > 0.0) & (self.ridge == 0.0) & (self.lo <= 0.0) & (self.hi >= 0.0))
 
     @cached_property
     def in_order(self) -> bool:

@@ -16,10 +16,10 @@ from fwdsl.canon.arrange import Arrangement
 from fwdsl.canon.form import Canonical
 from fwdsl.light_dataclass import light_state
 
-SECONDS, OF_AN_ENTRY, OF_A_ROW = 0.05, 4e-6, 7e-10
+SECONDS, OF_AN_ENTRY, OF_A_ROW = 0.05, 2e-6, 7e-10
 """Seconds of a solve with the loading of SciPy's module, of each entry, unknown and row, and of the third power of the rows of terms.
 
-Measured on transport (14,400 unknowns: 0.13 s) and on random sparse programs of 500 and 1,500 rows (0.23 and 2.4 s), whose factors fill up.
+Measured on transport (14,400 unknowns: 0.10 to 0.13 s) and on random sparse programs of 500 and 1,500 rows (0.23 and 2.4 s), whose factors fill up.
 """
 
 STEPS = 3.0

@@ -35,6 +35,8 @@ sys.stdin.read()
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FWDSL_CACHE_DIR", str(tmp_path / "cache"))
+    # other tests of this process may own folders still
+    monkeypatch.setattr(owned, "_held", {})
     return tmp_path / "cache"
 
 
