@@ -245,7 +245,7 @@ def strength(canonical: Canonical) -> Strength | None:
 def is_over_rows(canonical: Canonical) -> bool:
     """True of one loss over rows of data, or one Euclidean or polyhedral norm of residuals or a ball of theirs, of variables that are vectors.
 
-    A loss that is finite on a set only counts where the predictions of zero are within it, and no number is free of norms and sets. Predictions of
+    A loss that is finite on a set only counts where the predictions of zero are within it, and sets bound all unknowns. Predictions of
     such programs are fitted apart: what is known of them says nothing of programs with several sums, equations or matrices.
     """
     if len(canonical.terms) != 1 or not canonical.terms[0].map.nnz or any(len(b.shape) > 1 for b in canonical.blocks):
@@ -264,10 +264,10 @@ def is_over_rows(canonical: Canonical) -> bool:
 
 @np.errstate(all="ignore")  # slopes at the end of a domain are infinite
 def _starts_within(canonical: Canonical, f: LossFunction) -> bool:
-    """True if slopes at the predictions of zero are finite and no block is free: then `pdhg` takes 120 to 290 passes whatever the sizes, and 500 to
-    3,000 and more where zero is at the end of the domain, as measured."""
-    free = any(b.g.pair == (None, None) for b in canonical.blocks)
-    return not free and bool(np.all(np.isfinite(f.gradient(canonical.terms[0].map.offset))))
+    """True if slopes at the predictions of zero are finite and sets bound all unknowns: then `pdhg` takes 120 to 290 passes whatever the sizes, and
+    500 to 3,000 and more where zero is at the end of the domain, or predictions go far from there, as measured."""
+    bounded = all(math.isfinite(b.g.radius()) for b in canonical.blocks)
+    return bounded and bool(np.all(np.isfinite(f.gradient(canonical.terms[0].map.offset))))
 
 
 def _is_distance(canonical: Canonical) -> bool:
