@@ -42,6 +42,10 @@ from .tasks import MOST_LOSSES, PATIENCE, WAIT, answers
 SILENCE = 15.0
 """Seconds after which a scheduler that does not answer is lost: on a busy machine one takes more than 5."""
 
+STILL = 30.0
+"""Seconds without a sign of life after which a worker is lost that the scheduler still lists: stopped, or cut off. One at work gives several a second, and
+in a cluster of thousands one each few seconds; the scheduler itself gives a worker up after 5 to 10 minutes."""
+
 FITS = 0.8
 """The share of a worker's memory that rows may take which have no file to stay in."""
 
@@ -107,6 +111,8 @@ class Cluster:
         #: Matrices and terms that nobody asks about any more; holders are told with the next question.
         self.forgotten: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
+        #: When the scheduler last heard of each worker, by its own clock, and for how long that was so.
+        self._signs: dict[str, tuple[float, float]] = {}
         self._check_versions()
         try:
             self.shares = [Share(i) for i in range(shares or len(self.workers()))]
@@ -118,14 +124,31 @@ class Cluster:
     # --- workers ------------------------------------------------------------------------------------------------------
 
     def workers(self, within: float = 0.0) -> Mapping[str, int]:
-        """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
+        """The addresses of the workers that give signs of life and their threads, not older than so many seconds. Raises `Lost` where the scheduler
+        is silent."""
         if not self._there or time.monotonic() - self._looked > within:
-            try:
-                self._there = dict(self._sync(self._client.scheduler.ncores, SILENCE))
-            except Exception as error:
-                raise _silent(error) from None
-            self._looked = time.monotonic()
+            told = self._told_workers()
+            now = time.monotonic()
+            # between two looks no more than a second counts: a process that was stopped itself takes nobody for lost
+            since, self._looked = min(now - self._looked, 1.0), now
+            before, self._signs = self._signs, {}
+            for address, worker in told.items():
+                seen, still = before.get(address, (None, 0.0))
+                self._signs[address] = worker["last_seen"], still + since if worker["last_seen"] == seen else 0.0
+            self._there = {a: worker["nthreads"] for a, worker in told.items() if not self._is_still(a)}
         return self._there
+
+    def _told_workers(self) -> dict[str, Any]:
+        """All that the scheduler knows of each worker. Raises `Lost` where it is silent."""
+        try:
+            info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
+        except Exception as error:
+            raise _silent(error) from None
+        return dict(info["workers"])
+
+    def _is_still(self, address: str) -> bool:
+        """True of a worker that has given no sign of life for long."""
+        return self._signs.get(address, (0.0, 0.0))[1] > STILL
 
     def _sync(self, fn: Callable[..., Any], timeout: float, **keywords: Any) -> Any:
         if self._client.status != "running":
@@ -341,14 +364,16 @@ class Cluster:
             raise _refused("FW0243", f"a worker cannot read its files: {reason}", hint) from None
 
     def at_work(self) -> tuple[set[str], bool]:
-        """The keys of the tasks that workers have, and whether any worker works on one. Raises `Lost` where the scheduler is silent."""
+        """The keys of the tasks that workers have, and whether any worker works on one; of those that give signs of life. Raises `Lost` where the
+        scheduler is silent."""
         try:
             placed = self._sync(self._client.scheduler.processing, SILENCE, workers=None)
-            info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
         except Exception as error:
             raise _silent(error) from None
-        counts = [worker["metrics"].get("task_counts", {}) for worker in info["workers"].values()]
-        return {key for keys in placed.values() for key in keys}, any(c.get("executing") for c in counts)
+        told = {address: worker for address, worker in self._told_workers().items() if not self._is_still(address)}
+        counts = [worker["metrics"].get("task_counts", {}) for worker in told.values()]
+        keys = {key for address, keys in placed.items() if not self._is_still(address) for key in keys}
+        return keys, any(c.get("executing") for c in counts)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 

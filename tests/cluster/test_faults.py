@@ -73,6 +73,42 @@ def test_a_lost_worker_changes_no_bit(local, make, after):
 
 
 @pytest.mark.slow
+def test_a_worker_that_is_stopped_is_lost(monkeypatch, local):
+    """Its process is there, and so is its connection: only its silence tells."""
+    monkeypatch.setattr(driver, "STILL", 3.0)
+    made = problem("quantile", X, TARGETS)
+    whole = made.solve(threads=1)
+    stopped = []
+    try:
+        with connected(local) as cluster:
+
+            def stop(progress):
+                if progress.iteration >= 40 and not stopped:
+                    stopped.append(pids(cluster)[0])
+                    os.kill(stopped[0], signal.SIGSTOP)
+
+            found = held(made, cluster).solve(stop)
+            assert stopped and len(cluster.told) == 1 and not cluster.lost
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert same(whole, found)
+
+
+@pytest.mark.slow
+def test_files_of_a_worker_that_is_stopped_are_read_by_another(monkeypatch, local):
+    monkeypatch.setattr(driver, "STILL", 3.0)
+    with connected(local) as cluster:
+        at = dict(cluster._client.run(os.getpid))
+        pid = at[sorted(at)[0]]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            assert cluster.each(abs, [(-1,), (-2,), (-3,), (-4,)]) == [1, 2, 3, 4]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["factored", "penalty"])
 def test_deaths_at_random_moments_of_a_completion(name):
     made = completion(name, observed())
