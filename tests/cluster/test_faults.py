@@ -97,7 +97,7 @@ def test_nothing_is_predicted_where_nobody_answers_any_more(monkeypatch, local):
 
 @pytest.mark.slow
 def test_a_worker_that_is_stopped_is_lost(monkeypatch, local):
-    """Its process is there, and so is its connection: only its silence tells."""
+    """The process is there, and so is its connection: only silence tells."""
     monkeypatch.setattr(driver, "STILL", 3.0)
     made = problem("quantile", X, TARGETS)
     whole = made.solve(threads=1)
