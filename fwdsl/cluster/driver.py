@@ -42,6 +42,16 @@ from .tasks import MOST_LOSSES, PATIENCE, WAIT, answers
 SILENCE = 15.0
 """Seconds after which a scheduler that does not answer is lost: on a busy machine one takes more than 5."""
 
+STILL = 15.0
+"""Seconds without a sign of life after which a worker is lost that the scheduler still lists: stopped, or cut off. The scheduler itself gives one up
+after 5 to 10 minutes. Less than `WAIT`, so that another worker reads what it was to read."""
+
+SIGNS = 3
+"""Signs of life that have to be missed at least: of thousands of workers each gives one in many seconds."""
+
+BEGINS = 60.0
+"""Seconds within which all workers import fwdsl and tell their versions."""
+
 FITS = 0.8
 """The share of a worker's memory that rows may take which have no file to stay in."""
 
@@ -107,6 +117,8 @@ class Cluster:
         #: Matrices and terms that nobody asks about any more; holders are told with the next question.
         self.forgotten: list[str] = []
         self._looked, self._there = 0.0, dict[str, int]()
+        #: When the scheduler last heard of each worker, by its own clock, and for how long that was so.
+        self._signs: dict[str, tuple[float, float]] = {}
         self._check_versions()
         try:
             self.shares = [Share(i) for i in range(shares or len(self.workers()))]
@@ -118,14 +130,32 @@ class Cluster:
     # --- workers ------------------------------------------------------------------------------------------------------
 
     def workers(self, within: float = 0.0) -> Mapping[str, int]:
-        """The addresses of the workers and their threads, not older than so many seconds. Raises `Lost` where the scheduler is silent."""
+        """The addresses of the workers that give signs of life and their threads, not older than so many seconds. Raises `Lost` where the scheduler
+        is silent."""
         if not self._there or time.monotonic() - self._looked > within:
-            try:
-                self._there = dict(self._sync(self._client.scheduler.ncores, SILENCE))
-            except Exception as error:
-                raise _silent(error) from None
-            self._looked = time.monotonic()
+            told = self._told_workers()
+            now = time.monotonic()
+            # between two looks no more than a second counts: a process that was stopped itself takes nobody for lost
+            since, self._looked = min(now - self._looked, 1.0), now
+            before, self._signs = self._signs, {}
+            for address, worker in told.items():
+                seen, still = before.get(address, (None, 0.0))
+                self._signs[address] = worker["last_seen"], still + since if worker["last_seen"] == seen else 0.0
+            self._there = {a: worker["nthreads"] for a, worker in told.items() if not self._is_still(a)}
         return self._there
+
+    def _told_workers(self) -> dict[str, Any]:
+        """All that the scheduler knows of each worker. Raises `Lost` where it is silent."""
+        try:
+            info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
+        except Exception as error:
+            raise _silent(error) from None
+        return dict(info["workers"])
+
+    def _is_still(self, address: str) -> bool:
+        """True of a worker that has given no sign of life for long."""
+        interval = 1.0 + len(self._signs) / 200  # Dask's own, of many workers; few tell more often
+        return self._signs.get(address, (0.0, 0.0))[1] > max(STILL, SIGNS * interval)
 
     def _sync(self, fn: Callable[..., Any], timeout: float, **keywords: Any) -> Any:
         if self._client.status != "running":
@@ -156,11 +186,14 @@ class Cluster:
         deadline, lost = time.monotonic() + WAIT, list[str]()
         while True:
             try:
-                found = self._client.run(versions, on_error="return")
+                found = self._sync(self._client.run, BEGINS, function=versions, on_error="return")
                 gone = [address for address, told in found.items() if isinstance(told, OSError)]
                 for told in found.values():
                     if isinstance(told, BaseException) and not isinstance(told, OSError):
                         raise told
+            except TimeoutError:
+                what = f"not all of the {len(self.workers())} workers tell their versions within {BEGINS:.0f} s"
+                raise _refused("FW0241", what, "end those that are stopped or cut off, and start others") from None
             except Exception as error:
                 what = f"a worker cannot run fwdsl: {error}"
                 raise _refused("FW0241", what, "install the same fwdsl on every worker") from None
@@ -341,14 +374,16 @@ class Cluster:
             raise _refused("FW0243", f"a worker cannot read its files: {reason}", hint) from None
 
     def at_work(self) -> tuple[set[str], bool]:
-        """The keys of the tasks that workers have, and whether any worker works on one. Raises `Lost` where the scheduler is silent."""
+        """The keys of the tasks that workers have, and whether any worker works on one; of those that give signs of life. Raises `Lost` where the
+        scheduler is silent."""
         try:
             placed = self._sync(self._client.scheduler.processing, SILENCE, workers=None)
-            info = self._sync(self._client.scheduler.identity, SILENCE, n_workers=-1)
         except Exception as error:
             raise _silent(error) from None
-        counts = [worker["metrics"].get("task_counts", {}) for worker in info["workers"].values()]
-        return {key for keys in placed.values() for key in keys}, any(c.get("executing") for c in counts)
+        told = {address: worker for address, worker in self._told_workers().items() if not self._is_still(address)}
+        counts = [worker["metrics"].get("task_counts", {}) for worker in told.values()]
+        keys = {key for address, keys in placed.items() if not self._is_still(address) for key in keys}
+        return keys, any(c.get("executing") for c in counts)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -363,16 +398,10 @@ class Cluster:
         futures = [self._call(share, what, *args()) for share, what, args in asks]
         found, spent = [], []
         for (share, what, args), future in zip(asks, futures, strict=True):
-            while True:
-                try:
-                    seconds, answer = self._answer(share, future)
-                    break
-                except (OSError, KeyError, RuntimeError):
-                    self._replace(share)
-                    future = self._call(share, what, *args())
-                except MemoryError:
-                    answer = Failed("out of memory", ())
-                    break
+            try:
+                seconds, answer = self._answered(share, what, args, future)
+            except MemoryError:
+                answer = Failed("out of memory", ())
             if isinstance(answer, Failed):
                 if answer.kind == "out of memory":  # what was found so far is kept
                     raise Lost(f"the worker at {share.address} has too little memory for its part of the work")
@@ -387,6 +416,15 @@ class Cluster:
         for share, _, _ in asks:
             share.waited += took
         return found
+
+    def _answered(self, share: Share, what: str, args: Callable[[], tuple[Any, ...]], future: Future[Any]) -> Any:
+        """The answer to a question that was put, by another worker where its own is lost. Raises `Lost`."""
+        while True:
+            try:
+                return self._answer(share, future)
+            except (OSError, KeyError, RuntimeError):
+                self._replace(share)
+                future = self._call(share, what, *args())
 
     def _replace(self, share: Share) -> None:
         """Give the share of a lost worker to another one."""
@@ -403,16 +441,24 @@ class Cluster:
     def transport(self) -> costs.Transport:
         """The transport to a worker, measured when it is first asked for."""
         share = self.shares[0]
-        return costs.measured(lambda payload: self._answer(share, self._call(share, "echo", payload)))
+
+        def echo(payload: bytes) -> Any:
+            return self._answered(share, "echo", lambda: (payload,), self._call(share, "echo", payload))
+
+        return costs.measured(echo)
 
     def predicted(self, instance: Instance) -> list[str]:
-        """Lines on what products with shared matrices take, and on how many workers pay."""
+        """Lines on what products with shared matrices take, and on how many workers pay; none where nobody answers any more."""
         found: list[str] = []
-        there = self.workers(within=60.0)
-        threads = max(1, min(there.values(), default=1))
-        for name, value in instance.values.items():
-            if isinstance(value, InHands):
-                found += costs.told(name, instance.stats[name], self.transport, len(there), threads, default_threads())
+        try:
+            there = self.workers(within=60.0)
+            threads = max(1, min(there.values(), default=1))
+            for name, value in instance.values.items():
+                if isinstance(value, InHands):
+                    stats = instance.stats[name]
+                    found += costs.told(name, stats, self.transport, len(there), threads, default_threads())
+        except Lost as lost:
+            self.lost = str(lost)
         return found
 
     def state(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -67,12 +68,13 @@ class Local:
         except subprocess.TimeoutExpired:
             self._process.kill()  # workers end with the process that watches them
             self._process.wait()
+        if hasattr(os, "killpg"):
+            with suppress(OSError):  # but for one that is stopped, which only this ends; most often the group is gone
+                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def main() -> None:
     """Start the workers that the first line of the input asks for, tell the scheduler's address, and end with the input."""
-    import signal
-
     # this is a group of its own, but some send the signal to every process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.dup(1)

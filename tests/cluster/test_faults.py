@@ -72,6 +72,78 @@ def test_a_lost_worker_changes_no_bit(local, make, after):
     assert same(whole, found)
 
 
+def test_a_worker_that_is_lost_as_round_trips_are_measured_is_replaced(local):
+    made = problem("quantile", X, TARGETS)
+    whole = made.solve(threads=1)
+    with connected(local) as cluster:
+        session = held(made, cluster)
+        at = cluster._client.run(os.getpid)
+        os.kill(at[cluster.shares[0].address], signal.SIGKILL)
+        assert cluster.predicted(session.bind()) and len(cluster.told) == 1
+        assert same(whole, session.solve())
+
+
+def test_nothing_is_predicted_where_nobody_answers_any_more(monkeypatch, local):
+    with connected(local) as cluster:
+        session = held(problem("quantile", X, TARGETS), cluster)
+
+        def silent(*_, **__):
+            raise OSError("gone")
+
+        monkeypatch.setattr(cluster, "_sync", silent)
+        cluster._there = {}
+        assert cluster.predicted(session.bind()) == [] and "scheduler" in cluster.lost
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_is_lost(monkeypatch, local):
+    """The process is there, and so is its connection: only silence tells."""
+    monkeypatch.setattr(driver, "STILL", 3.0)
+    made = problem("quantile", X, TARGETS)
+    whole = made.solve(threads=1)
+    stopped = []
+    try:
+        with connected(local) as cluster:
+
+            def stop(progress):
+                if progress.iteration >= 40 and not stopped:
+                    stopped.append(pids(cluster)[0])
+                    os.kill(stopped[0], signal.SIGSTOP)
+
+            found = held(made, cluster).solve(stop)
+            assert stopped and len(cluster.told) == 1 and not cluster.lost
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert same(whole, found)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_before_the_run_is_told(monkeypatch, local):
+    monkeypatch.setattr(driver, "BEGINS", 2.0)
+    with Client(local, set_as_default=False) as client:
+        pid = min(client.run(os.getpid).values())
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(RunError, match="not all of the 2 workers tell their versions"):
+                Cluster(client)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.slow
+def test_files_of_a_worker_that_is_stopped_are_read_by_another(monkeypatch, local):
+    monkeypatch.setattr(driver, "STILL", 3.0)
+    with connected(local) as cluster:
+        at = dict(cluster._client.run(os.getpid))
+        pid = at[sorted(at)[0]]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            assert cluster.each(abs, [(-1,), (-2,), (-3,), (-4,)]) == [1, 2, 3, 4]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["factored", "penalty"])
 def test_deaths_at_random_moments_of_a_completion(name):
