@@ -543,7 +543,7 @@ def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> Non
 def told_where_to_give(
     diagnostics: Iterable[Diagnostic], model: Model, hint: Callable[[str], str]
 ) -> tuple[Diagnostic, ...]:
-    """The diagnostics, those of data without a value (FW4501) with the hint for their name: what the door is by which data come."""
+    """The diagnostics, with a hint of the caller's own for each name of data without a value (FW4501): where they are given to it."""
     names = {decl.span: decl.name for decl in model.data}
     return tuple(
         replace(d, hint=hint(names[d.span])) if d.code == "FW4501" and d.span in names else d for d in diagnostics
