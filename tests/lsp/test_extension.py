@@ -55,7 +55,7 @@ const extension = require(process.argv[1]);
 
 
 def run(steps: str) -> list[str]:
-    """What is written down while the steps are taken."""
+    """The lines that are written down while the steps are taken."""
     assert NODE is not None
     script = DOUBLES.replace("STEPS", steps)
     done = subprocess.run(
