@@ -34,7 +34,7 @@ def grammar() -> dict[str, Any]:
         "captures": {
             "1": {"name": "entity.name.variable.fw"},
             "2": {"name": "punctuation.separator.fw"},
-            "3": {"name": "storage.type.fw"},
+            "3": {"name": "support.type.fw"},
         },
     }
     member = {
@@ -57,7 +57,7 @@ def grammar() -> dict[str, Any]:
         _match("keyword.other", _any(JOINING)),
         _match("constant.language", _any(CONSTANTS)),
         _match("support.class", _any(SET_NAMES)),
-        _match("storage.type", _any(TYPE_NAMES)),
+        _match("support.type", _any(TYPE_NAMES)),
         _match("support.function", _any((*FUNCTION_NAMES, *SOURCE_NAMES), called)),
         _match("variable.parameter", rf"{_NAME}(?=\s*=(?!=))"),
         _match("keyword.operator", r"\.T(?![\p{L}\p{N}_])|<=|>=|==|[-+*/@=≤≥∈·]"),

@@ -73,7 +73,7 @@ font-weight:400;color:inherit;background:none;max-width:44rem}
 .fw .pt:hover .tip,.fw .pt:focus .tip{visibility:visible}
 .fw .pt:hover .dot,.fw .pt:focus .dot{stroke:var(--fw-fg);stroke-width:2;r:5px}
 .fw .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;list-style:none;padding:0;margin:.3rem 0}
-.fw .legend svg{width:26px;height:10px;margin-right:.4em}
+.fw .legend li{display:flex;align-items:center}.fw .legend svg{flex:none;width:26px;height:10px;margin-right:.4em}
 .fw .bar{width:9rem;height:.9rem;display:block}
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..check.context import IS
 from ..check.describe import binders
 from ..check.seen import Seen
@@ -12,13 +14,15 @@ from .roles import NAMES, Bracket, Role, logical_lines, roles_of
 from .wordbook import about_word, fenced
 
 
-def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
-    """Markdown and the place that it is about; None where there is nothing to say."""
+def hover(analysis: Analysis, offset: int, values: Mapping[str, str] | None = None) -> tuple[str, Span] | None:
+    """Markdown and the place that it is about, with the values that variables had when it was solved; None where there is nothing to say."""
     word = analysis.word_at(offset)
     if word is None:
         return None
     name, span = word.token.text, word.span
     if word.role in NAMES and (told := _name(analysis, word)):
+        if values and name in values:
+            told += f"\n\nsolved:\n\n{fenced(f'{name} = {values[name]}')}"
         return told, span
     if word.role is Role.OPERATOR or word.role is Role.NUMBER:
         return _expression(analysis, span.start)

@@ -117,7 +117,7 @@ def _colour(analysis: Analysis, word: Marked) -> tuple[str, tuple[str, ...]]:
 
 
 def hints(analysis: Analysis, start: int, end: int) -> list[tuple[int, str]]:
-    """The type behind the name of each `let`, and that of each prediction or argument of a norm that is no bare name; by offset, within a range."""
+    """The type behind the name of each `let`, and that before each prediction or argument of a norm but bare names; by offset, within a range."""
     found: list[tuple[int, str]] = []
     for statement in analysis.examined.program.statements:
         if isinstance(statement, tree.Let):
@@ -138,4 +138,5 @@ def _arguments(analysis: Analysis, statement: tree.Node) -> Iterator[tuple[int, 
             argument = node.args[0]
             seen = None if isinstance(argument, tree.Name) else analysis.seen(argument)
             if seen is not None and seen.has_type and not seen.is_number:
-                yield argument.span.end, f": {seen.type}"
+                # behind the argument it would look like the type of its last name
+                yield argument.span.start, f"{seen.type}: "

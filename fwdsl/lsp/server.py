@@ -11,7 +11,7 @@ import logging
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from lsprotocol import types as lsp
@@ -31,8 +31,19 @@ DELAY = 0.15
 SOLVE = "fwdsl.solve"
 """The command of the code lens: the argument is the address of the document."""
 
+_SHOWN = 400
+"""Characters of a variable's value where the pointer rests on its name."""
+
 _REFUSED = -32803
 """The protocol's code of a request that cannot be met for a reason that the user is told."""
+
+
+class Answer(NamedTuple):
+    """The last answer to a document: the text that it is of, its headline and the values of the variables."""
+
+    text: str
+    headline: str
+    values: dict[str, str]
 
 
 class Server(LanguageServer):
@@ -43,8 +54,7 @@ class Server(LanguageServer):
         super().__init__("fwdsl", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.analyses: dict[str, Analysis] = {}
         self.waiting: dict[str, asyncio.TimerHandle] = {}
-        #: The last answer of each document, with the text that it is of.
-        self.answers: dict[str, tuple[str, str]] = {}
+        self.answers: dict[str, Answer] = {}
         self.solves: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self.seconds = solving.SECONDS
 
@@ -166,7 +176,8 @@ def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction
 def hovered(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     """The text for the place where the pointer rests."""
     analysis = ls.analysis(params.text_document.uri)
-    found = hover.hover(analysis, convert.offset_of(analysis, params.position))
+    answer = _answer(ls, params.text_document.uri)
+    found = hover.hover(analysis, convert.offset_of(analysis, params.position), answer.values if answer else {})
     if found is None:
         return None
     told, span = found
@@ -257,12 +268,16 @@ def code_lens(ls: Server, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
     if objective is None or analysis.examined.model is None:
         return []
     place = convert.range_of(analysis, objective.own)
-    title = "solving" if uri in ls.solves else f"solve, at most {ls.seconds:g} s"
-    lenses = [lsp.CodeLens(place, lsp.Command(title, SOLVE, arguments=[uri]))]
-    text, told = ls.answers.get(uri, ("", ""))
-    if told and text == analysis.text:
-        lenses.append(lsp.CodeLens(place, lsp.Command(told, SOLVE, arguments=[uri])))
-    return lenses
+    title = "solving: end it" if uri in ls.solves else f"solve, at most {ls.seconds:g} s"
+    answer = _answer(ls, uri)
+    titles = [title, answer.headline] if answer else [title]
+    return [lsp.CodeLens(place, lsp.Command(title, SOLVE, arguments=[uri])) for title in titles]
+
+
+def _answer(ls: Server, uri: str) -> Answer | None:
+    """The last answer to a document as it stands; None where there is none."""
+    found = ls.answers.get(uri)
+    return found if found is not None and found.text == ls.analysis(uri).text else None
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -297,7 +312,7 @@ async def _solved(ls: Server, uri: str) -> str | None:
     finally:
         del ls.solves[uri]
         _refresh(ls)
-    ls.answers[uri] = (analysis.text, solving.headline(answer))
+    ls.answers[uri] = Answer(analysis.text, solving.headline(answer), solving.values(answer, _SHOWN))
     told = solving.details(answer)
     kind = lsp.MessageType.Info if answer.get("objective") is not None else lsp.MessageType.Warning
     ls.window_show_message(lsp.ShowMessageParams(kind, told))

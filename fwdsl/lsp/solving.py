@@ -12,7 +12,7 @@ SECONDS = 10.0
 """Seconds of solving, unless the editor says otherwise."""
 
 _SHOWN = 60
-"""Characters of a variable's value that are shown."""
+"""Characters of a variable's value in a message."""
 
 _GRACE = 120.0
 """Seconds that reading the data and compiling kernels may take beside the solving."""
@@ -60,14 +60,19 @@ def headline(answer: dict[str, Any]) -> str:
 
 def details(answer: dict[str, Any]) -> str:
     """The headline with the variables below it, long ones cut."""
-    lines = [headline(answer)]
+    return "\n".join([headline(answer), *(f"{name} = {value}" for name, value in values(answer, _SHOWN).items())])
+
+
+def values(answer: dict[str, Any], most: int) -> dict[str, str]:
+    """The values of the variables by their names, of at most so many characters each."""
+    found = {}
     for name, value in (answer.get("variables") or {}).items():
         if isinstance(value, dict):
             text = "shape " + " x ".join(map(str, value.get("shape", ())))
         else:
             text = json.dumps(_rounded(value))
-        lines.append(f"{name} = {text if len(text) <= _SHOWN else text[: _SHOWN - 1] + '…'}")
-    return "\n".join(lines)
+        found[name] = text if len(text) <= most else text[: most - 1] + "…"
+    return found
 
 
 def _rounded(value: object) -> object:

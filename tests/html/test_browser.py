@@ -117,6 +117,25 @@ def test_the_methods_of_a_plan_fit_a_narrow_notebook(browser: Any, tmp_path: Pat
     assert table.evaluate("e => e.scrollWidth <= e.clientWidth") and table.locator("tr").count() > 3
 
 
+def test_the_key_of_a_curve_stands_beside_its_name(browser: Any, tmp_path: Path):
+    # marimo's page makes every picture a block of its own
+    text = "data X: matrix[n, p], y: vector[n]\nparam mu: positive\nvar w: vector[p]\nminimize mean(squared(X @ w, y)) + mu * norm1(w)"
+    X = np.eye(3)
+    path = tmp_path / "path.html"
+    shown = fw.parse(text).bind(X=X, y=X @ [1.0, 2.0, 3.0]).path(mu=[0.1, 1.0])._repr_html_()
+    path.write_text(f"<!doctype html><meta charset=utf-8><style>svg{{display:block}}</style>{shown}", encoding="utf-8")
+    page = opened(browser, path)
+    keys = page.locator(".legend li")
+    assert keys.count() == 3
+    for key in keys.all():
+        assert key.evaluate("""e => {
+          const text = document.createRange(); text.selectNodeContents(e.lastChild);
+          const [a, b] = [e.firstChild.getBoundingClientRect(), text.getBoundingClientRect()];
+          return a.top < b.bottom && b.top < a.bottom && a.right <= b.left;
+        }""")
+    page.context.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "argv",

@@ -48,6 +48,24 @@ def test_the_extension_ships_what_it_names() -> None:
     assert all(any(path.removeprefix("./").startswith(kept) for kept in package["files"]) for path in named)
 
 
+def test_cells_of_notebooks_are_coloured_from_their_first_line_on() -> None:
+    folder = EDITORS / "vscode" / "syntaxes"
+    (rule,) = json.loads((folder / "python-fw.json").read_text(encoding="utf-8"))["patterns"]
+    grammar = json.loads((folder / "fw.tmLanguage.json").read_text(encoding="utf-8"))
+    assert rule["patterns"] == [{"include": grammar["scopeName"]}]
+    begin = re.compile(rule["begin"].replace(r"[\p{L}\p{N}_]", r"\w"))
+    assert begin.search("%%fw") and begin.search("%%fw --set mu=.1 -o sol")
+    assert not any(begin.search(text) for text in ("%%fwx", "x = 1\n%%fw", "# %%fw", "%fw"))
+
+
+def test_the_editor_offers_what_the_server_offers() -> None:
+    # VS Code has snippets and words of the text everywhere: behind an operand, and where Enter ends a new name.
+    package = json.loads((EDITORS / "vscode" / "package.json").read_text(encoding="utf-8"))
+    settings = package["contributes"]["configurationDefaults"]["[fw]"]
+    assert (settings["editor.snippetSuggestions"], settings["editor.wordBasedSuggestions"]) == ("none", "off")
+    assert settings["editor.tabCompletion"] == "onlySnippets"
+
+
 def test_the_editor_knows_what_a_word_is() -> None:
     # VS Code takes a text for a pattern without the flag `u`, in which `\p{L}` is no letter: nothing is then offered while typing.
     pattern = json.loads((EDITORS / "vscode" / "language-configuration.json").read_text(encoding="utf-8"))[

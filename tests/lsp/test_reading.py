@@ -88,10 +88,10 @@ def test_every_place_of_every_example_has_an_answer() -> None:
 def test_hints_are_the_types_of_lets_and_predictions() -> None:
     text = LASSO.replace("let fit", "let score = X @ w + b\nlet fit")
     found = hints(Analysis(text), 0, len(text))
-    assert [(text[:at].split()[-1], kind) for at, kind in found] == [
-        ("score", ": vector[n]"),
-        ("fit", ": real"),
-        ("b", ": vector[n]"),
+    assert [f"{text[:at]}{kind}{text[at:]}".splitlines()[text[:at].count("\n")] for at, kind in found] == [
+        "let score: vector[n] = X @ w + b",
+        "let fit: real = mean(squared(X @ w + b, y))",
+        "let fit = mean(squared(vector[n]: X @ w + b, y))",
     ]
     assert hints(Analysis(text), 0, 10) == []
 

@@ -238,7 +238,7 @@ async def test_outline_colours_and_hints_are_answered(editor: Editor) -> None:
     assert len(tokens.data) % 5 == 0
     whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
     (hint,) = await editor.client.text_document_inlay_hint_async(lsp.InlayHintParams(editor.id, whole))
-    assert (editor.offset(hint.position), hint.label) == (GOOD.index("@ x") + 3, ": vector[3]")
+    assert (editor.offset(hint.position), hint.label) == (GOOD.index("A @ x"), "vector[3]: ")
 
 
 async def test_every_example_is_accepted_as_it_is(editor: Editor) -> None:
@@ -258,6 +258,11 @@ async def test_the_lens_solves_and_shows_the_answer(editor: Editor) -> None:
     assert editor.client.messages[-1].message == told
     _, answer = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.id))
     assert answer.command.title == told.partition("\n")[0]
+    value = told.partition("\n")[2]
+    assert value in await editor.hover("x: vector")
+    assert value not in await editor.hover("b: vector")
+    await editor.change(GOOD + "# another text\n")
+    assert value not in await editor.hover("x: vector")
 
 
 async def test_a_second_click_ends_the_solve(editor: Editor) -> None:
@@ -266,7 +271,7 @@ async def test_a_second_click_ends_the_solve(editor: Editor) -> None:
     first = editor.client.protocol.send_request_async(lsp.WORKSPACE_EXECUTE_COMMAND, run)
     first = asyncio.ensure_future(first)
     titles: list[str] = []
-    while titles != ["solving"] and not first.done():
+    while titles != ["solving: end it"] and not first.done():
         lenses = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(editor.id))
         titles = [lens.command.title for lens in lenses]
     assert await editor.client.workspace_execute_command_async(run) is None

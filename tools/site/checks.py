@@ -36,9 +36,7 @@ def spelling() -> int:
         return 1
     folders = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "fwdsl", "backends", "grammar"]
     folders += ["examples", "editors", "tools", "benchmarks"]
-    skip = (
-        "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,docs/reference,docs/auto_gallery,*/node_modules/*,*.json,*/data/*"
-    )
+    skip = "*.svg,*.gz,*.npz,*.csv,*.tables,*/_build/*,docs/reference,docs/auto_gallery,*/node_modules/*,*/dist/*,*.json,*/data/*"
     command = [sys.executable, "-m", "codespell_lib", "--skip", skip, "--ignore-words", str(OURS), *folders]
     return subprocess.run(command, cwd=ROOT).returncode
 
