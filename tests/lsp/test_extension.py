@@ -18,7 +18,7 @@ EXTENSION = Path(__file__).parents[2] / "editors" / "vscode" / "extension.js"
 DOUBLES = """
 const Module = require("module");
 const log = [], told = {}, options = {failing: false, choice: undefined};
-const wait = () => new Promise((done) => setTimeout(done, 20));
+const wait = () => new Promise(setImmediate);
 class LanguageClient {
   constructor(id, name, server, client) { this.client = client; log.push(`make ${server.command}`); }
   async start() {
