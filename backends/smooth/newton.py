@@ -177,7 +177,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         problem = self.problem
         rx = self.ridge * s.x
         s.value = problem.canonical.constant + losses + float(problem.q @ s.x) + 0.5 * float(rx @ s.x)
-        s.late = problem.tol is not None and s.value - s.best_bound <= SURE * problem.tol * abs(s.value)
+        gap = s.value - s.best_bound
+        s.late = problem.tol is not None and math.isfinite(gap) and gap <= SURE * problem.tol * abs(s.value)
         if not s.late:
             self._look_around(s, losses, rx)
 
