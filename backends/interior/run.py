@@ -217,7 +217,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return length < LONG and not all(1.0 / ALIKE <= share <= ALIKE for share in self._sizes())
 
     def _sizes(self) -> tuple[float, float]:
-        """What brings the largest unknown and the largest multiplier of the solution, as far as it is known, to one."""
+        """The factors that bring the largest unknown and the largest multiplier of the solution, as far as it is known, to one."""
         now = self.state
         return now.tau / max(_peak(now.v), 1e-300), now.tau / max(_peak(now.z), 1e-300)
 
