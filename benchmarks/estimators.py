@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from machine import start_over
@@ -13,17 +14,21 @@ if __name__ == "__main__":
     start_over(threads=1)
 
 import numpy as np
+from peers.workers import Worker
 from report import Report, Target, ratio
 from sklearn.base import clone
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from timing import COLUMNS, interleaved
+from timing import COLUMNS, Runs, duration, timed
 
 from fwdsl.sklearn import FwClassifier, FwRegressor
 
 SAMPLES, FEATURES, FOLDS, VALUES = 10_000, 50, 5, 20
 ROUNDS = 15
 LIMIT = 1.2
+LONGEST = 120.0
+"""Seconds that a search may take."""
+THEIRS = "scikit-learn"
 
 LASSO = """
 data X: matrix[n, p], y: vector[n]
@@ -44,9 +49,25 @@ minimize C * sum(logistic(X @ w + b, y)) + 1/2 * sum_squares(w)
 
 
 @dataclass(frozen=True)
+class Draw:
+    """Samples, (n, p), numbers for targets and two classes, (n,) each."""
+
+    X: Any
+    numbers: Any
+    classes: Any
+
+    @staticmethod
+    def of(seed: int) -> Draw:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(SAMPLES, FEATURES))
+        z = X[:, :10] @ rng.normal(size=10)
+        return Draw(X, z + rng.normal(size=SAMPLES), (z + rng.logistic(size=SAMPLES) > 0).astype(int))
+
+
+@dataclass(frozen=True)
 class Search:
-    """A search over one parameter: ours and scikit-learn's estimator, the parameter's name for each, its values, the targets, and the objective at
-    samples, targets, a value, coefficients and an intercept; `others` are more of scikit-learn's, by name."""
+    """A search over one parameter: ours and scikit-learn's estimator, the parameter's name for each, its values, the targets of a draw, and the
+    objective at samples, targets, a value, coefficients and an intercept; `others` are more of scikit-learn's, by name."""
 
     name: str
     ours: Any
@@ -54,24 +75,30 @@ class Search:
     theirs: Any
     theirs_by: str
     values: Any
-    y: Any
+    targets: Callable[[Draw], Any]
     objective: Callable[[Any, Any, float, Any, Any], float]
     others: tuple[tuple[str, Any], ...] = ()
 
-    def runs(self, X: Any) -> dict[str, Callable[[], Any]]:
-        """Both searches by name, each without the final fit, as what is told is of the folds."""
-        made = {
-            "fwdsl": GridSearchCV(self.ours, {self.ours_by: self.values}, cv=FOLDS, refit=False),
-            **{
-                name: GridSearchCV(estimator, {self.theirs_by: self.values}, cv=FOLDS, refit=False)
-                for name, estimator in (("scikit-learn", self.theirs), *self.others)
-            },
+    def runs(self, draws: Sequence[Draw]) -> dict[str, Callable[[float], Any]]:
+        """The searches by who searches: the mean scores of the values at a draw, without a final fit, as what is told is of the folds."""
+        asked = {
+            "fwdsl": (self.ours, self.ours_by),
+            **{name: (estimator, self.theirs_by) for name, estimator in ((THEIRS, self.theirs), *self.others)},
         }
-        return {who: lambda search=search: search.fit(X, self.y) for who, search in made.items()}
+        return {who: self._run(*how, draws) for who, how in asked.items()}
 
-    def excess(self, X: Any) -> dict[str, float]:
+    def _run(self, estimator: Any, by: str, draws: Sequence[Draw]) -> Callable[[float], Any]:
+        search = GridSearchCV(estimator, {by: self.values}, cv=FOLDS, refit=False)
+
+        def run(draw: float) -> Any:
+            drawn = draws[int(draw)]
+            return search.fit(drawn.X, self.targets(drawn)).cv_results_["mean_test_score"]
+
+        return run
+
+    def excess(self, drawn: Draw) -> dict[str, float]:
         """By how much the objective of a fit is above the optimum, relatively, at most: of the fits to all samples but those of the first fold."""
-        X, y = X[SAMPLES // FOLDS :], self.y[SAMPLES // FOLDS :]
+        X, y = drawn.X[SAMPLES // FOLDS :], self.targets(drawn)[SAMPLES // FOLDS :]
 
         def at(estimator: Any, by: str, value: float) -> float:
             fit = clone(estimator).set_params(**{by: value}).fit(X, y)
@@ -79,7 +106,7 @@ class Search:
 
         exact = clone(self.ours).set_params(tol=1e-10)
         least = [at(exact, self.ours_by, value) for value in self.values]
-        both = {"fwdsl": (self.ours, self.ours_by), "scikit-learn": (self.theirs, self.theirs_by)}
+        both = {"fwdsl": (self.ours, self.ours_by), THEIRS: (self.theirs, self.theirs_by)}
         return {
             who: max((at(*how, value) - best) / best for value, best in zip(self.values, least, strict=True))
             for who, how in both.items()
@@ -103,15 +130,13 @@ def faults(fit: Callable[[], Any]) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
-def searches() -> tuple[Any, list[Search]]:
-    """The samples, and the two searches over them."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(SAMPLES, FEATURES))
-    z = X[:, :10] @ rng.normal(size=10)
-    y, signs = z + rng.normal(size=SAMPLES), (z + rng.logistic(size=SAMPLES) > 0).astype(int)
+def searches() -> list[Search]:
+    """The two searches."""
     lasso, ridge = np.logspace(-3, 0, VALUES), np.logspace(-4, 4, VALUES)
-    return X, [
-        Search("lasso", FwRegressor(LASSO), "mu", Lasso(), "alpha", lasso, y, lasso_objective),
+    return [
+        Search(
+            "lasso", FwRegressor(LASSO), "mu", Lasso(), "alpha", lasso, lambda drawn: drawn.numbers, lasso_objective
+        ),
         Search(
             "l2 logistic",
             FwClassifier(LOGISTIC),
@@ -119,11 +144,38 @@ def searches() -> tuple[Any, list[Search]]:
             LogisticRegression(),
             "C",
             ridge,
-            signs,
+            lambda drawn: drawn.classes,
             logistic_objective,
             NEWTON,
         ),
     ]
+
+
+def apart(runs: Mapping[str, Callable[[float], Any]]) -> dict[str, Runs]:
+    """The searches in turns, each in a process of its own that has made one before; every round has a draw of its own."""
+    workers = {who: Worker(run, lambda scores: (0.0, scores)) for who, run in runs.items()}
+    found = {who: Runs() for who in workers}
+    for draw in range(ROUNDS + 1):
+        for who, worker in workers.items():
+            answer = worker.ask(float(draw), LONGEST)
+            if answer.run is None:
+                raise SystemExit(f"{who}: {answer.failed}")
+            if draw:
+                found[who].all.append(answer.run)
+    for worker in workers.values():
+        worker.end()
+    return found
+
+
+def together(runs: Mapping[str, Callable[[float], Any]]) -> dict[str, Runs]:
+    """The same in one process."""
+    found = {who: Runs() for who in runs}
+    for draw in range(ROUNDS + 1):
+        for who, run in runs.items():
+            one = timed(partial(run, draw))
+            if draw:
+                found[who].all.append(one)
+    return found
 
 
 def _told(by: dict[str, Any], form: str) -> str:
@@ -136,26 +188,29 @@ def main() -> None:
         "estimators",
         "Programs as scikit-learn estimators",
         f"`GridSearchCV` with {FOLDS} folds and {VALUES} values of one parameter, on one thread. fwdsl certifies each fit to a relative gap of "
-        "1e-6, scikit-learn's estimators stop by their own rules (their default tolerances). The searches take turns.",
-        f"{SAMPLES:,} x {FEATURES} normal features, 10 of which matter",
+        "1e-6, scikit-learn's estimators stop by their own rules (their default tolerances). Each searches in a process of its own that has "
+        "made such a search before, as it does for whoever uses one of them; they take turns, and every round has samples that nobody has seen.",
+        f"{SAMPLES:,} x {FEATURES} normal features, 10 of which matter, drawn anew for each round",
         ["fwdsl", "numpy", "scikit-learn"],
     )
-    X, todo = searches()
-    for search in todo:
-        runs = search.runs(X)
-        for fit in runs.values():
-            fit()  # kernels and caches
-        found = interleaved(runs, ROUNDS, budget=60.0)
-        scores = [found[who].result.cv_results_["mean_test_score"] for who in ("fwdsl", "scikit-learn")]
+    draws = [Draw.of(seed) for seed in range(ROUNDS + 1)]
+    for search in searches():
+        runs = search.runs(draws)
+        own, one = apart(runs), together({who: runs[who] for who in ("fwdsl", THEIRS)})
+        scores = [own[who].result for who in ("fwdsl", THEIRS)]
+        pages = {who: faults(partial(run, ROUNDS)) for who, run in runs.items() if who in one}
         report.section(
             search.name,
             f"The mean scores of the {VALUES} values differ by at most {np.abs(scores[0] - scores[1]).max():.1e}. "
-            f"Objectives are above the optimum by at most {_told(search.excess(X), '.1e')}, relatively. "
-            f"New pages of memory in a search: {_told({who: faults(runs[who]) for who in ('fwdsl', 'scikit-learn')}, ',')}.",
+            f"Objectives are above the optimum by at most {_told(search.excess(draws[0]), '.1e')}, relatively.",
         )
-        report.table(["search", *COLUMNS], [[who, *found[who].cells] for who in runs])
-        slower = found["fwdsl"].median / found["scikit-learn"].median
-        report.target(Target(f"{search.name}: time over scikit-learn's", slower, LIMIT, show=ratio))
+        report.table(["search", *COLUMNS], [[who, *own[who].cells] for who in runs])
+        slower = {how: found["fwdsl"].median / found[THEIRS].median for how, found in (("own", own), ("one", one))}
+        report.text(
+            f"In one process, where the allocator has got used to both: {_told({w: duration(f.median) for w, f in one.items()}, '')}, "
+            f"{ratio(slower['one'])}; new pages of memory in a search there: {_told(pages, ',')}."
+        )
+        report.target(Target(f"{search.name}: time over scikit-learn's", slower["own"], LIMIT, show=ratio))
     report.write()
 
 

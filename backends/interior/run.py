@@ -63,8 +63,15 @@ LAME = 0.1
 """A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
 that pivots takes over."""
 
-PATIENCE = 25
-"""Steps after which a run begins anew, in the units of the solution as far as it is known."""
+PATIENCE, LONG_PATIENCE = 25, 60
+"""Steps after which a run begins anew, in the units of the solution as far as it is known: the second where it would gain little by that, as these
+are nearly its own units, or as its steps are long."""
+
+ALIKE = 10.0
+"""The ratio of units, either way, up to which they are nearly the same."""
+
+LONG = 0.5
+"""The share of the whole step from which on steps are long: each brings the gap down to half at least."""
 
 ANEW = 2
 """The number of times that it does so."""
@@ -177,6 +184,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self._take_factors()
         now = self.state
         near, before = self.pattern is not None and self._is_near(), self._gap()
+        length = 0.0
         try:
             length = self._step()
             # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
@@ -188,7 +196,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             else:
                 now.short = ENOUGH
                 now.iteration += 1
-        if now.levelled < ANEW and (now.steps >= PATIENCE or self._ended()):
+        if now.levelled < ANEW and (self._is_slow(length) or self._ended()):
             self._begin_anew()
 
     def _take_factors(self) -> None:
@@ -201,14 +209,26 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             self._level(now.of_c, now.of_b)
             self.linear = None
 
+    def _is_slow(self, length: float) -> bool:
+        """True after so many steps, the last of this length, that other units would need fewer."""
+        steps = self.state.steps
+        if steps < PATIENCE or steps >= LONG_PATIENCE:
+            return steps >= LONG_PATIENCE
+        return length < LONG and not all(1.0 / ALIKE <= share <= ALIKE for share in self._sizes())
+
+    def _sizes(self) -> tuple[float, float]:
+        """The factors that bring the largest unknown and the largest multiplier of the solution, as far as it is known, to one."""
+        now = self.state
+        return now.tau / max(_peak(now.v), 1e-300), now.tau / max(_peak(now.z), 1e-300)
+
     def _begin_anew(self) -> None:
         """Begin anew with factors that bring the solution, as far as it is known, to about one.
 
         Where it is far away tau is small, and so is what rounding leaves of it.
         """
         now = self.state
-        of_b = now.of_b * now.tau / max(float(np.abs(now.v).max(initial=0.0)), 1e-300)
-        of_c = now.of_c * now.tau / max(float(np.abs(now.z).max(initial=0.0)), 1e-300)
+        of_v, of_z = self._sizes()
+        of_b, of_c = now.of_b * of_v, now.of_c * of_z
         fresh = self.begin(None, None)
         fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=True)
         # the same object: a checkpoint has it

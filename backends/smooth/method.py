@@ -32,6 +32,7 @@ class NewtonState(State):
     best_bound: float  # the best bound so far
     dual: list[Array]  # its dual point
     guessed: bool  # that is the gradient at x, which may miss equalities
+    late: bool  # the gradient is that of an earlier point yet: the bound is near enough
     first: float  # the gradient's measure at the start
     bend: float  # the mean f'' of the last step, by weights
     hs: list[Array]  # f'' of the last model; none before

@@ -14,7 +14,7 @@ Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, who
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
 
 Complexity: a step is one product each way and one Gram matrix, or none where a factor serves again, or so many products as conjugate gradients
-take.
+take. The last one has no gradient.
 
 Source: truncated steps as in Dembo, Steihaug 1983 and Lin, Weng, Keerthi 2008; steps of quadratic pieces as in Keerthi, DeCoste 2005.
 """
@@ -83,6 +83,9 @@ TRIALS = 40
 FIRST_FLOOR, LEAST_FLOOR = 1e-4, 1e-12
 """The first and the least share of the largest f'' that losses with linear pieces have at least."""
 
+SURE = 0.5
+"""The share of the gap that is asked for down to which the bound of a model ends a run: a gradient at the end would be for nothing."""
+
 STILL = 5
 """Steps that neither lower P nor raise the bound, after which rounding is all that is left."""
 
@@ -149,6 +152,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             best_bound=-math.inf,
             dual=ys,
             guessed=True,
+            late=False,
             first=math.inf,
             bend=1.0,
             hs=[],
@@ -169,12 +173,19 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return state
 
     def _arrive(self, s: NewtonState, losses: float) -> None:
-        """The value, the gradient and its bound at x."""
+        """The value at x, and the gradient with its bound where the bound of the last model does not say already that this is the end."""
         problem = self.problem
-        kty = problem.adjoint(s.ys)
         rx = self.ridge * s.x
-        s.grad = kty + problem.q + rx
         s.value = problem.canonical.constant + losses + float(problem.q @ s.x) + 0.5 * float(rx @ s.x)
+        gap = s.value - s.best_bound
+        s.late = problem.tol is not None and math.isfinite(gap) and gap <= SURE * problem.tol * abs(s.value)
+        if not s.late:
+            self._look_around(s, losses, rx)
+
+    def _look_around(self, s: NewtonState, losses: float, rx: Array) -> None:
+        """The gradient and its bound at x."""
+        kty = self.problem.adjoint(s.ys)
+        s.grad = kty + self.problem.q + rx
         # f*(y) = <z, y> - f(z) at y = f'(z)
         self._bound(s, losses - float(kty @ s.x), s.grad, rx - s.grad, s.ys, s.x)
 
@@ -203,6 +214,10 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """A direction, the bound of its model, and a move along it."""
         problem, s = self.problem, self.state.copied()
         s.iteration += 1
+        if s.late:
+            # what looked like the end was none
+            s.late = False
+            self._look_around(s, problem.losses_gradient(s.zs)[0], self.ridge * s.x)
         before = s.value, s.best_bound
         found = self._again(s)
         if found is None:

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
-from fwdsl.backends.interior.run import InteriorRun
+from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
 from fwdsl.certify.verify import verify
@@ -220,6 +220,28 @@ def test_a_far_solution_is_reached_in_its_own_units() -> None:
     found = fw.parse(text).bind(T=T, h=np.array([-1.0, -1.0])).solve(method="interior")
     assert found.status == "optimal"
     assert found.objective == pytest.approx(1e10, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "size", "length", "anew"),
+    [
+        (PATIENCE - 1, 1e6, 0.1, False),
+        (PATIENCE, 1e6, 0.1, True),
+        (PATIENCE, 1e-6, 0.1, True),
+        (PATIENCE, 1e6, 0.9, False),
+        (PATIENCE, 1.0, 0.1, False),
+        (LONG_PATIENCE, 1.0, 0.9, True),
+    ],
+)
+def test_a_slow_run_begins_anew_where_other_units_would_help(
+    steps: int, size: float, length: float, anew: bool
+) -> None:
+    run = stepped(lp(12, 5), "interior", 1)
+    run.state.steps, run.state.tau = steps, 1.0
+    run.state.v = size * run.state.v / np.abs(run.state.v).max()
+    run.state.z = run.state.z / np.abs(run.state.z).max()
+    assert isinstance(run, InteriorRun)
+    assert run._is_slow(length) == anew
 
 
 def test_a_point_far_out_on_a_ray_is_never_optimal() -> None:

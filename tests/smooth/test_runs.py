@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
+from fwdsl.backends.dual import dual_value
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth.systems import Dual, Primal, conjugate_gradients
@@ -221,6 +222,24 @@ def test_a_hessian_that_is_nearly_right_is_used_again(tmp_path: Path) -> None:
         moved = run.state.x - x
         np.testing.assert_allclose(moved, d * float(moved @ d / (d @ d)), rtol=0, atol=1e-6 * float(np.abs(d).max()))
     assert 0 < kept < steps <= 6
+
+
+@pytest.mark.parametrize("problem", [logistic(), classes()], ids=["rows", "classes"])
+def test_the_end_has_no_gradient_until_somebody_goes_on(problem: Any) -> None:
+    run, plain = started(problem, METHOD), started(problem, METHOD)
+    run.problem.tol = 1e-6
+    while not run.state.late:
+        assert run.state.iteration < 20
+        run.step()
+        plain.step()
+    s = run.state
+    assert s.value - s.best_bound <= 0.5e-6 * abs(s.value)
+    _, ys = run.candidate()
+    assert dual_value(run.problem, ys, run.problem.adjoint(ys)) >= s.best_bound - 1e-9 * abs(s.value)
+    np.testing.assert_array_equal(s.x, plain.state.x)
+    run.step()
+    plain.step()
+    np.testing.assert_allclose(run.state.x, plain.state.x, rtol=0, atol=1e-12)
 
 
 def test_a_guess_of_a_dual_point_is_mended() -> None:
