@@ -108,6 +108,13 @@ FLOAT32_BLOCK = 1 << 21
 
 def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     """Predicted seconds of some passes and iterations on one thread."""
+    per_pass, per_iteration = _nanoseconds(canonical)
+    return 1e-9 * (passes * (per_pass * TAKEN.get()) + iterations * per_iteration) + iterations * OVERHEAD
+
+
+@once_per_form
+def _nanoseconds(canonical: Canonical) -> tuple[float, float]:
+    """Those of a pass over data on the host, and of what else an iteration does."""
     stats = canonical.instance.stats
     dense = sum(s.nnz for s in stats.values() if s.storage == "dense")
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
@@ -118,11 +125,9 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     read = (s for name, s in stats.items() if is_on_disk(values[name]) and not is_held(values[name]))
     per_pass += NS_PER_BYTE_READ * sum(s.nbytes for s in read)
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
-    per_pass *= TAKEN.get()
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
-    per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
-    return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
+    return per_pass, 1.7 * samples + NS_PER_COORDINATE * canonical.size
 
 
 def memory(canonical: Canonical, of_x: float, of_rows: float, passing: float = 0.0) -> float:

@@ -201,7 +201,8 @@ def _merged(cones: tuple[Cone, ...]) -> tuple[Cone, ...]:
 
 
 def _full(value: ArrayLike, size: int) -> Array:
-    return np.broadcast_to(np.asarray(value, dtype=np.float64), (size,))
+    found = np.asarray(value, dtype=np.float64)
+    return found if found.shape == (size,) else np.full(size, found)
 
 
 class ConicRow(NamedTuple):

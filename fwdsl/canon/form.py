@@ -67,7 +67,7 @@ class Canonical:
     def size(self) -> int:
         return self.q.size
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Stored numbers that one pass over all maps touches: the unit of a data pass."""
         return max(1, sum(t.map.nnz for t in self.terms))
