@@ -38,7 +38,6 @@ from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import Block, SumTerm
-from ..readers.row_blocks import is_on_disk
 from .certificate import FLOOR, CertificateKind
 from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
@@ -96,7 +95,6 @@ def evaluate_dual(
     total, sizes = _of_terms(canonical, tidy)
     if not math.isfinite(total):
         return _no_bound("the dual point is outside the domain of a conjugate")
-    slopes: tuple[Array, ...] = ()
     if v is None:
         v = -canonical.q
         for term, yi in zip(canonical.terms, y, strict=True):
@@ -107,8 +105,6 @@ def evaluate_dual(
             # without q it is linear in y, and needs no second product
             within = [(share * yi, t.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
             return evaluate_dual(canonical, within, x, point, share * v)
-        if any(is_on_disk(value) for value in canonical.instance.values.values()):
-            slopes = (v,)
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
     known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
@@ -135,6 +131,7 @@ def evaluate_dual(
     )
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
     weight = _weight(canonical, y, v) if small else 1.0
+    slopes = (v,) if canonical.instance.model.constraints else ()
     return DualBound(
         total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met, weight=weight, slopes=slopes
     )

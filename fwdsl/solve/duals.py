@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -48,6 +49,7 @@ def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[s
     told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
     bounded: set[int] = set()  # blocks whose cone, the bounds of a simplex, has
     left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
+    waiting = Counter(place for several in canonical.constraint_place for place in several)
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
         if constraint.relation == "below":
@@ -63,7 +65,9 @@ def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[s
                 block = canonical.blocks[k]
                 normal = left.setdefault(k, block.g.normal_part(x[block.slice], normals()[block.slice]))
                 found = _of_block(constraint, block, normal, reader)
-                left[k] = normal - _given(constraint, block, normal, reader)
+                waiting[where, k] -= 1
+                if waiting[where, k]:
+                    left[k] = normal - _given(constraint, block, normal, reader)
                 if _is_the_set(constraint, block) and np.any(found):
                     found = 0.0 * found if k in told else found
                     told.add(k)
