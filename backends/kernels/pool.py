@@ -101,10 +101,11 @@ class _SerialBlas:
     def enter(self) -> None:
         with self._lock:
             with_scipy = "scipy.linalg" in sys.modules
-            if not self._limits or with_scipy is not self._with_scipy:
-                found = [lib for lib in _blas(with_scipy).lib_controllers if lib.user_api == "blas"]
-                self._limits += [(lib, lib.num_threads) for lib in found]
-                for lib in found:
+            if self._depth == 0 or with_scipy is not self._with_scipy:
+                of_blas = [lib for lib in _blas(with_scipy).lib_controllers if lib.user_api == "blas"]
+                found = [(lib, threads) for lib in of_blas if (threads := lib.num_threads) != 1]
+                self._limits += found
+                for lib, _ in found:
                     lib.set_num_threads(1)
             self._with_scipy = with_scipy
             self._depth += 1
