@@ -142,7 +142,7 @@ class Dense:
 
     @cached_property
     def _marks(self) -> NDArray[Any]:
-        return np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0].astype(self.store.dtype)
+        return np.asarray(np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0], dtype=self.store.dtype)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
