@@ -114,7 +114,7 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
 
 @once_per_form
 def _nanoseconds(canonical: Canonical) -> tuple[float, float]:
-    """Those of a pass over data on the host, and of what else an iteration does."""
+    """The nanoseconds of a pass over data on the host, and of what else an iteration does."""
     stats = canonical.instance.stats
     dense = sum(s.nnz for s in stats.values() if s.storage == "dense")
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
