@@ -51,6 +51,7 @@ class APG(Method):
     streams = True
     on_host = ""
     keeps_rows = True
+    least_seconds = costs.LEAST_STEPS * costs.OVERHEAD
     options = MappingProxyType({"newton": Option(True, "finish with Newton steps on the identified face")})
 
     @classmethod
@@ -66,6 +67,12 @@ class APG(Method):
             else:
                 reasons.append(f"`{term.text}` is not smooth and stands under a linear map")
         return tuple(reasons)
+
+    @classmethod
+    def least(cls, form: Canonical) -> float:
+        """The seconds of the fewest steps, and of the Newton steps at the end: no product with the data."""
+        steps = costs.LEAST_STEPS
+        return costs.seconds(form, costs.PASSES_A_STEP * steps, steps) + finishing_seconds(form)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from contextvars import ContextVar
+from functools import cached_property
 
 import numpy as np
 
-from fwdsl.atoms.base import VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.inner import OfInner
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
@@ -60,8 +61,8 @@ measured."""
 LEAST_SHARE = 1e-6
 """The least share of the largest useful weight that predictions tell from others."""
 
-LEAST_STEPS = 4.0
-"""Iterations of a penalty so strong that the solution is 0."""
+LEAST_STEPS, PASSES_A_STEP = 4.0, 1.8
+"""Accelerated gradient steps of a penalty so strong that the solution is 0, and the data passes of one."""
 
 BENT_STEPS, BENT_POWER, BENT_MOST = 6.0, 0.7, 30.0
 """The iterations to 1e-6 where lengths bend the objective, by (1 - s) / s for a share s of the largest useful weight: a length of that weight has
@@ -107,6 +108,13 @@ FLOAT32_BLOCK = 1 << 21
 
 def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     """Predicted seconds of some passes and iterations on one thread."""
+    per_pass, per_iteration = _nanoseconds(canonical)
+    return 1e-9 * (passes * (per_pass * TAKEN.get()) + iterations * per_iteration) + iterations * OVERHEAD
+
+
+@once_per_form
+def _nanoseconds(canonical: Canonical) -> tuple[float, float]:
+    """The nanoseconds of a pass over data on the host, and of what else an iteration does."""
     stats = canonical.instance.stats
     dense = sum(s.nnz for s in stats.values() if s.storage == "dense")
     sparse = sum(s.nnz for s in stats.values() if s.storage == "csr")
@@ -117,11 +125,9 @@ def seconds(canonical: Canonical, passes: float, iterations: float) -> float:
     read = (s for name, s in stats.items() if is_on_disk(values[name]) and not is_held(values[name]))
     per_pass += NS_PER_BYTE_READ * sum(s.nbytes for s in read)
     per_pass += NS_PER_PRODUCT * sum(m.nnz * (m.repeats - 1) for t in canonical.terms for _, m in t.map.parts)
-    per_pass *= TAKEN.get()
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
-    per_iteration = 1.7 * samples + NS_PER_COORDINATE * canonical.size
-    return 1e-9 * (passes * per_pass + iterations * per_iteration) + iterations * OVERHEAD
+    return per_pass, 1.7 * samples + NS_PER_COORDINATE * canonical.size
 
 
 def memory(canonical: Canonical, of_x: float, of_rows: float, passing: float = 0.0) -> float:
@@ -199,11 +205,23 @@ def gauge(g: VectorFunction) -> VectorFunction | None:
 class Strength:
     """The strength of the norms of a problem: `share` is their weights over the largest useful ones, the least of the blocks; at 1 x is 0.
 
-    `bend` is the curvature of the loss along its gradient at zero, a lower bound of the largest one.
+    `term` is the loss, and `along` its gradient at zero.
     """
 
     share: float
-    bend: float
+    term: SumTerm
+    along: Array
+
+    @cached_property
+    def bend(self) -> float:
+        """The curvature of the loss along its gradient at zero, a lower bound of the largest one: a product with the data, and inf or nan where
+        numbers overflow."""
+        f, along = self.term.f, self.along
+        assert isinstance(f, LossFunction | VectorLossFunction)
+        with np.errstate(all="ignore"):
+            z = self.term.map.linear(along)
+            each = z * z if isinstance(f, LossFunction) else (z * z).reshape(f.shape).sum(axis=1)
+            return self.term.curvature * float(f.w @ each) / max(float(along @ along), 1e-300)
 
     @property
     def away(self) -> float:
@@ -215,8 +233,8 @@ class Strength:
 def strength(canonical: Canonical) -> Strength | None:
     """The strength of the norms beside one smooth loss of data in memory; None where there are none.
 
-    share = 1 / |K' f'(b)| in the dual of the weighted norm, and at most 1. It takes a product with the data and their transpose. The slopes are those
-    at zero without their part along free numbers, as at an intercept of its own where the loss is quadratic.
+    share = 1 / |K' f'(b)| in the dual of the weighted norm, and at most 1. It takes a product with the transpose of the data. The slopes are those at
+    zero without their part along free numbers, as at an intercept of its own where the loss is quadratic.
     """
     gauges = [(b, gauge(b.g)) for b in canonical.blocks]
     if len(canonical.terms) != 1 or all(g is None for _, g in gauges):
@@ -235,10 +253,7 @@ def strength(canonical: Canonical) -> Strength | None:
         along = canonical.q.copy()
         term.map.adjoint(slopes, along)
         share = min(g.dual_scale(-along[b.slice]) for b, g in gauges if g is not None)
-        z = term.map.linear(along)
-        each = z * z if isinstance(term.f, LossFunction) else (z * z).reshape(term.f.shape).sum(axis=1)
-        bend = term.curvature * float(term.f.w @ each) / max(float(along @ along), 1e-300)
-    return Strength(share, bend) if math.isfinite(share) and math.isfinite(bend) else None
+    return Strength(share, term, along) if math.isfinite(share) else None
 
 
 @once_per_form
@@ -303,7 +318,7 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     most = 25.0 if finishes else CURVED_STEPS if bends else math.inf
     known = _by_strength(canonical, finishes) if bends else None
     iterations = min(most if known is None else known, rate) * digits + LEAST_STEPS
-    passes = 1.8 * iterations
+    passes = PASSES_A_STEP * iterations
     if finishes and known is None and _has_classes(canonical):
         # f'' of rows of predictions is applied, never formed
         passes += 2.0 * FACE_STEPS * min(CG_STEPS, 3.0 + rate / 8.0)
@@ -326,7 +341,7 @@ def _by_strength(canonical: Canonical, finishes: bool) -> float | None:
     ranks = canonical.size <= sum(t.map.rows for t in canonical.terms)
     # where the Gram matrix of all columns serves, others are faster however strong the norm is
     known = None if finishes and ranks and is_quadratic(canonical) else strength(canonical)
-    if known is None:
+    if known is None or not math.isfinite(known.bend):
         return None
     # L over the mean curvature, 4 where it is not known, as with as many random rows as unknowns
     mean = canonical.total_stretch / canonical.size

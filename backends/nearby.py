@@ -112,18 +112,18 @@ def least_step(
     if not miss[rows].any() or not np.all(np.isfinite(miss[rows])):
         return None
     cuts = np.cumsum([t.map.rows for t in problem.terms])[:-1]
-
-    if problem.matrix_by_rows is not None:
-        K = problem.matrix_by_rows[np.flatnonzero(rows)]
-        Kt = K.T.tocsr()
-        return np.asarray(metric * (Kt @ conjugate_gradients(lambda lam: K @ (metric * (Kt @ lam)), miss[rows], stop)))
+    K, at, full = problem.products_by_rows, np.flatnonzero(rows), np.zeros(rows.size)
 
     def adjoint(lam: Array) -> Array:
-        full = np.zeros(rows.size)
-        full[rows] = lam
-        return metric * problem.adjoint(np.split(full, cuts))
+        full[at] = lam
+        if K is None:
+            return metric * problem.adjoint(np.split(full, cuts))
+        out = np.zeros(problem.size)
+        K.add_adjoint(full, out, at)
+        return metric * out
 
     def apply(lam: Array) -> Array:
-        return np.asarray(np.concatenate(problem.linear(adjoint(lam)))[rows])
+        d = adjoint(lam)
+        return np.asarray((np.concatenate(problem.linear(d)) if K is None else K @ d)[at])
 
     return adjoint(conjugate_gradients(apply, miss[rows], stop))

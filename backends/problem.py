@@ -46,6 +46,7 @@ from fwdsl.sums import Rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from fwdsl.backends.sparse_rows import Rows as MatrixRows
     from fwdsl.bind.instance import Instance
 
 _KEPT: dict[int, tuple[ref[object], Operator]] = {}
@@ -375,6 +376,17 @@ class PreparedProblem:
             np.concatenate([[0], np.cumsum(counts)]),
             (counts.size, self.size),
         )
+
+    @cached_property
+    def products_by_rows(self) -> MatrixRows | None:
+        """The same for products alone, on kernels."""
+        K = self.matrix_by_rows
+        if K is None:
+            return None
+        from fwdsl.backends.sparse_rows import Rows as MatrixRows
+
+        # kernels are compiled for arrays that may be written to
+        return MatrixRows(by_rows(np.array(K.data), K.indices, K.indptr, K.shape))
 
     def _has_columns(self, free: int) -> bool:
         """True if so many columns of K are few numbers, and are at hand."""

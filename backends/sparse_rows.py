@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import MatrixEntries, entries, joined
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
 from fwdsl.canon.maps import LinearMap, by_rows, placed
 from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
@@ -36,6 +39,39 @@ class SparseRows:
     def of(A: csr_array) -> SparseRows:
         # without signs, kernels have no places before the first to think of
         return SparseRows(A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data.astype(np.float64))
+
+
+class Rows:
+    """A sparse matrix for products alone: kernels take a fraction of the time that a call of SciPy's takes."""
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape, self.data, self.pattern = matrix.shape, matrix.data, (matrix.indices, matrix.indptr)
+        # unsigned indices need no test
+        unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
+        self.indptr, self.indices = matrix.indptr.view(unsigned), matrix.indices.view(unsigned)
+        self.all = np.arange(matrix.shape[0])
+
+    def scaled(self, root: Array) -> Rows:
+        """The rows times these numbers."""
+        found = copy(self)
+        found.data = self.data * np.repeat(root, np.diff(self.pattern[1]))
+        return found
+
+    @property
+    def matrix(self) -> csr_array:
+        return by_rows(self.data, *self.pattern, self.shape)
+
+    def __matmul__(self, v: Array) -> Array:
+        out = np.empty(self.shape[0])
+        if out.size:
+            kernel(csr_matvec)(self.indptr, self.indices, self.data, v, out, 0, out.size)
+        return out
+
+    def add_adjoint(self, u: Array, out: Array, rows: Index | None = None) -> None:
+        """Add its adjoint times u, or that of some rows times theirs alone."""
+        if u.size:
+            at = self.all if rows is None else rows
+            kernel(csr_scatter)(self.indptr, self.indices, self.data, at, u, out)
 
 
 def sparse_map(term: SumTerm, size: int) -> csr_array:

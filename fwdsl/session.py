@@ -116,6 +116,8 @@ class Session:
         self._bound: Stage[Instance] = Stage("bind")
         self._canonical: Stage[Form] = Stage("canonicalise")
         self._planned: Stage[Plan] = Stage("plan")
+        #: The plans of this canonical problem, by the options that they hang on.
+        self._plans: dict[tuple[object, ...], Stage[Plan]] = {}
         self._earlier: Stage[Instance] | None = None
 
     # --- the stages --------------------------------------------------------------------------------------------------
@@ -246,7 +248,8 @@ class Session:
 
     @options.setter
     def options(self, options: Options) -> None:
-        self._options, self._planned = options, Stage("plan")
+        self._options, known = options, _planned_by(options)
+        self._planned = Stage("plan") if known is None else self._plans.setdefault(known, Stage("plan"))
 
     def check_bindings(self) -> None:
         """Fail where a name, parameter or dimension is given that does not fit the program; no data are read."""
@@ -271,20 +274,26 @@ class Session:
         vars(other).update(vars(self))
         return other
 
+    def _start_from_binding(self) -> None:
+        """Leave all stages but the first to be gone through again."""
+        self._bound, self._canonical, self._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
+        self._plans = {}
+
     def solved_with(self, options: Options, sink: Sink | None = None) -> Session:
         """The same problem with other options: nothing is compiled again, nor bound, unless `memory` is another."""
         other = self._shared()
         other.options, other.sink = options, sink or self.sink
         if options.memory != self.options.memory:
             # the limit says which data are read into memory
-            other._bound, other._canonical, other._earlier = Stage("bind"), Stage("canonicalise"), None
+            other._start_from_binding()
+            other._earlier = None
         return other
 
     def held_by(self, cluster: Cluster) -> Session:
         """The same problem with its rows in the hands of workers; nothing is bound again."""
         other, bound = self._shared(), self._bound
         other.cluster = cluster
-        other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
+        other._start_from_binding()
         if bound.value is not None:
             other._bound.value, other._bound.found = cluster.share(bound.value), bound.found
         return other
@@ -294,7 +303,7 @@ class Session:
         other = self._shared()
         other._inputs = inputs
         other._earlier = (self._bound if self._bound.value is not None else self._earlier) if same_data else None
-        other._bound, other._canonical, other._planned = Stage("bind"), Stage("canonicalise"), Stage("plan")
+        other._start_from_binding()
         return other
 
     def with_model(self, model: Model, inputs: Bindings, sink: Sink) -> Session:
@@ -303,3 +312,10 @@ class Session:
         other._compiled, other.sink = Stage("compile"), sink
         other._compiled.value = model
         return other
+
+
+def _planned_by(options: Options) -> tuple[object, ...] | None:
+    """The options that a plan hangs on, where the planner chooses for this host; None where it is made anew, for what a device has free changes."""
+    if options.method != "auto" or options.elsewhere:
+        return None
+    return options.tol, options.among, options.threads, options.memory

@@ -59,9 +59,16 @@ def end_token(offset: int) -> Token:
     return Token("$END", "", offset, offset)
 
 
+OFTEN = "BLANK IN NAME COMMA LPAR RPAR NEWLINE COLON LSQB RSQB PLUS MINUS AT SLASH NUMBER".split()
+"""The terminals that most of a text is, in the order that they are tried in before the others: but for `in`, which is no name, what one of them
+matches no other one does."""
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in tables().patterns))
+    patterns = dict(tables().patterns)
+    names = [*OFTEN, *(name for name in patterns if name not in OFTEN)]
+    return re.compile("|".join(f"(?P<{name}>{patterns[name]})" for name in names))
 
 
 def scan(source: Source, limit: int, damaged: bool = False) -> tuple[list[Token], list[Comment], list[Diagnostic]]:

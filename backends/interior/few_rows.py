@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram
-from fwdsl.backends.interior.separate import Rows, Separate, SolveKept
+from fwdsl.backends.interior.separate import Separate, SolveKept
 from fwdsl.backends.interior.sizes import FREE, SHARE
+from fwdsl.backends.sparse_rows import Rows
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[Any]

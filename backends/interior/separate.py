@@ -11,7 +11,6 @@ number of samples. By this form D is a sum of squares, and no difference of larg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,8 +26,7 @@ from fwdsl.backends.interior.loops import entries_expand, entries_products, entr
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.kernels.matrix import csr_matvec, csr_scatter
-from fwdsl.canon.maps import by_rows
+from fwdsl.backends.sparse_rows import Rows
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.integer[Any]]
@@ -57,38 +55,6 @@ class Factor(NamedTuple):
 
     D: Array
     R: Array
-
-
-class Rows:
-    """A sparse matrix for products alone: kernels take a fraction of the time that a call of SciPy's takes."""
-
-    def __init__(self, matrix: csr_array) -> None:
-        self.shape, self.data, self.pattern = matrix.shape, matrix.data, (matrix.indices, matrix.indptr)
-        # unsigned indices need no test
-        unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
-        self.indptr, self.indices = matrix.indptr.view(unsigned), matrix.indices.view(unsigned)
-        self.all = np.arange(matrix.shape[0])
-
-    def scaled(self, root: Array) -> Rows:
-        """The rows times these numbers."""
-        found = copy(self)
-        found.data = self.data * np.repeat(root, np.diff(self.pattern[1]))
-        return found
-
-    @property
-    def matrix(self) -> csr_array:
-        return by_rows(self.data, *self.pattern, self.shape)
-
-    def __matmul__(self, v: Array) -> Array:
-        out = np.empty(self.shape[0])
-        if out.size:
-            kernel(csr_matvec)(self.indptr, self.indices, self.data, v, out, 0, out.size)
-        return out
-
-    def add_adjoint(self, u: Array, out: Array) -> None:
-        """Add its adjoint times u."""
-        if u.size:
-            kernel(csr_scatter)(self.indptr, self.indices, self.data, self.all, u, out)
 
 
 @light_dataclass

@@ -41,10 +41,11 @@ from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite, Pattern, Quasidefinite
-from fwdsl.backends.interior.separate import Factor, Rows, Separate
+from fwdsl.backends.interior.separate import Factor, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.sparse_rows import Rows
 from fwdsl.canon.maps import by_rows
 
 SHIFT = 1e-11

@@ -6,10 +6,10 @@ The work is cut into blocks by the data alone (`row_blocks`), results come back 
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,7 +87,7 @@ class Pool:
 
 
 class _SerialBlas:
-    """BLAS held to one thread from the first `enter` to the last `leave`, of all threads together: the limit is the process's.
+    """The context of `serial_blas`, from the first that is entered to the last that is left, of all threads together: the limit is the process's.
 
     SciPy has a BLAS of its own, which is found once it is loaded.
     """
@@ -98,18 +98,19 @@ class _SerialBlas:
         self._limits: list[tuple[Any, int]] = []  # libraries, and the threads that they had
         self._with_scipy = False
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             with_scipy = "scipy.linalg" in sys.modules
-            if not self._limits or with_scipy is not self._with_scipy:
-                found = [lib for lib in _blas(with_scipy).lib_controllers if lib.user_api == "blas"]
-                self._limits += [(lib, lib.num_threads) for lib in found]
-                for lib in found:
+            if self._depth == 0 or with_scipy is not self._with_scipy:
+                of_blas = [lib for lib in _blas(with_scipy).lib_controllers if lib.user_api == "blas"]
+                found = [(lib, threads) for lib in of_blas if (threads := lib.num_threads) != 1]
+                self._limits += found
+                for lib, _ in found:
                     lib.set_num_threads(1)
             self._with_scipy = with_scipy
             self._depth += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._depth -= 1
             while self._depth == 0 and self._limits:
@@ -128,11 +129,6 @@ def _blas(with_scipy: bool) -> Any:
 _serial = _SerialBlas()
 
 
-@contextlib.contextmanager
-def serial_blas() -> Iterator[None]:
+def serial_blas() -> AbstractContextManager[None]:
     """A context in which BLAS uses one thread: its sums then do not depend on how many it would have taken."""
-    _serial.enter()
-    try:
-        yield
-    finally:
-        _serial.leave()
+    return _serial

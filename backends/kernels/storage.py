@@ -136,9 +136,13 @@ class Dense:
     @np.errstate(over="ignore", invalid="ignore")
     def _marked(self) -> NDArray[Any]:
         """The sum of each column with weights of which no two are the same: it tells rows, columns and signs that are exchanged."""
-        weights = np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0].astype(self.store.dtype)
+        weights = self._marks
         with serial_blas():
             return np.asarray(self.store @ weights if self.transposed else weights @ self.store)
+
+    @cached_property
+    def _marks(self) -> NDArray[Any]:
+        return np.asarray(np.modf(_GOLDEN * np.arange(1, self.shape[0] + 1))[0], dtype=self.store.dtype)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -64,6 +64,10 @@ class MatrixEntries(NamedTuple):
         return MatrixEntries(self.row + rows, self.column + columns, self.value)
 
 
+NO_ENTRIES = MatrixEntries(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0))
+"""A matrix of zeros, as its entries."""
+
+
 def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> MatrixEntries:
     """Entries from numbers and arrays, brought to one length."""
     r = np.asarray(row, dtype=np.intp).reshape(-1)
@@ -76,8 +80,8 @@ def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) 
 
 def joined(parts: Sequence[MatrixEntries]) -> MatrixEntries:
     """The entries of all parts."""
-    if not parts:
-        return entries()
+    if len(parts) < 2:
+        return parts[0] if parts else NO_ENTRIES
     return MatrixEntries(*(np.concatenate([p[i] for p in parts]) for i in range(3)))
 
 
@@ -95,8 +99,8 @@ class Conic:
     extra_curvature: ArrayLike = 0.0  # d
     extra_slope: ArrayLike = 0.0  # e
     constant: float = 0.0
-    of_z: MatrixEntries = field(default_factory=entries)  # F
-    of_u: MatrixEntries = field(default_factory=entries)  # G
+    of_z: MatrixEntries = NO_ENTRIES  # F
+    of_u: MatrixEntries = NO_ENTRIES  # G
     offset: Array = field(default_factory=lambda: np.zeros(0))  # h
     cones: tuple[Cone, ...] = ()
     owner: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -201,7 +205,8 @@ def _merged(cones: tuple[Cone, ...]) -> tuple[Cone, ...]:
 
 
 def _full(value: ArrayLike, size: int) -> Array:
-    return np.broadcast_to(np.asarray(value, dtype=np.float64), (size,))
+    found = np.asarray(value, dtype=np.float64)
+    return found if found.shape == (size,) else np.full(size, found)
 
 
 class ConicRow(NamedTuple):
@@ -270,7 +275,7 @@ def by_entries(
         ),
         offset,
         tuple(cone for cone in cones if cone.rows),
-        np.tile(live, len(extras)),
+        live if len(extras) == 1 else np.tile(live, len(extras)),
     )
 
 
@@ -283,7 +288,7 @@ def norm_inf_form(size: int, c: float) -> Conic:
     """c |z|_inf: t >= z, t >= -z at the price c t."""
     at = np.arange(size)
     z = entries(np.arange(2 * size), np.tile(at, 2), np.repeat([1.0, -1.0], size))
-    t = entries(np.arange(2 * size), 0, 1.0) if size else entries()
+    t = entries(np.arange(2 * size), 0, 1.0) if size else NO_ENTRIES
     return Conic(
         size, 1, extra_slope=c, of_z=z, of_u=t, offset=np.zeros(2 * size), cones=(Cone("nonnegative", 2 * size),)
     )
@@ -296,8 +301,8 @@ def max_form(size: int, c: float) -> Conic:
         size,
         1 if size else 0,
         extra_slope=c,
-        of_z=entries(rows, rows, -1.0) if size else entries(),
-        of_u=entries(rows, 0, 1.0) if size else entries(),
+        of_z=entries(rows, rows, -1.0) if size else NO_ENTRIES,
+        of_u=entries(rows, 0, 1.0) if size else NO_ENTRIES,
         offset=np.zeros(size),
         cones=(Cone("nonnegative", size),) if size else (),
     )
@@ -375,7 +380,7 @@ def geo_mean_form(shares: Array, c: float) -> Conic:
     k = np.arange(count)
     row = rest.size + 3 * k
     powers = shares[live][1:] / np.cumsum(shares[live])[1:]
-    others = entries(row[1:], k[1:] - 1, 1.0) if count > 1 else entries()
+    others = entries(row[1:], k[1:] - 1, 1.0) if count > 1 else NO_ENTRIES
     return Conic(
         size,
         count,
@@ -398,8 +403,8 @@ def lengths_form(order: Index, start: Index, prices: Array, size: int) -> Conic:
         size,
         counts.size,
         extra_slope=prices,
-        of_z=entries(tails, order, 1.0) if order.size else entries(),
-        of_u=entries(heads, np.arange(counts.size), 1.0) if counts.size else entries(),
+        of_z=entries(tails, order, 1.0) if order.size else NO_ENTRIES,
+        of_u=entries(heads, np.arange(counts.size), 1.0) if counts.size else NO_ENTRIES,
         offset=np.zeros(order.size + counts.size),
         cones=tuple(Cone("second_order", int(k) + 1) for k in counts),
     )
@@ -429,7 +434,7 @@ def box_form(lo: Array, hi: Array) -> Conic:
 
 def budget_form(size: int, r: float, prices: ArrayLike = -1.0, kind: str = "nonnegative") -> Conic:
     """<-prices, z> <= r, or equal to it."""
-    z = entries(0, np.arange(size), prices) if size else entries()
+    z = entries(0, np.arange(size), prices) if size else NO_ENTRIES
     return Conic(size, of_z=z, offset=np.array([r]), cones=(Cone(kind, 1),))
 
 

@@ -242,6 +242,8 @@ class LossFunction:
 
     def _sum(self, fn: Callable[[slice], float], leaves: tuple[Rows, ...] | None) -> float:
         leaves = leaves_of_vectors(self.size) if leaves is None else leaves
+        if len(leaves) == 1 and self.size <= _BLOCK:
+            return fn(slice(0, self.size))
         return sum_of_numbers(
             [sum_of_numbers([fn(slice(*at)) for at in of_leaf]) for of_leaf in pieces(leaves, _BLOCK)]
         )

@@ -17,7 +17,7 @@ from ..readers.row_blocks import is_on_disk
 from ..words import CONVEX, LOSSES, NUMBERS
 from .data_operator import DataOperator
 from .evaluate import evaluate
-from .features import expressions
+from .features import expressions, nodes_of
 from .findings import Findings
 from .instance import DataStats
 from .values import in_range, written
@@ -73,24 +73,21 @@ def check_options(
 @once_per_model
 def _slices(model: Model) -> tuple[Expr, ...]:
     """All slices of a model, in the order of its text."""
-    nodes = (node for root in expressions(model) for node in root.walk() if node.op == "slice")
-    slices = {(node.span.start, node.span.end): node for node in nodes}
+    slices = {(node.span.start, node.span.end): node for node in nodes_of(model, "slice")}
     return tuple(node for _, node in sorted(slices.items()))
 
 
 @once_per_model
 def _indexed(model: Model) -> tuple[Expr, ...]:
     """All entries chosen by written positions, in the order of the text."""
-    nodes = (node for root in expressions(model) for node in root.walk() if node.op == "take")
-    return tuple({node.span: node for node in nodes if node.args[1].op == "list"}.values())
+    return tuple({node.span: node for node in nodes_of(model, "take") if node.args[1].op == "list"}.values())
 
 
 @once_per_model
 def _made(model: Model) -> tuple[tuple[Type, Span, str], ...]:
     """The variables, and the arrays that expressions make, whose sizes are sums or products of dimensions."""
     found = [(v.type, v.span, f"`{v.name}`") for v in model.variables]
-    nodes = (node for root in expressions(model) for node in root.walk() if node.op in _MADE)
-    found += [(node.type, node.span, "it") for node in nodes]
+    found += [(node.type, node.span, "it") for node in nodes_of(model, *_MADE)]
     return tuple(m for m in found if any(names_in(d) not in ((), (d,)) for d in m[0].array_shape))
 
 

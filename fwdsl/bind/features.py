@@ -137,7 +137,7 @@ def saved(model: Model, features: FittedMaps) -> dict[str, Any]:
 @once_per_model
 def feature_maps(model: Model) -> tuple[Expr, ...]:
     """The feature maps of a model, each once, inner maps before outer ones."""
-    return feature_nodes(expressions(model))
+    return feature_nodes(expressions(model)) if nodes_of(model, "features") else ()
 
 
 def feature_nodes(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -153,13 +153,23 @@ def feature_nodes(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
 @once_per_model
 def implicit_maps(model: Model) -> Mapping[str, Expr]:
     """The implicit feature map of each variable that has one: `Phi` for `W` in `Phi @ W`."""
-    nodes = [node for expr in expressions(model) for node in expr.walk() if node.op == "matmul"]
-    maps = [(node.args[1], node.args[0]) for node in nodes if node.args[0].op == "features"]
+    maps = [(node.args[1], node.args[0]) for node in nodes_of(model, "matmul") if node.args[0].op == "features"]
     return {name: phi for w, phi in maps if FEATURE_MAPS[phi.name].implicit for name in w.variables}
 
 
 def _key(expr: Expr) -> _Key:
     return expr.name, expr.args, expr.options
+
+
+@once_per_model
+def _nodes(model: Model) -> tuple[Expr, ...]:
+    """The parts of all expressions of a model, in the order of `expressions`."""
+    return tuple(node for expr in expressions(model) for node in expr.walk())
+
+
+def nodes_of(model: Model, *ops: str) -> list[Expr]:
+    """The parts of the expressions of a model that are of one of these operations."""
+    return [node for node in _nodes(model) if node.op in ops]
 
 
 def expressions(model: Model) -> Iterator[Expr]:

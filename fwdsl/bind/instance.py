@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..light_dataclass import light_dataclass
 from ..model import Expr, Model
-
-if TYPE_CHECKING:
-    from .features import Features
+from .evaluate import evaluate
+from .features import Features
 
 
 @light_dataclass
@@ -71,13 +70,7 @@ class Instance:
 
     def evaluate(self, expr: Expr) -> Any:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""
-        from .evaluate import evaluate
-
-        features = self.features
-        if features is None:
-            from .features import Features
-
-            features = Features(self.dims, self.values)
+        features = Features(self.dims, self.values) if self.features is None else self.features
         return evaluate(expr, self.dims, self.values, features)
 
     def __repr__(self) -> str:

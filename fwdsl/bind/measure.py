@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def measure(array: Any, least: bool = True) -> Measured:
     stats = (_RowsLater if late else DataStats)(
         shape=tuple(array.shape),
         storage=storage(array),
-        dtype=str(array.dtype),
+        dtype=_name(array.dtype),
         nnz=int(array.nnz if hasattr(array, "nnz") else array.size),
         nbytes=_nbytes(array),
         mapped=is_mapped(array),
@@ -72,6 +72,12 @@ def measure(array: Any, least: bool = True) -> Measured:
     if isinstance(stats, _RowsLater):
         stats.measures(array)
     return Measured(stats, sums.finite, sums.smallest)
+
+
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    """The name of a kind of numbers, which NumPy puts together anew each time."""
+    return str(dtype)
 
 
 def storage(array: MatrixLike) -> str:

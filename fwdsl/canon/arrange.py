@@ -7,8 +7,6 @@ lengths and has no set; the others move into the sum with K = identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..bind.features import implicit_maps
 from ..light_dataclass import light_dataclass
 from ..model import ConstraintDecl, Expr, Model, SetRef, Term, Type, once_per_model
@@ -326,19 +324,3 @@ def _merge_boxes(sets: dict[str, list[int]], norms: list[str], type_: Type) -> d
         return {BOX if s in as_box else s: ids for s, ids in sets.items()}
     rest = {s: ids for s, ids in sets.items() if s not in boxes}
     return {**rest, BOX: [i for s in boxes for i in sets[s]]}
-
-
-def expressions(model: Model) -> Iterator[Expr]:
-    """Every expression of a model, those of sets and of options included."""
-    for term in model.terms:
-        yield from (term.coefficient, term.argument, *(e for _, e in term.options))
-        yield from (e for e in (term.target, term.weights) if e is not None)
-    for constraint in model.constraints:
-        yield constraint.argument
-        for term in constraint.terms:
-            yield term.coefficient
-            yield from (e for e in (term.target, term.weights, *(e for _, e in term.options)) if e is not None)
-        yield from (e for _, e in (constraint.set.args if constraint.set is not None else ()))
-    for _, value in model.lets:
-        if isinstance(value, Expr):
-            yield value

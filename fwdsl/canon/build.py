@@ -15,13 +15,14 @@ from ..atoms.loss import LossFunction
 from ..atoms.losses import VECTOR_LOSSES
 from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors import Ridged
+from ..bind.features import nodes_of
 from ..bind.instance import Instance
 from ..features.factor import GramFactor
 from ..grammar.diagnostic import Diagnostic
 from ..model import ConstraintDecl, Expr, Model, Term, Type, VarDecl, once_per_model, sizes_of
 from ..words import BOX, CONVEX, SETS
 from .affine import AffineReader, Asymmetric, NotFinite, Unsupported
-from .arrange import Arrangement, BlockPlan, SumPlan, arrange, expressions
+from .arrange import Arrangement, BlockPlan, SumPlan, arrange
 from .combined_maps import compose
 from .data_maps import Matrix
 from .emptiness import Empty, Region, check_box, check_meeting
@@ -126,8 +127,7 @@ def _contradicted(instance: Instance, apart: frozenset[tuple[str, int]], error: 
 @once_per_model
 def _products_with_maps(model: Model) -> tuple[Expr, ...]:
     """The products of a feature map with variables."""
-    nodes = (node for expr in expressions(model) for node in expr.walk())
-    return tuple(node for node in nodes if node.op == "matmul" and node.args[0].type.is_features)
+    return tuple(node for node in nodes_of(model, "matmul") if node.args[0].type.is_features)
 
 
 class _Builder:

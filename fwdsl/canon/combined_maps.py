@@ -64,7 +64,10 @@ class Scaled(MapOfOne):
 
 def unscaled(m: LinearMap) -> tuple[float, LinearMap]:
     """(c, K) of a map c K, with 1 for c where nothing scales it."""
-    return (m.c * unscaled(m.inner)[0], unscaled(m.inner)[1]) if isinstance(m, Scaled) else (1.0, m)
+    if not isinstance(m, Scaled):
+        return 1.0, m
+    c, inner = unscaled(m.inner)
+    return m.c * c, inner
 
 
 @light_dataclass

@@ -67,7 +67,7 @@ class Canonical:
     def size(self) -> int:
         return self.q.size
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Stored numbers that one pass over all maps touches: the unit of a data pass."""
         return max(1, sum(t.map.nnz for t in self.terms))
@@ -93,14 +93,7 @@ class Canonical:
 
         Below a bound a function is not 0 where the bound is, as it would not be in the objective.
         """
-        out = []
-        for t in self.terms:
-            o = t.map.offset
-            bounded = isinstance(t.f, VectorFunction) and t.f.bounds_number > 0
-            with np.errstate(all="ignore"):
-                way = np.abs(o - t.f.prox(o, 1.0)) if isinstance(t.f, VectorFunction) and bounded else np.zeros(0)
-            out.append(way if np.all(np.isfinite(way)) else np.zeros(0))
-        return tuple(out)
+        return tuple(_missed_at_zero(t) for t in self.terms)
 
     @cached_property
     def stretch(self) -> float | None:
@@ -239,6 +232,16 @@ class Canonical:
             if b.name in values:
                 x[b.slice] = b.encoded(values[b.name])
         return x
+
+
+def _missed_at_zero(term: SumTerm) -> Array:
+    """The way from the argument at zero into an epigraph; empty of what is none, and where it is not finite."""
+    if isinstance(term.f, VectorFunction) and term.f.bounds_number > 0:
+        with np.errstate(all="ignore"):
+            way = np.abs(term.map.offset - term.f.prox(term.map.offset, 1.0))
+        if np.isfinite(way).all():
+            return way
+    return np.zeros(0)
 
 
 def _term(term: SumTerm) -> str:

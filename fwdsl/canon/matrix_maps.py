@@ -65,9 +65,18 @@ def product(A: Any, X: Array) -> Array:
 
 def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
     """The Kronecker product, in double precision."""
-    from scipy.sparse import kron
+    left, right = as_sparse(left), as_sparse(right)
+    rows, columns = (
+        inner + size * outer[:, None]
+        for outer, inner, size in zip(_places(left), _places(right), right.shape, strict=True)
+    )
+    shape = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
+    return placed(rows, columns, (left.data[:, None] * right.data).reshape(-1), shape)
 
-    return as_sparse(kron(as_sparse(left), as_sparse(right), format="csr"))
+
+def _places(A: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows and the columns of the entries of a sparse matrix."""
+    return np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices.astype(np.int64)
 
 
 def _identity(n: int) -> csr_array:

@@ -42,22 +42,21 @@ def check_reach(term: SumTerm, told: Mapping[str, Sequence[str]]) -> None:
     if parts and all(block.g.set_beneath() is None for block, _ in parts):
         return
     lo, hi = bounds.bounds(term.map.rows)
-    least, most, sizes, widest = term.map.offset.copy(), term.map.offset.copy(), np.abs(term.map.offset), 0
+    rows = term.map.rows
     # what overflows or is not known shows nothing
     with np.errstate(all="ignore"):
+        ends = []
         for block, m in parts:
             (row, column, entry), (low, high) = _written(m), _implied_of(block)
-            widest += m.columns
-            at_low, at_high = entry * low[column], entry * high[column]
-            for total, each in (
-                (least, np.minimum(at_low, at_high)),
-                (most, np.maximum(at_low, at_high)),
-                (sizes, _sizes(at_low) + _sizes(at_high)),
-            ):
-                total += np.bincount(row, each, m.rows)
-        sizes += _sizes(lo) + _sizes(hi)
+            ends.append((row, entry * low[column], entry * high[column]))
+        least = sum((np.bincount(row, np.minimum(a, b), rows) for row, a, b in ends), term.map.offset)
+        most = sum((np.bincount(row, np.maximum(a, b), rows) for row, a, b in ends), term.map.offset)
         missed = np.maximum(least - hi, lo - most)
-        far = missed > (widest + 8) * EPS * sizes
+        if not (missed > 0.0).any():
+            return
+        sizes = sum((np.bincount(row, _sizes(a) + _sizes(b), rows) for row, a, b in ends), np.abs(term.map.offset))
+        sizes = sizes + _sizes(lo) + _sizes(hi)
+        far = missed > (sum(m.columns for _, m in parts) + 8) * EPS * sizes
     if not far.any():
         return
     j = int(np.flatnonzero(far)[0])

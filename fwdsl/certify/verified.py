@@ -73,7 +73,7 @@ class DualBound:
     pairs: float | None = None
     #: The share of `size` and of |y|' |K| |x| that counts in S.
     weight: float = 1.0
-    #: -(q + K'y), kept where the data stay on their disk: it costs a pass over them.
+    #: -(q + K'y), kept where there are constraints, whose multipliers are of it: it costs a pass over the data.
     slopes: tuple[Array, ...] = ()
 
     @property

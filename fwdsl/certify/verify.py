@@ -38,7 +38,6 @@ from ..canon.form import Canonical
 from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import Block, SumTerm
-from ..readers.row_blocks import is_on_disk
 from .certificate import FLOOR, CertificateKind
 from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
@@ -68,51 +67,44 @@ def _without_noise(y: Array) -> Array:
     return np.where(size < NOISE * size.max(initial=0.0), 0.0, y)
 
 
-def _tidy(term: SumTerm, y: Array) -> tuple[Array, float]:
-    """y_i moved into the domain of f_i^* where only rounding keeps it out, and f_i^*(y_i): any y gives a valid bound."""
+def _tidy(term: SumTerm, y: Array) -> tuple[Array, float | None]:
+    """y_i moved into the domain of f_i^* where only rounding keeps it out, and f_i^*(y_i) where it was asked for: any y gives a valid bound."""
     if isinstance(term.f, LossFunction):
-        y = term.f.into_domain(y)
-        return y, term.conjugate(y)
+        return term.f.into_domain(y), None
     value = term.conjugate(y)
     if math.isfinite(value):
         return y, value
     if isinstance(term.f, VectorLossFunction):
-        y = term.f.into_domain(y)
-    else:
-        share = term.f.dual_scale(y)
-        # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
-        y = share * y if share > 0.0 else term.f.dual_project(y)
-    return y, term.conjugate(y)
+        return term.f.into_domain(y), None
+    share = term.f.dual_scale(y)
+    # of a cone nothing would be left: a matrix whose least eigenvalue is rounding below zero is projected
+    return (share * y if share > 0.0 else term.f.dual_project(y)), None
 
 
 def evaluate_dual(
-    canonical: Canonical, tidy: Sequence[tuple[Array, float]], x: Array, point: Point, v: Array | None = None
+    canonical: Canonical, tidy: Sequence[tuple[Array, float | None]], x: Array, point: Point
 ) -> DualBound:
-    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i and f_i^*(y_i).
-
-    `v` is -(q + K'y), where it is known.
-    """
-    y = tuple(yi for yi, _ in tidy)
-    total, sizes = _of_terms(canonical, tidy)
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i, and f_i^*(y_i) where it is
+    known."""
+    v = -canonical.q
+    for term, (yi, _) in zip(canonical.terms, tidy, strict=True):
+        if yi.any():
+            term.map.adjoint(-yi, v)
+    share = _share_of_penalties(canonical, v) if np.isfinite(v).all() else 1.0
+    if share < 1.0:
+        # without q it is linear in y, and needs no second product
+        tidy, v = [(share * yi, None) for yi, _ in tidy], share * v
+    known = [
+        (yi, t.conjugate(yi) if value is None else value) for t, (yi, value) in zip(canonical.terms, tidy, strict=True)
+    ]
+    y = tuple(yi for yi, _ in known)
+    total, sizes = _of_terms(canonical, known)
     if not math.isfinite(total):
         return _no_bound("the dual point is outside the domain of a conjugate")
-    slopes: tuple[Array, ...] = ()
-    if v is None:
-        v = -canonical.q
-        for term, yi in zip(canonical.terms, y, strict=True):
-            if yi.any():
-                term.map.adjoint(-yi, v)
-        share = _share_of_penalties(canonical, v)
-        if share < 1.0:
-            # without q it is linear in y, and needs no second product
-            within = [(share * yi, t.conjugate(share * yi)) for t, yi in zip(canonical.terms, y, strict=True)]
-            return evaluate_dual(canonical, within, x, point, share * v)
-        if any(is_on_disk(value) for value in canonical.instance.values.values()):
-            slopes = (v,)
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))
     kind: CertificateKind = "rigorous" if spectral else "exact"
-    known = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
-    statements, radius, cost, local, met = [known], None, 0.0, False, True
+    grounds = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
+    statements, radius, cost, local, met = [grounds], None, 0.0, False, True
     for block in canonical.blocks:
         value, settled = _of_block(canonical, block, v[block.slice], y, x, point)
         total, sizes = total - value, sizes + abs(value)
@@ -135,6 +127,7 @@ def evaluate_dual(
     )
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
     weight = _weight(canonical, y, v) if small else 1.0
+    slopes = (v,) if canonical.instance.model.constraints else ()
     return DualBound(
         total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met, weight=weight, slopes=slopes
     )

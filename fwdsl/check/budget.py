@@ -34,20 +34,23 @@ class ExpressionLimits:
             if id(node) in self.measured:
                 stack.pop()
                 continue
-            waiting = [a for a in _inside(node) if id(a) not in self.measured]
+            inner = _inside(node)
+            waiting = [a for a in inner if id(a) not in self.measured]
             if waiting:
                 stack.extend(waiting)
                 continue
-            inner = [self.measured[id(a)] for a in _inside(node)]
-            size = 1 + sum(s for s, _, _ in inner)
-            self.measured[id(node)] = (size, 1 + max((d for _, d, _ in inner), default=0), node)
+            size, depth = 1, 1
+            for a in inner:
+                own, deep, _ = self.measured[id(a)]
+                size, depth = size + own, max(depth, 1 + deep)
+            self.measured[id(node)] = (size, depth, node)
             stack.pop()
         size, depth, _ = self.measured[id(expr)]
         return size, depth
 
 
 def _inside(expr: Expr) -> tuple[Expr, ...]:
-    return (*expr.args, *(e for _, e in expr.options))
+    return (*expr.args, *(e for _, e in expr.options)) if expr.options else expr.args
 
 
 def _parts(value: Value) -> list[Expr]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
@@ -194,7 +194,7 @@ class Context:
         if entry is not None:
             self.used.add(name)
             value = entry.value
-            return replace(value, span=span) if isinstance(value, Expr) and entry.kind != "let" else value
+            return value.at(span) if isinstance(value, Expr) and entry.kind != "let" else value
         if name in self.coming:
             self.error(
                 "FW2004",

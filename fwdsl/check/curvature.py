@@ -29,7 +29,7 @@ def judge(ctx: Context, s: Summand, sense: Sense) -> tuple[Term, Fact] | None:
     if number is not None and not isfinite(number):
         report_infinite(ctx, s.span)
         return None
-    term = replace(as_term(s), text=s.body.text if isinstance(s.body, AppliedAtom) else ctx.text(s.span))
+    term = as_term(s, ctx.text(s.span))
     subject = s.name or term.text
     if isinstance(s.body, Expr):
         return _affine(ctx, s, s.body, term, subject)

@@ -104,7 +104,7 @@ def _check(ctx: Context, program: tree.Program) -> Model | None:
 
 def _let_terms(value: Combination) -> tuple[Term, ...]:
     """The terms that a `let` names. Their curvature is not checked."""
-    return tuple(replace(as_term(s), text=getattr(s.body, "text", "")) for s in merged(value.summands))
+    return tuple(as_term(s) for s in merged(value.summands))
 
 
 def _declared_names(statements: Sequence[tree.Statement]) -> Iterator[tuple[str, Span]]:

@@ -137,10 +137,10 @@ def merged(summands: tuple[Summand, ...]) -> tuple[Summand, ...]:
     return tuple(out)
 
 
-def as_term(s: Summand) -> Term:
-    """The model's term of a summand."""
+def as_term(s: Summand, text: str = "") -> Term:
+    """The model's term of a summand; `text` is what is written where it is affine."""
     if isinstance(s.body, Expr):
-        return Term("affine", "", s.coefficient, s.body, name=s.name, span=s.span)
+        return Term("affine", "", s.coefficient, s.body, name=s.name, text=text, span=s.span)
     p = s.body
     return Term(
         p.kind, p.atom, s.coefficient, p.argument, p.target, p.weights, p.reduce, p.options, s.name, p.text, s.span

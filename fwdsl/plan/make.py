@@ -82,7 +82,7 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
         *(FACTORED if unfactored(arrangement) else ()),
         *(EXPANDED if unexpanded(arrangement) else ()),
     }
-    freely = options.among or [n for n in AUTOMATIC if n not in pointless]
+    freely = set(options.among) or {n for n in AUTOMATIC if n not in pointless}
     names = tuple(n for n in METHODS if n == options.method or n in freely)
     refusal = (
         _beyond(options, model, weighing, names, form) if options.memory is not None and form is not None else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,20 +35,11 @@ def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[s
     if len(ys) != len(canonical.terms) or not canonical.instance.model.constraints:
         return {}
     out: dict[str, object] = {}
-
-    @cache
-    def normals() -> Array:
-        """-(q + K'y), for constraints that blocks keep."""
-        if bound.slopes:
-            return bound.slopes[0]
-        v = -canonical.q
-        for term, y in zip(canonical.terms, ys, strict=True):
-            term.map.adjoint(-y, v)
-        return v
-
+    v = bound.slopes[0] if bound.slopes else None  # -(q + K'y), for constraints that blocks keep
     told: set[int] = set()  # blocks whose set has given its multiplier to a constraint
     bounded: set[int] = set()  # blocks whose cone, the bounds of a simplex, has
     left: dict[int, Array] = {}  # of blocks, the normals that no constraint of bounds has been given yet
+    waiting = Counter(place for several in canonical.constraint_place for place in several)
     reader = AffineReader(canonical.instance, {b.name: b for b in canonical.blocks})
     for constraint, places in zip(canonical.instance.model.constraints, canonical.constraint_place, strict=True):
         if constraint.relation == "below":
@@ -61,9 +53,12 @@ def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[s
         for where, k in places:
             if where == "block":
                 block = canonical.blocks[k]
-                normal = left.setdefault(k, block.g.normal_part(x[block.slice], normals()[block.slice]))
+                v = _normals(canonical, ys) if v is None else v
+                normal = left.setdefault(k, block.g.normal_part(x[block.slice], v[block.slice]))
                 found = _of_block(constraint, block, normal, reader)
-                left[k] = normal - _given(constraint, block, normal, reader)
+                waiting[where, k] -= 1
+                if waiting[where, k]:
+                    left[k] = normal - _given(constraint, block, normal, reader)
                 if _is_the_set(constraint, block) and np.any(found):
                     found = 0.0 * found if k in told else found
                     told.add(k)
@@ -82,6 +77,14 @@ def constraint_duals(canonical: Canonical, x: Array, bound: DualBound) -> dict[s
             value = value.reshape(shape) if shape else float(value.reshape(-1)[0])
         out[constraint.name] = canonical.sense * value
     return out
+
+
+def _normals(canonical: Canonical, ys: Sequence[Array]) -> Array:
+    """-(q + K'y)."""
+    v = -canonical.q
+    for term, y in zip(canonical.terms, ys, strict=True):
+        term.map.adjoint(-y, v)
+    return v
 
 
 def _of_bound(constraint: ConstraintDecl, ys: list[Array], reader: AffineReader) -> float | Array:

@@ -56,7 +56,6 @@ def interruptible(control: Control) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.getsignal(signal.SIGINT)
 
     def handle(number: int, frame: FrameType | None) -> None:
         _heard.append(number)
@@ -69,7 +68,7 @@ def interruptible(control: Control) -> Iterator[None]:
         else:
             (previous if callable(previous) else signal.default_int_handler)(number, frame)
 
-    signal.signal(signal.SIGINT, handle)
+    previous = signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:

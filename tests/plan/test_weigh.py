@@ -123,3 +123,14 @@ def test_sets_in_the_cone_of_matrices_are_told_from_others(of: str, is_cone: boo
     text = f"data X: matrix[n, p], y: vector[n]\nvar S: symmetric[p] in {of}\nminimize mean(squared(quad(X, S), y))\n"
     found = dict(zip(NAMES, features(fw.parse(text).bind(X=X, y=y).canonical), strict=True))
     assert found["cones of matrices"] == float(is_cone)
+
+
+def test_a_plan_is_made_once_for_options_that_it_does_not_hang_on() -> None:
+    problem = fw.parse(f"{HEAD}param mu: positive = 0.1\n{BODIES[0].replace('0.1', 'mu')}")
+    rng = np.random.default_rng(1)
+    problem = problem.bind(X=rng.standard_normal((20, 3)), y=rng.standard_normal(20))
+    plan = problem.plan(threads=1)
+    assert problem.plan(threads=1, time=9.0, max_iter=50, seed=2, gap="absolute") is plan
+    for other in ({"tol": 1e-3}, {"threads": 2}, {"method": ("apg", "pdhg")}, {"memory": "8GB"}):
+        assert problem.plan(**{"threads": 1, **other}) is not plan
+    assert problem.bind(mu=0.2).plan(threads=1) is not plan

@@ -38,8 +38,9 @@ class Box(ConvexSet):
     def __post_init__(self) -> None:
         for name in ("lo", "hi"):
             bound = np.asarray(getattr(self, name), dtype=np.float64)
-            object.__setattr__(self, name, np.ascontiguousarray(np.broadcast_to(bound, (self.size,))))
-        if not np.all(self.lo <= self.hi) or np.any(self.lo == math.inf) or np.any(self.hi == -math.inf):
+            vector = bound if bound.shape == (self.size,) else np.full(self.size, bound)
+            object.__setattr__(self, name, np.ascontiguousarray(vector))
+        if not (self.lo <= self.hi).all() or (self.lo == math.inf).any() or (self.hi == -math.inf).any():
             raise ValueError("a box needs lo <= hi, and a number between them, in every entry")
 
     @property

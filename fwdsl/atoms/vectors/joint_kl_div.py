@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Array, VectorFunction
-from ..conic import Cone, Conic, entries, joined
+from ..conic import NO_ENTRIES, Cone, Conic, entries, joined
 from .common import checked_coefficient, largest_share, scale_into
 from .nonnegative import Nonnegative
 
@@ -145,8 +145,8 @@ class JointKlDiv(VectorFunction):
             n,
             slope=np.tile([-self.c, self.c], n),
             extra_slope=self.c,
-            of_z=joined([entries(3 * at + 1, 2 * at, 1.0), entries(3 * at + 2, 2 * at + 1, 1.0)]) if n else entries(),
-            of_u=entries(3 * at, at, -1.0) if n else entries(),
+            of_z=joined([entries(3 * at + 1, 2 * at, 1.0), entries(3 * at + 2, 2 * at + 1, 1.0)]) if n else NO_ENTRIES,
+            of_u=entries(3 * at, at, -1.0) if n else NO_ENTRIES,
             offset=np.zeros(3 * n),
             cones=(Cone("exponential", 3 * n),) if n else (),
         )

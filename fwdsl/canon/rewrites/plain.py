@@ -108,7 +108,9 @@ def _identity(e: Expr) -> Expr | None:
 def _constraint(c: ConstraintDecl) -> tuple[ConstraintDecl, Expr] | None:
     """The constraint of a bare variable, or of its sum, and the factor c; None where it is one already, or cannot be one."""
     argument = changed(c.argument, _identity)
-    found = _of_sum(replace(c, argument=argument)) if c.set is None else None
+    if len(argument.variables) != 1:
+        return None
+    found = _of_sum(c, argument) if c.set is None else None
     if found is not None:
         return found
     live, rest = parts(argument)
@@ -161,10 +163,9 @@ def _without_rest(end: Expr, k: float, rest: Expr | None) -> Expr | None:
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
-def _of_sum(c: ConstraintDecl) -> tuple[ConstraintDecl, Expr] | None:
-    """`sum(x) - r` related to 0, where the argument is d (1'x) + e; None where it is so already."""
-    e = c.argument
-    if len(e.variables) != 1 or e.type.array_shape:
+def _of_sum(c: ConstraintDecl, e: Expr) -> tuple[ConstraintDecl, Expr] | None:
+    """`sum(x) - r` related to 0, where the argument `e` of one variable is d (1'x) + e'; None where it is so already."""
+    if e.type.array_shape:
         return None
     found = _linear(e)
     if found is None:
