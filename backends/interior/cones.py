@@ -1,6 +1,8 @@
-"""Products of symmetric cones with the scaling of Nesterov and Todd: W z = W^-T s = lambda. `nonsymmetric` has the others.
+"""Products of cones with their scalings, of all batches at once: W z = W^-T s = lambda. Symmetric cones have that of Nesterov and Todd; `nonsymmetric`
+has the others.
 
-Rows come in batches of equal cones. The zero cone has s = 0 and any z; of it W is 0, and nothing is asked of its entries of lambda.
+Rows come in batches of equal cones. The zero cone has s = 0 and any z; of it W is 0, and nothing is asked of its entries of lambda. Kernels
+(`cone_loops`) take the maps of all batches in one call, but for those of cones of matrices.
 Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, sections 4 to 5.
 """
 
@@ -8,15 +10,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cone_loops import apply, scale
+from fwdsl.backends.interior import cone_loops as loops
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -44,9 +46,6 @@ class Scaling(Protocol):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
-    def square(self) -> Array:
-        """W'W: its diagonal, or one matrix a cone."""
-
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
 
@@ -63,7 +62,7 @@ class Symmetric(ABC):
     symmetric = True
     lam: Array
 
-    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+    def __init__(self, batch: Batch) -> None:
         self.batch, self.place = batch, slice(batch.start, batch.stop)
 
     @staticmethod
@@ -116,10 +115,6 @@ class Symmetric(ABC):
     def root(self) -> Array:
         """W^-T: its diagonal, or one matrix a cone."""
 
-    @abstractmethod
-    def square(self) -> Array:
-        """W'W: its diagonal, or one matrix a cone."""
-
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
         root = self.root()
@@ -135,13 +130,65 @@ class Symmetric(ABC):
         """The largest t up to `longest` with lambda + t ds and lambda + t dz in the cones."""
 
 
-class Orthant(Symmetric):
-    """s, z >= 0: W = sqrt(s / z)."""
+@lru_cache(maxsize=64)
+def _alone(kind: str, number: int, rows: int) -> NDArray[np.intp]:
+    """A batch for kernels that have its rows alone."""
+    return np.array([(_CODES[kind], 0, number, rows, 0)], dtype=np.intp)
+
+
+class _ByKernels(Symmetric):
+    """Cones whose maps are kernels: `own` has the rows' numbers of W, `eta` those of cones of lengths."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        super().__init__(batch, s, z)
-        self.own = np.sqrt(s / z)
-        self.lam = np.sqrt(s * z)
+        self._take(batch, np.empty(s.size), np.empty(batch.number), np.empty(s.size))
+        kernels().scale(self._cone, s, z, self.own, self.eta, self.lam)
+
+    @classmethod
+    def known(cls: type[_K], batch: Batch, own: Array, eta: Array, lam: Array) -> _K:
+        """The scaling that has these numbers."""
+        found = object.__new__(cls)
+        found._take(batch, own, eta, lam)
+        return found
+
+    def _take(self, batch: Batch, own: Array, eta: Array, lam: Array) -> None:
+        super().__init__(batch)
+        self._cone = _alone(batch.kind, batch.number, batch.rows)
+        self.own, self.eta, self.lam = own, eta, lam
+        nothing = np.empty(0)
+        self._numbers = Numbers(self._cone, own, eta, nothing, nothing)
+
+    @classmethod
+    def inside(cls, batch: Batch, s: Array, z: Array) -> bool:
+        return bool(kernels().within(_alone(batch.kind, batch.number, batch.rows), s, z))
+
+    @classmethod
+    def holds(cls, batch: Batch, s: Array) -> bool:
+        return cls.inside(batch, s, s)
+
+    def w(self, v: Array) -> Array:
+        return self._numbers.turn(loops.W, v)
+
+    wt = w
+
+    def inverse(self, v: Array) -> Array:
+        return self._numbers.turn(loops.INVERSE, v)
+
+    inverse_t = inverse
+
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        out = np.empty(ds.size)
+        kernels().correct(self._cone, self.lam, ds, dz, mu, out)
+        return out
+
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        return _up_to(longest, kernels().outwards(self._cone, self.lam, ds, dz))
+
+
+_K = TypeVar("_K", bound=_ByKernels)
+
+
+class Orthant(_ByKernels):
+    """s, z >= 0: W = sqrt(s / z)."""
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -152,71 +199,20 @@ class Orthant(Symmetric):
         return batch.rows
 
     @staticmethod
-    def holds(batch: Batch, s: Array) -> bool:
-        return bool(s.min(initial=math.inf) > 0.0)
-
-    @staticmethod
     def depth(batch: Batch, s: Array) -> float:
         """The least entry."""
         return float(s.min(initial=math.inf))
-
-    def w(self, v: Array) -> Array:
-        return self.own * v
-
-    wt = w
-
-    def inverse(self, v: Array) -> Array:
-        return v / self.own
-
-    inverse_t = inverse
 
     def root(self) -> Array:
         found: Array = 1.0 / self.own
         return found
 
-    def square(self) -> Array:
-        return self.own * self.own
-
     def rows(self, A: Array) -> Array:
         return A / self.own[:, None]
 
-    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        found: Array = self.lam + (ds * dz - mu) / self.lam
-        return found
 
-    def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        share = float((np.minimum(ds, dz) / self.lam).min(initial=0.0))
-        return min(longest, -1.0 / share) if share < 0.0 else longest
-
-
-class _Loops(NamedTuple):
-    """The compiled kernels of second-order cones."""
-
-    scale: Function
-    apply: Function
-
-
-@cache
-def _loops() -> _Loops:
-    return _Loops(*(kernel(f, reorder=True) for f in (scale, apply)))
-
-
-def _gap(u: Array) -> Array:
-    """u_0^2 - |u_1|^2 as a product, cone by cone."""
-    length = np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))
-    found: Array = (u[:, 0] - length) * (u[:, 0] + length)
-    return found
-
-
-class SecondOrder(Symmetric):
+class SecondOrder(_ByKernels):
     """|s_1| <= s_0: W = eta (2 w w' - J) with <w, J w> = 1, its root taken."""
-
-    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        super().__init__(batch, s, z)
-        self.shape = (batch.number, batch.rows)
-        self.own, self.eta = np.empty(self.shape), np.empty(batch.number)
-        _loops().scale(s.reshape(self.shape), z.reshape(self.shape), self.own, self.eta)
-        self.lam = self.w(z)
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -230,32 +226,19 @@ class SecondOrder(Symmetric):
         return batch.number
 
     @staticmethod
-    def holds(batch: Batch, s: Array) -> bool:
-        u = s.reshape(batch.number, batch.rows)
-        return bool(((_gap(u) > 0.0) & (u[:, 0] > 0.0)).all())
-
-    @staticmethod
     def depth(batch: Batch, s: Array) -> float:
         """The least s_0 - |s_1|."""
         u = s.reshape(batch.number, batch.rows)
         return float((u[:, 0] - np.sqrt(np.einsum("ij,ij->i", u[:, 1:], u[:, 1:]))).min(initial=math.inf))
 
-    def w(self, v: Array) -> Array:
-        out = np.empty(self.shape)
-        _loops().apply(self.own, self.eta, v.reshape(self.shape), 1.0, out)
-        return out.reshape(-1)
-
-    wt = w
-
-    def inverse(self, v: Array) -> Array:
-        out = np.empty(self.shape)
-        _loops().apply(self.own, self.eta, v.reshape(self.shape), -1.0, out)
-        return out.reshape(-1)
-
-    inverse_t = inverse
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Cones and rows of each."""
+        return self.batch.number, self.batch.rows
 
     def root(self) -> Array:
-        head, tail = self.own[:, 0], self.own[:, 1:]
+        w = self.own.reshape(self.shape)
+        head, tail = w[:, 0], w[:, 1:]
         found = np.empty((*self.shape, self.shape[1]))
         found[:, 0, 0] = head
         found[:, 0, 1:] = found[:, 1:, 0] = -tail
@@ -265,33 +248,11 @@ class SecondOrder(Symmetric):
         found /= self.eta[:, None, None]
         return found
 
-    def square(self) -> Array:
-        found = 2.0 * self.own[:, :, None] * self.own[:, None, :]
-        at = np.arange(self.shape[1])
-        found[:, at, at] += np.where(at == 0, -1.0, 1.0)
-        found *= (self.eta * self.eta)[:, None, None]
-        return np.asarray(found)
-
-    def split_square(self) -> tuple[Array, Array, Array]:
-        """d, u and w with W'W = diag(d, eta^2, eta^2, ..) + u u' - w w' and diag(d, eta^2, ..) - w w' positive definite, cone by cone (Domahidi, Chu,
-        Boyd, "ECOS", 2013, section III-B)."""
-        a, tail = self.own[:, 0], self.own[:, 1:]
-        length = np.einsum("ij,ij->i", tail, tail)
-        alpha, beta = 1.0 + a + length / (1.0 + a), 1.0 + 2.0 / (1.0 + a) + length / (1.0 + a) ** 2
-        d = 0.5 * (a * a + length * (1.0 - alpha * alpha / (1.0 + length * beta)))
-        head = np.sqrt(a * a + length - d)
-        of_u = alpha / head
-        of_w = np.sqrt(of_u * of_u - beta)
-        u, w = np.empty(self.shape), np.zeros(self.shape)
-        u[:, 0] = self.eta * head
-        np.multiply((self.eta * of_u)[:, None], tail, out=u[:, 1:])
-        np.multiply((self.eta * of_w)[:, None], tail, out=w[:, 1:])
-        return d * self.eta * self.eta, u, w
-
     def rows(self, A: Array) -> Array:
         # one product with each row in place of one with each number of a matrix
         a = A.reshape(*self.shape, -1)
-        head, tail = self.own[:, :1], self.own[:, 1:]
+        w = self.own.reshape(self.shape)
+        head, tail = w[:, :1], w[:, 1:]
         along = np.matmul(tail[:, None, :], a[:, 1:])[:, 0]
         out = np.empty_like(a)
         out[:, 0] = head * a[:, 0] - along
@@ -299,40 +260,12 @@ class SecondOrder(Symmetric):
         out /= self.eta[:, None, None]
         return out.reshape(A.shape)
 
-    @cached_property
-    def _boost(self) -> tuple[Array, Array]:
-        """w and eta of the W that takes the unit to lambda."""
-        lam = self.lam.reshape(self.shape)
-        size = np.sqrt(_gap(lam))
-        return lam / size[:, None], size
-
-    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        lam, s, z = self.lam.reshape(self.shape), ds.reshape(self.shape), dz.reshape(self.shape)
-        size = self._boost[1]
-        out = np.empty(self.shape)
-        tail, rest = out[:, 1:], lam[:, 1:]
-        np.multiply(s[:, :1], z[:, 1:], out=tail)
-        tail += z[:, :1] * s[:, 1:]
-        head = np.einsum("ij,ij->i", s, z) - mu
-        out[:, 0] = (lam[:, 0] * head - np.einsum("ij,ij->i", rest, tail)) / (size * size)
-        tail -= out[:, :1] * rest
-        tail /= lam[:, :1]
-        out += lam
-        return out.reshape(-1)
-
-    def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        # the boost that takes lambda back to a multiple of the unit leaves the ways to the boundary as they are
-        unit, size = self._boost
-        out, loop = np.empty(self.shape), _loops().apply
-        share = max(loop(unit, size, v.reshape(self.shape), -1.0, out) for v in (ds, dz))
-        return min(longest, 1.0 / share) if share > 0.0 else longest
-
 
 class Semidefinite(Symmetric):
     """S, Z positive definite: W z = R' Z R with R' Z R = R^-1 S R^-T diagonal."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        super().__init__(batch, s, z)
+        super().__init__(batch)
         self.count, self.order = batch.number, order_of(batch.rows)
         left, right = np.linalg.cholesky(self._matrices(s)), np.linalg.cholesky(self._matrices(z))
         u, values, vt = np.linalg.svd(right.transpose(0, 2, 1) @ left)
@@ -388,9 +321,6 @@ class Semidefinite(Symmetric):
 
     def root(self) -> Array:
         return self._congruence(self.back)
-
-    def square(self) -> Array:
-        return self._congruence(self.R @ self.R.transpose(0, 2, 1))
 
     def _congruence(self, G: Array) -> Array:
         """The matrix of Y -> G Y G', column by column."""
@@ -465,17 +395,205 @@ KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {
     "power": Nonsymmetric,
 }
 
-Map = Callable[[Array], Array]
-Scalings = Sequence[Scaling | None]
-"""The scalings of all batches; None of the zero cone."""
+
+class _Loops(NamedTuple):
+    """The compiled kernels of cones."""
+
+    scale: Function
+    turn: Function
+    correct: Function
+    outwards: Function
+    within: Function
 
 
-def each(scalings: Scalings, rows: Array, of: Callable[[Scaling], Map]) -> Array:
-    """A map of the scalings of all rows, those of the zero cone as they are."""
-    if len(scalings) == 1 and scalings[0] is not None:
-        return of(scalings[0])(rows)
-    out = rows.copy()
-    for scaling in scalings:
-        if scaling is not None:
-            out[scaling.place] = of(scaling)(rows[scaling.place])
-    return out
+@cache
+def kernels() -> _Loops:
+    """The compiled kernels of cones."""
+    found = (loops.scale, loops.turn, loops.correct, loops.outwards, loops.within)
+    return _Loops(*(kernel(f, reorder=True) for f in found))
+
+
+_CODES = {
+    "zero": loops.ZERO,
+    "nonnegative": loops.POSITIVE,
+    "second_order": loops.LENGTH,
+    "exponential": loops.THREE,
+    "power": loops.THREE,
+    "semidefinite": loops.OTHER,
+}
+
+
+class Numbers(NamedTuple):
+    """Batches as kernels read them, and the numbers of W that they find (`cone_loops`)."""
+
+    cones: NDArray[np.intp]
+    root: Array
+    eta: Array
+    own: Array
+    back: Array
+
+    def turn(self, way: int, v: Array) -> Array:
+        """A map of the rows v."""
+        out = np.empty(v.size)
+        kernels().turn(*self, way, v, out)
+        return out
+
+
+class Cones(NamedTuple):
+    """The cones of a program: their batches as kernels read them, how many cones of lengths and of three rows there are, the batches of these and of
+    matrices by their places, and <e, e> of all."""
+
+    batches: tuple[Batch, ...]
+    table: NDArray[np.intp]
+    rows: int
+    lengths: int
+    threes: int
+    apart: tuple[int, ...]
+    degree: int
+
+    @classmethod
+    def of(cls, batches: Sequence[Batch]) -> Cones:
+        count = dict.fromkeys(_CODES.values(), 0)
+        table, apart, degree = [], [], 0
+        for k, batch in enumerate(batches):
+            code = _CODES[batch.kind]
+            table.append((code, batch.start, batch.number, batch.rows, count[code]))
+            count[code] += batch.number
+            if code in (loops.THREE, loops.OTHER):
+                apart.append(k)
+            if batch.kind in KINDS:
+                degree += KINDS[batch.kind].degree(batch)
+        rows = batches[-1].stop if batches else 0
+        numbers = np.array(table, dtype=np.intp).reshape(-1, 5)
+        return cls(tuple(batches), numbers, rows, count[loops.LENGTH], count[loops.THREE], tuple(apart), degree)
+
+    def unit(self) -> Array:
+        """The units of all cones, or what is in their place where they are not symmetric; 0 of the zero cone."""
+        found = np.zeros(self.rows)
+        for batch in self.batches:
+            if batch.kind in KINDS:
+                found[batch.start : batch.stop] = KINDS[batch.kind].unit(batch)
+        return found
+
+    def inside(self, s: Array, z: Array) -> bool:
+        """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
+        return bool(kernels().within(self.table, s, z)) and all(
+            KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop])
+            for k in (self.batches[at] for at in self.apart)
+        )
+
+    def central(self, s: Array, z: Array, mu: float) -> bool:
+        """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
+        return all(
+            KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu)
+            for k in (self.batches[at] for at in self.apart)
+        )
+
+
+class Scalings(Sequence["Scaling | None"]):
+    """The scalings of all batches at a point of the interior, None of the zero cone; and their maps of all rows, which leave its rows as they are."""
+
+    def __init__(self, cones: Cones, s: Array, z: Array) -> None:
+        self.cones = cones
+        own, back = np.empty((2, 9 * cones.threes))
+        self.numbers = Numbers(cones.table, np.empty(s.size), np.empty(cones.lengths), own, back)
+        self.lam = np.empty(s.size)
+        kernels().scale(cones.table, s, z, self.numbers.root, self.numbers.eta, self.lam)
+        #: Those of cones of three rows and of matrices, with their places among the batches.
+        self.apart: dict[int, Nonsymmetric | Semidefinite] = {}
+        for k in cones.apart:
+            batch = cones.batches[k]
+            at = slice(batch.start, batch.stop)
+            made: Nonsymmetric | Semidefinite
+            if batch.kind == "semidefinite":
+                made = Semidefinite(batch, s[at], z[at])
+            else:
+                first = int(cones.table[k, 4])
+                place = slice(9 * first, 9 * (first + batch.number))
+                made = Nonsymmetric(batch, s[at], z[at], own[place], back[place])
+            self.apart[k] = made
+            self.lam[at] = made.lam
+        self.matrices = [k for k in self.apart.values() if isinstance(k, Semidefinite)]
+
+    def w(self, v: Array) -> Array:
+        """W v."""
+        out = self.numbers.turn(loops.W, v)
+        for k in self.matrices:
+            out[k.place] = k.w(v[k.place])
+        return out
+
+    def wt(self, v: Array) -> Array:
+        """W'v."""
+        out = self.numbers.turn(loops.W_T, v)
+        for k in self.matrices:
+            out[k.place] = k.wt(v[k.place])
+        return out
+
+    def inverse(self, v: Array) -> Array:
+        """W^-1 v."""
+        out = self.numbers.turn(loops.INVERSE, v)
+        for k in self.matrices:
+            out[k.place] = k.inverse(v[k.place])
+        return out
+
+    def inverse_t(self, v: Array) -> Array:
+        """W^-T v."""
+        out = self.numbers.turn(loops.INVERSE_T, v)
+        for k in self.matrices:
+            out[k.place] = k.inverse_t(v[k.place])
+        return out
+
+    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
+        """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step ds, dz; 0 of the zero cone."""
+        out = np.empty(ds.size)
+        kernels().correct(self.cones.table, self.lam, ds, dz, mu, out)
+        for k in self.apart.values():
+            out[k.place] = k.corrected(ds[k.place], dz[k.place], mu)
+        return out
+
+    def reach(self, ds: Array, dz: Array, longest: float) -> float:
+        """The largest t up to `longest` with s + t ds in the symmetric cones and z + t dz in them."""
+        longest = _up_to(longest, kernels().outwards(self.cones.table, self.lam, ds, dz))
+        for k in self.matrices:
+            longest = k.reach(ds[k.place], dz[k.place], longest)
+        return longest
+
+    def reach_of_three(self, ds: Array, dz: Array, longest: float) -> float:
+        """The same of the cones that are not symmetric."""
+        for k in self.apart.values():
+            if isinstance(k, Nonsymmetric):
+                longest = k.reach(ds[k.place], dz[k.place], longest)
+        return longest
+
+    @cached_property
+    def _each(self) -> list[Scaling | None]:
+        """The scalings, batch by batch."""
+        found: list[Scaling | None] = []
+        for k, batch in enumerate(self.cones.batches):
+            if k in self.apart or batch.kind not in KINDS:
+                found.append(self.apart.get(k))
+                continue
+            first = int(self.cones.table[k, 4])
+            kind = KINDS[batch.kind]
+            assert issubclass(kind, _ByKernels)
+            at = slice(batch.start, batch.stop)
+            own = self.numbers.root[at], self.numbers.eta[first : first + batch.number], self.lam[at]
+            found.append(kind.known(batch, *own))
+        return found
+
+    @overload
+    def __getitem__(self, at: int) -> Scaling | None: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Scaling | None]: ...
+    def __getitem__(self, at: int | slice) -> Scaling | None | list[Scaling | None]:
+        return self._each[at]
+
+    def __iter__(self) -> Iterator[Scaling | None]:
+        return iter(self._each)
+
+    def __len__(self) -> int:
+        return len(self.cones.batches)
+
+
+def _up_to(longest: float, share: float) -> float:
+    return min(longest, 1.0 / share) if share > 0.0 else longest

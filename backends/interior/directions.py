@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Scalings
+from fwdsl.backends.interior.cones import Cones, Scalings
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite
 from fwdsl.backends.interior.system import System
@@ -31,60 +31,50 @@ class Direction(NamedTuple):
     kappa: float
 
 
-class Linearised(NamedTuple):
-    """The equations at a point: the scalings, the factored system, P v, what the equations of v miss and those of the rows, these scaled; what the
-    rows miss as they are, with the terms A'z and A v."""
+class Missed(NamedTuple):
+    """What the equations miss at a point, those of v and those of the rows, with the terms P v, A v and A'z, and the numbers that `measure` says."""
 
-    scalings: Scalings
-    system: System | FactoredQuasidefinite
-    Pv: Array
     left: Array
-    right: Array
-    sizes: tuple[Array, Array, Array]
+    rows: Array
+    Pv: Array
+    Av: Array
+    Az: Array
+    sizes: Array
 
     @property
     def is_exact(self) -> bool:
         """True if all that is missed is rounding."""
-        missed, Az, Av = self.sizes
-        return is_rounding(self.left, Az) and is_rounding(missed, Av)
+        _, _, _, _, _, left, Az, rows, Av, _ = self.sizes.tolist()
+        return left <= EXACT * Az and rows <= EXACT * Av
 
 
-def is_rounding(missed: Array, terms: Array) -> bool:
-    """True if what is missed is rounding beside terms of that kind."""
-    return float(np.abs(missed).max(initial=0.0)) <= EXACT * float(np.abs(terms).max(initial=0.0))
+class Linearised(NamedTuple):
+    """The equations at a point: the scalings, the factored system, and what they miss; of the rows as W^-T of it, too."""
+
+    scalings: Scalings
+    system: System | FactoredQuasidefinite
+    missed: Missed
+    right: Array
 
 
 def scalings_of(batches: Sequence[Batch], s: Array, z: Array) -> Scalings:
-    """The scalings at a point of the interior; None of the zero cone."""
+    """The scalings at a point of the interior."""
+    return scalings_at(Cones.of(batches), s, z)
+
+
+def scalings_at(cones: Cones, s: Array, z: Array) -> Scalings:
+    """The scalings of a program's cones at a point of the interior."""
+    if not cones.apart:
+        return Scalings(cones, s, z)
     with np.errstate(all="ignore"):
-        return [
-            KINDS[k.kind](k, s[k.start : k.stop], z[k.start : k.stop]) if k.kind in KINDS else None for k in batches
-        ]
+        return Scalings(cones, s, z)
 
 
 def reach_of(scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
     """The largest step in a direction that stays in the cones."""
-    longest = math.inf
-    for scaling in scalings:
-        # those of three rows look for their way from the whole step on, the longest that is taken
-        if scaling is not None and scaling.symmetric:
-            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], longest)
+    longest = scalings.reach(d.s, d.z, math.inf)
     for value, change in ((tau, d.tau), (kappa, d.kappa)):
         if change < 0.0:
             longest = min(longest, -value / change)
-    for scaling in scalings:
-        if scaling is not None and not scaling.symmetric:
-            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], min(longest, LONGEST))
-    return longest
-
-
-def inside(batches: Sequence[Batch], s: Array, z: Array) -> bool:
-    """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
-    return all(KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches if k.kind in KINDS)
-
-
-def central(batches: Sequence[Batch], s: Array, z: Array, mu: float) -> bool:
-    """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
-    return all(
-        KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu) for k in batches if k.kind in KINDS
-    )
+    # those of three rows look for their way from the whole step on, the longest that is taken
+    return scalings.reach_of_three(d.s, d.z, min(longest, LONGEST)) if scalings.cones.threes else longest

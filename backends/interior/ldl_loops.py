@@ -8,7 +8,13 @@ Source: Liu, "The role of elimination trees in sparse factorization", 1990; Davi
 package", 2005 (one row of L after the other).
 """
 
+# `turn` is named when the kernel is compiled: a name that does not exist here.
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
+
 from __future__ import annotations
+
+import math
 
 BESIDE = 1e-6
 """The share of an answer's numbers that residuals are measured beside, with the right-hand side."""
@@ -36,15 +42,16 @@ def walk(indptr, indices, parent, mark, at, rows):
                 i = parent[i]
 
 
-def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
-    """L and D; False where a number of them is none. A number of D that has not its sign, or is smaller than `least`, becomes that.
+def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
+    """L and D of the matrix with the shift added to its diagonal; False where a number of them is none. A number of D that has not its sign, or is
+    smaller than `least`, becomes that.
 
     `y` has zeros, and `at` where the columns of L start.
     """
     for k in range(inverse.size):
         for p in range(indptr[k], indptr[k + 1]):
             y[indices[p]] = data[p]
-        pivot = y[k]
+        pivot = y[k] + shift[k]
         y[k] = 0.0
         for q in range(row_starts[k], row_starts[k + 1]):
             j = columns[q]
@@ -126,3 +133,50 @@ def refine(indptr, indices, data, starts, rows, values, inverse, part, right, ha
                 share = missed / beside
         harmless = 0.0
     return share
+
+
+def answer(
+    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, cones, root, eta, own, back,
+    p, r, harmless, most, enough, work, sizes, v, u,
+):  # fmt: skip
+    """The solution (dv, u = W dz) for the right-hand sides p and r = W^-T (those of the rows) into v and u, refined while that shrinks what is left,
+    `most` times at most; the relative residual, infinite where there is none.
+
+    `work` (4, size of the matrix) and `sizes` (4, 2) need no numbers; `turn` is the map of all rows (`cone_loops`), `refine` the kernel above.
+    """
+    right = work[0]
+    best = work[1]
+    rest = work[2]
+    found = work[3]
+    size = inverse.size
+    for i in range(size):
+        right[i] = 0.0
+        best[i] = 0.0
+    turn(cones, root, eta, own, back, 1, r, u)
+    for i in range(of_v.size):
+        right[of_v[i]] = p[i]
+    for i in range(of_z.size):
+        right[of_z[i]] = u[i]
+    for i in range(size):
+        rest[i] = right[i]
+    least = math.inf
+    for _ in range(most + 1):
+        for i in range(4):
+            sizes[i, 0] = 0.0
+            sizes[i, 1] = 0.0
+        share = refine(
+            indptr, indices, data, starts, rows, values, inverse, part, right, harmless, best, rest, found, sizes
+        )
+        if not share < 0.5 * least:
+            break
+        least = share
+        for i in range(size):
+            best[i] = found[i]
+        if share <= enough:
+            break
+    for i in range(of_v.size):
+        v[i] = best[of_v[i]]
+    for i in range(of_z.size):
+        rest[i] = best[of_z[i]]
+    turn(cones, root, eta, own, back, 0, rest[: of_z.size], u)
+    return least

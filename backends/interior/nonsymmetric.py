@@ -5,6 +5,8 @@ A corrected step aims at s = -mu f*'(z), with the third derivatives of the dual 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from fwdsl.atoms.base import Array
@@ -23,10 +25,12 @@ class Nonsymmetric:
 
     symmetric = False
 
-    def __init__(self, batch: Batch, s: Array, z: Array) -> None:
+    def __init__(self, batch: Batch, s: Array, z: Array, own: Array | None = None, back: Array | None = None) -> None:
+        """`own` and `back` are where the numbers of W and W^-T are to be, cone after cone."""
         self.place = slice(batch.start, batch.stop)
-        self.power, self.s, self.z = _power(batch), _columns(s), _columns(z)
-        self.scaled = barriers.scaling(self.power, self.s, self.z)
+        self.power, self.s, self.z = _power(batch), s, z
+        W, V = (np.empty((batch.number, 3, 3)) if a is None else a.reshape(-1, 3, 3) for a in (own, back))
+        self.scaled = barriers.scaling(self.power, s, z, W, V)
         self.own, self.back, self.lam, _ = self.scaled
 
     @staticmethod
@@ -44,13 +48,12 @@ class Nonsymmetric:
     @staticmethod
     def inside(batch: Batch, s: Array, z: Array) -> bool:
         """True if s is in the interior of the cones and z in that of the dual ones."""
-        s, z = _columns(s), _columns(z)
         return barriers.longest_within(_power(batch), s, s, z, z, 0.0) == 0.0
 
     @staticmethod
     def central(batch: Batch, s: Array, z: Array, mu: float) -> bool:
         """True if the point is in the neighbourhood of the central path."""
-        return barriers.farthest(_power(batch), _columns(s), _columns(z), mu) <= CENTRAL
+        return barriers.farthest(_power(batch), s, z, mu) <= CENTRAL
 
     def w(self, v: Array) -> Array:
         return barriers.times(self.own, v, turned=False)
@@ -67,10 +70,6 @@ class Nonsymmetric:
     def root(self) -> Array:
         return self.back
 
-    def square(self) -> Array:
-        found: Array = np.matmul(self.own.transpose(0, 2, 1), self.own)
-        return found
-
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
         found: Array = (self.back @ A.reshape(*self.back.shape[:2], -1)).reshape(A.shape)
@@ -82,14 +81,10 @@ class Nonsymmetric:
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
-        ds, dz = _columns(self.wt(ds)), _columns(self.inverse(dz))
+        ds, dz = self.wt(ds), self.inverse(dz)
         return max(0.0, barriers.longest_within(self.power, self.s, ds, self.z, dz, longest))
 
 
+@lru_cache(maxsize=64)
 def _power(batch: Batch) -> Array:
     return np.array(batch.powers) if batch.powers else np.zeros(batch.number)
-
-
-def _columns(v: Array) -> Array:
-    """The rows of each cone, one below the other."""
-    return np.ascontiguousarray(v.reshape(-1, 3).T)

@@ -11,7 +11,6 @@ Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boy
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -23,8 +22,9 @@ from scipy.sparse.linalg import spilu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
-from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
-from fwdsl.backends.interior.ldl_loops import factor, refine, walk
+from fwdsl.backends.interior.cone_loops import write
+from fwdsl.backends.interior.cones import Scalings, kernels
+from fwdsl.backends.interior.ldl_loops import answer, factor, refine, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
@@ -204,54 +204,29 @@ class Quasidefinite:
         fixed = np.concatenate([P.data[row < P.indices], A.data])
         self.data[pattern.entry[: fixed.size]] = fixed
         self.written = pattern.entry[fixed.size :]
-        self.diagonal = np.concatenate(
-            [P.diagonal() + SHIFT, np.full(m, -SHIFT), np.tile((1.0, -1.0), (size - n - m) // 2)]
-        )
-        signs = np.concatenate([np.ones(n), np.full(m, -1.0), np.tile((1.0, -1.0), (size - n - m) // 2)])
-        self.shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
+        further = np.tile((1.0, -1.0), (size - n - m) // 2)
+        self.diagonal = np.concatenate([P.diagonal(), np.zeros(m), further])
+        signs = np.concatenate([np.ones(n), np.full(m, -1.0), further])
+        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
         part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
-        self.signs, self.part = np.empty(size), np.empty(size, np.int8)
-        self.signs[pattern.place], self.part[pattern.place] = signs, part
+        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
+        self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
         self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
-        self.factor, self.refine = kernel(factor), kernel(refine)
+        self.work, self.sizes = np.empty((4, size)), np.empty((4, 2))
+        self.write, self.factor = kernel(write), kernel(factor)
+        self.answer = kernel(answer, refine=kernel(refine), turn=kernels().turn)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
-        pattern, n, size = self.pattern, self.of_v.size, self.diagonal.size
-        numbers = np.empty(self.written.size)
-        numbers[:size] = self.diagonal
-        at = size
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is None:
-                continue
-            own = numbers[n + batch.start : n + batch.stop]
-            if _is_split(batch):
-                assert isinstance(scaling, SecondOrder)
-                head, u, w = scaling.split_square()
-                of_cones = own.reshape(scaling.shape)
-                of_cones[:, 0] -= head
-                of_cones[:, 1:] -= (scaling.eta * scaling.eta)[:, None]
-                for more in (-u, w[:, 1:]):
-                    numbers[at : at + more.size] = more.reshape(-1)
-                    at += more.size
-                continue
-            square = scaling.square()
-            if square.ndim == 1:
-                own -= square
-                continue
-            flat = square.reshape(batch.number, -1)
-            own.reshape(batch.number, batch.rows)[:] -= flat[:, :: batch.rows + 1]
-            i, j = _above(batch.rows)
-            more = flat.take(batch.rows * i + j, axis=1)
-            np.negative(more.reshape(-1), out=numbers[at : at + more.size])
-            at += more.size
+        pattern, of = self.pattern, scalings.numbers
         data = self.data.copy()
-        data[self.written] = numbers
+        self.write(of.cones, of.root, of.eta, of.own, self.of_v.size, self.diagonal, self.written, WHOLE, data)
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
         good = self.factor(
             pattern.indptr,
             pattern.indices,
             data,
+            self.shift,
             pattern.starts,
             pattern.rows,
             pattern.row_starts,
@@ -265,7 +240,6 @@ class Quasidefinite:
         )
         if not good:
             raise np.linalg.LinAlgError("the system is singular")
-        data[self.written[:size]] -= self.shift
         return FactoredQuasidefinite(self, scalings, data, values, inverse)
 
 
@@ -280,39 +254,29 @@ class FactoredQuasidefinite:
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
-        of = self.of
-        right = np.zeros(self.inverse.size)
-        right[of.of_v] = p
-        right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
-        missed, best = self._answer(right, harmless)
+        of, pattern = self.of, self.of.pattern
+        v, u = np.empty(p.size), np.empty(r.size)
+        missed = of.answer(
+            pattern.indptr,
+            pattern.indices,
+            self.data,
+            pattern.starts,
+            pattern.rows,
+            self.values,
+            self.inverse,
+            of.part,
+            of.of_v,
+            of.of_z,
+            *self.scalings.numbers,
+            p,
+            r,
+            harmless,
+            REFINEMENTS,
+            ENOUGH,
+            of.work,
+            of.sizes,
+            v,
+            u,
+        )
         self.is_poor = self.is_poor or not missed <= POOR
-        return best.take(of.of_v), each(self.scalings, best.take(of.of_z), lambda k: k.w)
-
-    def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
-        """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most."""
-        of, pattern, size = self.of, self.of.pattern, right.size
-        best, rest, least = np.zeros(size), right.copy(), math.inf
-        for _ in range(REFINEMENTS + 1):
-            found, sizes = np.empty(size), np.zeros((4, 2))
-            share = of.refine(
-                pattern.indptr,
-                pattern.indices,
-                self.data,
-                pattern.starts,
-                pattern.rows,
-                self.values,
-                self.inverse,
-                of.part,
-                right,
-                harmless,
-                best,
-                rest,
-                found,
-                sizes,
-            )
-            if not share < 0.5 * least:
-                break
-            least, best = share, found
-            if share <= ENOUGH:
-                break
-        return least, best
+        return v, u

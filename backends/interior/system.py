@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     sparse_product,
     weighted_gram,
 )
-from fwdsl.backends.interior.cones import Scaling, SecondOrder
+from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
@@ -155,7 +155,7 @@ class Systems:
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
-    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System | FactoredQuasidefinite:
+    def at(self, batches: Sequence[Batch], scalings: Scalings) -> System | FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
         if self.quasidefinite is not None:
             return self.quasidefinite.at(scalings)
@@ -415,6 +415,7 @@ def _product(P: Any) -> Solve:
         diagonal = P.diagonal()
         if P.count_nonzero() == np.count_nonzero(diagonal):
             return lambda v: diagonal * v
+        return Rows(csr_array(P)).__matmul__
     return lambda v: P @ v
 
 
