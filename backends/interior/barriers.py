@@ -140,11 +140,9 @@ def times(M: Array, v: Array, *, turned: bool) -> Array:
 
 
 def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
-    """V (s + mu f*'(z) - f*^(3)(z)[W^-1 dz, H^-1 W'ds] / 2)."""
-    moved = times(scaled.W, ds, turned=True)
-    centre = _kernels(is_power(a)).centre
-    along = times(scaled.V, dz, turned=True)
-    centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu)
+    """V (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
+    moved = ds.copy()
+    _kernels(is_power(a)).centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, dz, mu)
     return times(scaled.V, moved, turned=False)
 
 

@@ -25,7 +25,7 @@ from fwdsl.backends.kernels.compile import Function, kernel
 
 
 class Scaling(Protocol):
-    """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows; ds is W^-T ds, dz is W dz."""
+    """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows."""
 
     place: slice  # the rows of the batch
     symmetric: bool
@@ -48,12 +48,6 @@ class Scaling(Protocol):
 
     def rows(self, A: Array) -> Array:
         """W^-T A, of the batch's rows of a matrix without zeros."""
-
-    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step ds, dz."""
-
-    def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual cones."""
 
 
 class Symmetric(ABC):
@@ -490,6 +484,19 @@ class Cones(NamedTuple):
         )
 
 
+class Straight(Protocol):
+    """A direction of all rows: of s as W^-T ds and of z as W dz; ds and dz themselves."""
+
+    @property
+    def s(self) -> Array: ...
+    @property
+    def z(self) -> Array: ...
+    @property
+    def ds(self) -> Array: ...
+    @property
+    def dz(self) -> Array: ...
+
+
 class Scalings(Sequence["Scaling | None"]):
     """The scalings of all batches at a point of the interior, None of the zero cone; and their maps of all rows, which leave its rows as they are."""
 
@@ -514,6 +521,7 @@ class Scalings(Sequence["Scaling | None"]):
             self.apart[k] = made
             self.lam[at] = made.lam
         self.matrices = [k for k in self.apart.values() if isinstance(k, Semidefinite)]
+        self.threes = [k for k in self.apart.values() if isinstance(k, Nonsymmetric)]
 
     def w(self, v: Array) -> Array:
         """W v."""
@@ -543,26 +551,27 @@ class Scalings(Sequence["Scaling | None"]):
             out[k.place] = k.inverse_t(v[k.place])
         return out
 
-    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step ds, dz; 0 of the zero cone."""
-        out = np.empty(ds.size)
-        kernels().correct(self.cones.table, self.lam, ds, dz, mu, out)
-        for k in self.apart.values():
-            out[k.place] = k.corrected(ds[k.place], dz[k.place], mu)
+    def corrected(self, d: Straight, mu: float) -> Array:
+        """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step; 0 of the zero cone."""
+        out = np.empty(d.s.size)
+        kernels().correct(self.cones.table, self.lam, d.s, d.z, mu, out)
+        for k in self.matrices:
+            out[k.place] = k.corrected(d.s[k.place], d.z[k.place], mu)
+        for three in self.threes:
+            out[three.place] = three.corrected(d.ds[three.place], d.dz[three.place], mu)
         return out
 
-    def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        """The largest t up to `longest` with s + t ds in the symmetric cones and z + t dz in them."""
-        longest = _up_to(longest, kernels().outwards(self.cones.table, self.lam, ds, dz))
+    def reach(self, d: Straight, longest: float) -> float:
+        """The largest t up to `longest` with s + t ds and z + t dz in the symmetric cones."""
+        longest = _up_to(longest, kernels().outwards(self.cones.table, self.lam, d.s, d.z))
         for k in self.matrices:
-            longest = k.reach(ds[k.place], dz[k.place], longest)
+            longest = k.reach(d.s[k.place], d.z[k.place], longest)
         return longest
 
-    def reach_of_three(self, ds: Array, dz: Array, longest: float) -> float:
-        """The same of the cones that are not symmetric."""
-        for k in self.apart.values():
-            if isinstance(k, Nonsymmetric):
-                longest = k.reach(ds[k.place], dz[k.place], longest)
+    def reach_of_three(self, d: Straight, longest: float) -> float:
+        """The largest t up to `longest` with s + t ds in the cones that are not symmetric and z + t dz in their duals."""
+        for k in self.threes:
+            longest = k.reach(d.ds[k.place], d.dz[k.place], longest)
         return longest
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,14 +22,30 @@ LONGEST = 1.0 / 0.99
 """The longest step looked for in cones of three rows: a little is left to the boundary of a whole one."""
 
 
-class Direction(NamedTuple):
-    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
+class Direction:
+    """A direction of the embedding: of z as W dz, of s as W^-T ds; ds and dz themselves are worked out where somebody asks."""
 
-    v: Array
-    z: Array
-    s: Array
-    tau: float
-    kappa: float
+    def __init__(self, scalings: Scalings, v: Array, z: Array, s: Array, tau: float, kappa: float) -> None:
+        self.scalings, self.v, self.z, self.s, self.tau, self.kappa = scalings, v, z, s, tau, kappa
+
+    @cached_property
+    def dz(self) -> Array:
+        """The change of z."""
+        return self.scalings.inverse(self.z)
+
+    @cached_property
+    def ds(self) -> Array:
+        """The change of s."""
+        return self.scalings.wt(self.s)
+
+    def reach(self, tau: float, kappa: float) -> float:
+        """The largest step that stays in the cones."""
+        longest = self.scalings.reach(self, math.inf)
+        for value, change in ((tau, self.tau), (kappa, self.kappa)):
+            if change < 0.0:
+                longest = min(longest, -value / change)
+        # those of three rows look for their way from the whole step on, the longest that is taken
+        return self.scalings.reach_of_three(self, min(longest, LONGEST)) if self.scalings.threes else longest
 
 
 class Missed(NamedTuple):
@@ -68,13 +85,3 @@ def scalings_at(cones: Cones, s: Array, z: Array) -> Scalings:
         return Scalings(cones, s, z)
     with np.errstate(all="ignore"):
         return Scalings(cones, s, z)
-
-
-def reach_of(scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
-    """The largest step in a direction that stays in the cones."""
-    longest = scalings.reach(d.s, d.z, math.inf)
-    for value, change in ((tau, d.tau), (kappa, d.kappa)):
-        if change < 0.0:
-            longest = min(longest, -value / change)
-    # those of three rows look for their way from the whole step on, the longest that is taken
-    return scalings.reach_of_three(d.s, d.z, min(longest, LONGEST)) if scalings.cones.threes else longest

@@ -1,6 +1,6 @@
 """Kernels of L D L', the factors of a symmetric matrix of few entries, without pivoting.
 
-The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
+Places are unsigned numbers, but for those of `walk` and `across`. The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
 L has a diagonal of ones, which is not kept. Its columns are in `rows` and `values` from starts[j] on; the columns of row k are in `columns` from
 row_starts[k] on. Both rise. `inverse` has the numbers 1 / D.
 
@@ -40,6 +40,15 @@ def walk(indptr, indices, parent, mark, at, rows):
                 at[i] += 1
                 mark[i] = k
                 i = parent[i]
+
+
+def across(starts, rows, at, columns):
+    """The columns of L's rows into `columns`, the next of row i at at[i], which moves on."""
+    for j in range(starts.size - 1):
+        for p in range(starts[j], starts[j + 1]):
+            i = rows[p]
+            columns[at[i]] = j
+            at[i] += 1
 
 
 def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
@@ -123,8 +132,8 @@ def refine(indptr, indices, data, starts, rows, values, inverse, part, right, ha
         size = abs(found[k])
         if size > sizes[2, own]:
             sizes[2, own] = size
-    # NaN if any number is, or infinite ones of two signs
-    share = total - total
+    # NaN if any number is, or an infinite one
+    share = 0.0 if total < math.inf else math.nan
     for own in range(2):
         missed = sizes[1, own]
         if missed > harmless and missed > ROUNDING * sizes[3, own]:

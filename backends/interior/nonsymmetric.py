@@ -21,7 +21,7 @@ CENTRAL = 1e6
 
 
 class Nonsymmetric:
-    """Cones of three rows at a point (s, z) of their interiors. Vectors are the batch's rows, but for s, z, ds and dz all in scaled form."""
+    """Cones of three rows at a point (s, z) of their interiors. Vectors are the batch's rows."""
 
     symmetric = False
 
@@ -76,12 +76,11 @@ class Nonsymmetric:
         return found
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
+        """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2) after a straight step ds, dz of the points as they are."""
         return barriers.corrected(self.power, self.s, self.z, self.scaled, ds, dz, mu)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones."""
-        ds, dz = self.wt(ds), self.inverse(dz)
+        """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones, of directions of the points as they are."""
         return max(0.0, barriers.longest_within(self.power, self.s, ds, self.z, dz, longest))
 
 

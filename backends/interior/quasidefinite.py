@@ -24,13 +24,16 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cone_loops import write
 from fwdsl.backends.interior.cones import Scalings, kernels
-from fwdsl.backends.interior.ldl_loops import answer, factor, refine, walk
+from fwdsl.backends.interior.ldl_loops import across, answer, factor, refine, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.maps import by_rows, placed, row_by_row
+from fwdsl.canon.maps import placed, row_by_row
 
 Index = NDArray[np.intp]
+
+Unsigned = NDArray[np.uint32]
+"""Places for kernels: unsigned ones need no test, and short ones half the memory."""
 
 SHIFT = 1e-8
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
@@ -56,15 +59,13 @@ class Pattern(NamedTuple):
     """The places of the numbers of the systems of one program, and of those of L."""
 
     place: Index  # of each unknown, row and further unknown in the order
-    indptr: Index
-    indices: Index
-    entry: (
-        Index  # the place in the data of each number that is written, in the order in which `Quasidefinite` writes them
-    )
-    starts: Index
-    rows: Index
-    row_starts: Index
-    columns: Index
+    entry: Unsigned  # the place in the data of each number that is written, as `Quasidefinite` writes them
+    indptr: Unsigned
+    indices: Unsigned
+    starts: Unsigned
+    rows: Unsigned
+    row_starts: Unsigned
+    columns: Unsigned
 
 
 def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: Look) -> Pattern | None:
@@ -86,14 +87,14 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     off = row != column
     each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
     at = np.arange(size)
-    by_row = placed(
+    dominant = placed(
         np.concatenate([row[off], column[off], at]),
         np.concatenate([column[off], row[off], at]),
         np.concatenate([ones[off], ones[off], each_row + 1.0]),
         (size, size),
     )
     # symmetric: its rows are its columns
-    dominant = csc_array((by_row.data, by_row.indices, by_row.indptr), by_row.shape)
+    dominant = csc_array((dominant.data, dominant.indices, dominant.indptr), dominant.shape)
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:
@@ -119,9 +120,11 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     if seconds > allowed:
         return None
     kernel(walk)(indptr, indices, parent, mark, starts[:-1].copy(), rows)
-    by_row = by_rows(np.ones(rows.size), rows, starts, (size, size)).tocsc()
-    row_starts, columns = (a.astype(np.intp) for a in (by_row.indptr, by_row.indices))
-    return Pattern(place, indptr, indices, entry, starts, rows, row_starts, columns)
+    row_starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+    columns = np.empty(rows.size, dtype=np.uint32)
+    kernel(across)(starts, rows, row_starts[:-1].copy(), columns)
+    found = (entry, indptr, indices, starts, rows, row_starts)
+    return Pattern(place, *(a.astype(np.uint32) for a in found), columns)
 
 
 def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
@@ -211,7 +214,8 @@ class Quasidefinite:
         part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
         self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
         self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
-        self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
+        place = pattern.place.astype(np.uint32)
+        self.of_v, self.of_z = place[:n], place[n : n + m]
         self.work, self.sizes = np.empty((4, size)), np.empty((4, 2))
         self.write, self.factor = kernel(write), kernel(factor)
         self.answer = kernel(answer, refine=kernel(refine), turn=kernels().turn)
@@ -249,7 +253,7 @@ class FactoredQuasidefinite:
     is_poor = False
 
     def __init__(self, of: Quasidefinite, scalings: Scalings, data: Array, values: Array, inverse: Array) -> None:
-        """`data` are the numbers of the matrix without its shift, which L D L' has."""
+        """`data` are the numbers of the matrix, which L D L' has with its shift."""
         self.of, self.scalings, self.data, self.values, self.inverse = of, scalings, data, values, inverse
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:

@@ -31,8 +31,8 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest
-from fwdsl.backends.interior.cones import KINDS, Cones, Scalings, Symmetric
-from fwdsl.backends.interior.directions import Direction, Linearised, Missed, reach_of, scalings_at
+from fwdsl.backends.interior.cones import KINDS, Cones, Symmetric
+from fwdsl.backends.interior.directions import Direction, Linearised, Missed, scalings_at
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import ROUNDING, presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
@@ -259,17 +259,17 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = system(-share * left, turned - share * right, harmless)
             s = np.empty(u.size)
             moved = loop(share, middle, product, pivot, tau, kappa, slope, b, *along, turned, v, u, s)
-            return Direction(v, u, s, *moved)
+            return Direction(scalings, v, u, s, *moved)
 
         affine = direction(1.0, scalings.lam, tau * kappa)
-        reach = min(1.0, reach_of(scalings, affine, tau, kappa))
+        reach = min(1.0, affine.reach(tau, kappa))
         sigma = (1.0 - reach) ** 3
         mu = sigma * products / self.degree
-        turned = scalings.corrected(affine.s, affine.z, mu)
+        turned = scalings.corrected(affine, mu)
         found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
         if system.is_poor:
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        return self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, tau, kappa)))
+        return self._move(found, min(1.0, NEARLY * found.reach(tau, kappa)))
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
@@ -350,10 +350,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if np.isfinite(v).all() and np.isfinite(s).all():
             now.v, now.s, now.z = v, s, z
 
-    def _move(self, d: Direction, scalings: Scalings, length: float) -> float:
+    def _move(self, d: Direction, length: float) -> float:
         """Move the state, by less where rounding would leave the interior, and bring its size back to one; the length of the step."""
         now, k, step = self.state, self.program.equations, _loops().move
-        dz, ds = scalings.inverse(d.z), scalings.wt(d.s)
+        dz, ds = d.dz, d.ds
         v, z, s = np.empty(now.v.size), np.empty(now.z.size), np.empty(now.s.size)
         for _ in range(40):
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed, sizes):
     """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; into `sizes` v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and
@@ -49,8 +51,8 @@ def move(length, size, equations, v, z, s, dv, dz, ds, to_v, to_z, to_s):
     for i in range(v.size):
         value = (v[i] + length * dv[i]) / size
         to_v[i] = value
-        total += value - value
+        total += abs(value)
     for i in range(z.size):
         to_z[i] = (z[i] + length * dz[i]) / size
         to_s[i] = 0.0 if i < equations else (s[i] + length * ds[i]) / size
-    return total == 0.0
+    return total < math.inf

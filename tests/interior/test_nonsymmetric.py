@@ -28,7 +28,7 @@ def batch_of(a: float, number: int) -> Batch:
 
 def at(a: float, s: Array, z: Array) -> barriers.Barriers:
     """Both barriers of one cone."""
-    return barriers.barriers(np.array([a]), s[:, None].copy(), z[:, None].copy())
+    return barriers.barriers(np.array([a]), s.copy(), z.copy())
 
 
 def is_inside(a: float, point: Array, dual: bool) -> bool:
@@ -135,7 +135,7 @@ def test_the_correction_has_the_third_derivatives(a: float) -> None:
     s, z = points(a, 8), points(a, 9, dual=True)
     found = Nonsymmetric(batch_of(a, 6), s.reshape(-1), z.reshape(-1))
     ds, dz = rng.standard_normal((2, 6, 3))
-    own = found.wt(found.corrected(found.inverse_t(ds.reshape(-1)), found.w(dz.reshape(-1)), 0.7)).reshape(6, 3)
+    own = found.wt(found.corrected(ds.reshape(-1), dz.reshape(-1), 0.7)).reshape(6, 3)
     for i in range(6):
         g, H = derivative(a, z[i])
         along = step * dz[i] / float(np.abs(dz[i] / z[i]).max())
@@ -169,7 +169,7 @@ def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
     found = Nonsymmetric(batch, s.reshape(-1), z.reshape(-1))
     for seed in range(4):
         ds, dz = np.random.default_rng(seed).standard_normal((2, 18))
-        t = found.reach(found.inverse_t(ds), found.w(dz), 10.0)
+        t = found.reach(ds, dz, 10.0)
         within, beyond = ((s.reshape(-1) + e * t * ds, z.reshape(-1) + e * t * dz) for e in (0.999, 1.01))
         assert Nonsymmetric.inside(batch, *within)
         assert t == 10.0 or not Nonsymmetric.inside(batch, *beyond)
