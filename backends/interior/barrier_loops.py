@@ -389,13 +389,3 @@ def centre(i, j, k, a, s, z, dual, ds, dz, mu):
         ds[at] = s[3 * n] + mu * dual[0, n] - 0.5 * (along * p + along_u * pv + along_v * pu - puv) * one + pl
         ds[at + 1] = s[3 * n + 1] + mu * dual[1, n] - 0.5 * (along * q + along_u * qv + along_v * qu - quv) * one + ql
         ds[at + 2] = s[3 * n + 2] + mu * dual[2, n] - 0.5 * (along * r + along_u * rv + along_v * ru - ruv) * one + rl
-
-
-def times(numbers, down, along, v, out):
-    """Matrices (3, 3) times three numbers of v each into `out`; `numbers` has their rows, and steps to the next row and to the next column."""
-    for n in range(v.size // 3):
-        for i in range(3):
-            value = 0.0
-            for j in range(3):
-                value += numbers[9 * n + down * i + along * j] * v[3 * n + j]
-            out[3 * n + i] = value

@@ -83,11 +83,6 @@ def _kernels(powers: bool) -> _Kernels:
     )
 
 
-@cache
-def _times() -> Function:
-    return kernel(loops.times)
-
-
 def barriers(a: Array, s: Array, z: Array) -> Barriers:
     """Both barriers at a point of the interior."""
     primal, numbers = np.empty((3, a.size)), np.empty((11, a.size))
@@ -96,11 +91,10 @@ def barriers(a: Array, s: Array, z: Array) -> Barriers:
 
 
 class Scaled(NamedTuple):
-    """W, V = W^-T, V s, and the barriers."""
+    """W, V = W^-T, and the barriers."""
 
     W: Array
     V: Array
-    lam: Array
     at: Barriers
 
 
@@ -114,10 +108,9 @@ def scaling(a: Array, s: Array, z: Array, W: Array, V: Array) -> Scaled:
     at = barriers(a, s, z)
     if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W.reshape(-1), V.reshape(-1)):
         _take_hessian(np.isnan(W[:, 2, 2]), at, s, z, W, V)
-    lam = times(V, s, turned=False)
     if not math.isfinite(float(V.sum())):
         raise np.linalg.LinAlgError("a scaling of cones is singular")
-    return Scaled(W, V, lam, at)
+    return Scaled(W, V, at)
 
 
 def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W: Array, V: Array) -> None:
@@ -132,18 +125,11 @@ def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W:
     W[cones], V[cones] = T.transpose(2, 0, 1), inverse.transpose(2, 0, 1)
 
 
-def times(M: Array, v: Array, *, turned: bool) -> Array:
-    """Each matrix, or its transpose, times its numbers of v."""
-    out = np.empty(v.size)
-    _times()(M.reshape(-1), *((1, 3) if turned else (3, 1)), v, out)
-    return out
-
-
-def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
-    """V (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2)."""
+def aim(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
+    """s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2."""
     moved = ds.copy()
     _kernels(is_power(a)).centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, dz, mu)
-    return times(scaled.V, moved, turned=False)
+    return moved
 
 
 def farthest(a: Array, s: Array, z: Array, mu: float) -> float:

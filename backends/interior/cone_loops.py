@@ -1,12 +1,13 @@
-"""Kernels of the scalings of cones, all batches of a program at once.
+"""Kernels of the scalings of cones, all of a program at once.
 
-Row b of `cones` has the kind of a batch, its first row, the number of its cones, the rows of each, and how many cones of its kind come before. W has
+The rows are those of equations up to `equations`, of the nonnegative cone from there to `linear`, of cones of lengths, |s_1| <= s_0, cone c from
+heads[c] to heads[c + 1], of cones of matrices, which are passed over here, and from `threes` on of cones of three rows. W has
 
-    POSITIVE   root = sqrt(s / z), a number a row,
-    LENGTH     W = eta (2 w w' - J), its root taken: w in the rows of `root`, eta a number a cone,
-    THREE      the matrices W in `own` and W^-T in `back`, nine numbers a cone by rows (`barrier_loops` finds them).
+    root = sqrt(s / z)      in the nonnegative rows,
+    eta (2 w w' - J)        its root taken: w in a cone's rows of `root`, eta a number a cone,
+    matrices W and W^-T     in `own` and `back`, nine numbers a cone of three by rows (`barrier_loops` finds them).
 
-Of ZERO it is 0, and maps leave its rows as they are. Rows of OTHER batches, which are cones of matrices, are passed over.
+Of equations it is 0, and maps leave their rows as they are.
 
 Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, sections 4 to 5; Domahidi, Chu, Boyd, "ECOS", 2013.
 """
@@ -15,260 +16,203 @@ from __future__ import annotations
 
 import math
 
-ZERO, POSITIVE, LENGTH, THREE, OTHER = 0, 1, 2, 3, 4
-"""The kinds of batches."""
-
 W, W_T, INVERSE, INVERSE_T = 0, 1, 2, 3
 """The maps W, W', W^-1 and W^-T."""
 
 
-def scale(cones, s, z, root, eta, lam):
-    """W at (s, z), and lambda = W z, of the batches POSITIVE and LENGTH; 0 into the rows of lambda of ZERO."""
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        rows = cones[b, 3]
-        if kind == ZERO:
-            for i in range(start, start + rows):
-                lam[i] = 0.0
-        elif kind == POSITIVE:
-            for i in range(start, start + rows):
-                root[i] = math.sqrt(s[i] / z[i])
-                lam[i] = math.sqrt(s[i] * z[i])
-        elif kind == LENGTH:
-            for c in range(cones[b, 2]):
-                at = start + c * rows
-                of_s = 0.0
-                of_z = 0.0
-                along = 0.0
-                for i in range(at + 1, at + rows):
-                    of_s += s[i] * s[i]
-                    of_z += z[i] * z[i]
-                    along += s[i] * z[i]
-                of_s = math.sqrt(of_s)
-                of_z = math.sqrt(of_z)
-                first = s[at]
-                second = z[at]
-                # differences of squares as products: they vanish at the boundary
-                of_s = math.sqrt((first - of_s) * (first + of_s))
-                of_z = math.sqrt((second - of_z) * (second + of_z))
-                share = 0.5 / math.sqrt(0.5 * (1.0 + (first / of_s) * (second / of_z) + along / of_s / of_z))
-                factor = math.sqrt(of_s / of_z)
-                eta[cones[b, 4] + c] = factor
-                of_s = share / of_s
-                of_z = share / of_z
-                root[at] = of_s * first + of_z * second
-                for i in range(at + 1, at + rows):
-                    root[i] = of_s * s[i] - of_z * z[i]
-                boost(root, factor, 1.0, z, at, rows, lam)
+def scale(equations, linear, heads, s, z, root, eta, lam):
+    """W at (s, z) and lambda = W z of symmetric cones; 0 into the rows of lambda of equations."""
+    for i in range(equations):
+        lam[i] = 0.0
+    for i in range(equations, linear):
+        root[i] = math.sqrt(s[i] / z[i])
+        lam[i] = math.sqrt(s[i] * z[i])
+    for c in range(eta.size):
+        at = heads[c]
+        first = s[at]
+        second = z[at]
+        of_s = 0.0
+        of_z = 0.0
+        along = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            of_s += s[i] * s[i]
+            of_z += z[i] * z[i]
+            along += s[i] * z[i]
+        of_s = math.sqrt(of_s)
+        of_z = math.sqrt(of_z)
+        # differences of squares as products: they vanish at the boundary
+        of_s = math.sqrt((first - of_s) * (first + of_s))
+        of_z = math.sqrt((second - of_z) * (second + of_z))
+        share = 0.5 / math.sqrt(0.5 * (1.0 + (first / of_s) * (second / of_z) + along / of_s / of_z))
+        factor = math.sqrt(of_s / of_z)
+        of_s = share / of_s
+        of_z = share / of_z
+        head = of_s * first + of_z * second
+        root[at] = head
+        eta[c] = factor
+        along = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            value = of_s * s[i] - of_z * z[i]
+            root[i] = value
+            along += value * z[i]
+        lam[at] = factor * (head * second + along)
+        share = second + along / (1.0 + head)
+        for i in range(at + 1, heads[c + 1]):
+            lam[i] = factor * (z[i] + share * root[i])
 
 
-def boost(root, factor, sign, v, at, rows, out):
-    """factor (2 w w' - J) v, its root taken, of the cone whose rows begin at `at`; of the inverse of what has 1 / factor with a sign of -1."""
-    along = 0.0
-    for i in range(at + 1, at + rows):
-        along += root[i] * v[i]
-    head = sign * v[at] + along / (1.0 + root[at])
-    out[at] = factor * (root[at] * v[at] + sign * along)
-    for i in range(at + 1, at + rows):
-        out[i] = factor * (v[i] + head * root[i])
-
-
-def turn(cones, root, eta, own, back, way, v, out):
-    """A map of all rows into `out`: W, W', W^-1 or W^-T."""
+def turn(equations, linear, heads, threes, root, eta, own, back, way, v, out):
+    """A map of all rows but those of matrices into `out`: W, W', W^-1 or W^-T."""
     inverse = way >= INVERSE
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        number = cones[b, 2]
-        rows = cones[b, 3]
-        first = cones[b, 4]
-        if kind == ZERO:
-            for i in range(start, start + rows):
-                out[i] = v[i]
-        elif kind == POSITIVE:
-            if inverse:
-                for i in range(start, start + rows):
-                    out[i] = v[i] / root[i]
-            else:
-                for i in range(start, start + rows):
-                    out[i] = v[i] * root[i]
-        elif kind == LENGTH:
-            for c in range(number):
-                factor = 1.0 / eta[first + c] if inverse else eta[first + c]
-                boost(root, factor, -1.0 if inverse else 1.0, v, start + c * rows, rows, out)
-        elif kind == THREE:
-            across = way == W_T or way == INVERSE
-            for c in range(number):
-                for i in range(3):
-                    value = 0.0
-                    for j in range(3):
-                        place = 9 * (first + c) + (3 * j + i if across else 3 * i + j)
-                        value += (back[place] if inverse else own[place]) * v[start + 3 * c + j]
-                    out[start + 3 * c + i] = value
+    for i in range(equations):
+        out[i] = v[i]
+    for i in range(equations, linear):
+        out[i] = v[i] / root[i] if inverse else v[i] * root[i]
+    sign = -1.0 if inverse else 1.0
+    for c in range(eta.size):
+        at = heads[c]
+        factor = 1.0 / eta[c] if inverse else eta[c]
+        along = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            along += root[i] * v[i]
+        head = v[at]
+        out[at] = factor * (root[at] * head + sign * along)
+        share = sign * head + along / (1.0 + root[at])
+        for i in range(at + 1, heads[c + 1]):
+            out[i] = factor * (v[i] + share * root[i])
+    down = 1 if way == W_T or way == INVERSE else 3
+    for n in range(threes, threes + own.size // 3):
+        c = (n - threes) // 3
+        at = 9 * c + (n - threes - 3 * c) * down
+        value = 0.0
+        for j in range(3):
+            place = at + j * (4 - down)
+            value += (back[place] if inverse else own[place]) * v[threes + 3 * c + j]
+        out[n] = value
 
 
-def correct(cones, lam, ds, dz, mu, out):
-    """lambda + u with lambda o u = ds o dz - mu e into `out`, of the batches POSITIVE and LENGTH; 0 into the rows of ZERO."""
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        rows = cones[b, 3]
-        if kind == ZERO:
-            for i in range(start, start + rows):
-                out[i] = 0.0
-        elif kind == POSITIVE:
-            for i in range(start, start + rows):
-                out[i] = lam[i] + (ds[i] * dz[i] - mu) / lam[i]
-        elif kind == LENGTH:
-            for c in range(cones[b, 2]):
-                at = start + c * rows
-                product = ds[at] * dz[at] - mu
-                along = 0.0
-                length = 0.0
-                for i in range(at + 1, at + rows):
-                    product += ds[i] * dz[i]
-                    out[i] = ds[at] * dz[i] + dz[at] * ds[i]
-                    along += lam[i] * out[i]
-                    length += lam[i] * lam[i]
-                length = math.sqrt(length)
-                head = lam[at]
-                first = (head * product - along) / ((head - length) * (head + length))
-                out[at] = head + first
-                for i in range(at + 1, at + rows):
-                    out[i] = lam[i] + (out[i] - first * lam[i]) / head
+def correct(equations, linear, heads, lam, ds, dz, mu, out):
+    """lambda + u with lambda o u = ds o dz - mu e into `out`, of symmetric cones; 0 into the rows of equations."""
+    for i in range(equations):
+        out[i] = 0.0
+    for i in range(equations, linear):
+        out[i] = lam[i] + (ds[i] * dz[i] - mu) / lam[i]
+    for c in range(heads.size - 1):
+        at = heads[c]
+        of_s = ds[at]
+        of_z = dz[at]
+        head = lam[at]
+        product = of_s * of_z - mu
+        along = 0.0
+        length = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            product += ds[i] * dz[i]
+            value = of_s * dz[i] + of_z * ds[i]
+            out[i] = value
+            along += lam[i] * value
+            length += lam[i] * lam[i]
+        length = math.sqrt(length)
+        first = (head * product - along) / ((head - length) * (head + length))
+        out[at] = head + first
+        for i in range(at + 1, heads[c + 1]):
+            out[i] = lam[i] + (out[i] - first * lam[i]) / head
 
 
-def outwards(cones, lam, ds, dz):
-    """The largest share with lambda + t ds and lambda + t dz in the cones for all t <= 1 / share, of the batches POSITIVE and LENGTH; or 0."""
+def outwards(equations, linear, heads, lam, d):
+    """The largest share with lambda + t d in the symmetric cones for all t <= 1 / share; or 0."""
     most = 0.0
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        rows = cones[b, 3]
-        if kind == POSITIVE:
-            for i in range(start, start + rows):
-                least = ds[i] if ds[i] < dz[i] else dz[i]
-                share = -least / lam[i]
-                if share > most:
-                    most = share
-        elif kind == LENGTH:
-            for c in range(cones[b, 2]):
-                at = start + c * rows
-                length = 0.0
-                of_s = 0.0
-                of_z = 0.0
-                for i in range(at + 1, at + rows):
-                    length += lam[i] * lam[i]
-                    of_s += lam[i] * ds[i]
-                    of_z += lam[i] * dz[i]
-                length = math.sqrt(length)
-                # the boost that takes lambda back to a multiple of the unit leaves the ways to the boundary as they are
-                size = math.sqrt((lam[at] - length) * (lam[at] + length))
-                head = lam[at] / size
-                first_s = (head * ds[at] - of_s / size) / size
-                first_z = (head * dz[at] - of_z / size) / size
-                share_s = (of_s / size / (1.0 + head) - ds[at]) / size
-                share_z = (of_z / size / (1.0 + head) - dz[at]) / size
-                of_s = 0.0
-                of_z = 0.0
-                for i in range(at + 1, at + rows):
-                    value = ds[i] + share_s * lam[i]
-                    of_s += value * value
-                    value = dz[i] + share_z * lam[i]
-                    of_z += value * value
-                most = max(most, math.sqrt(of_s) / size - first_s, math.sqrt(of_z) / size - first_z)
+    for i in range(equations, linear):
+        most = max(most, -d[i] / lam[i])
+    for c in range(heads.size - 1):
+        at = heads[c]
+        length = 0.0
+        along = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            length += lam[i] * lam[i]
+            along += lam[i] * d[i]
+        length = math.sqrt(length)
+        # the boost that takes lambda back to a multiple of the unit leaves the ways to the boundary as they are
+        size = math.sqrt((lam[at] - length) * (lam[at] + length))
+        head = lam[at] / size
+        along /= size
+        share = (along / (1.0 + head) - d[at]) / size
+        first = head * d[at] - along
+        length = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            value = d[i] + share * lam[i]
+            length += value * value
+        most = max(most, (math.sqrt(length) - first) / size)
     return most
 
 
-def within(cones, s, z):
-    """True if s and z are in the interior of the batches POSITIVE and LENGTH."""
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        rows = cones[b, 3]
-        if kind == POSITIVE:
-            for i in range(start, start + rows):
-                if not (s[i] > 0.0 and z[i] > 0.0):
-                    return False
-        elif kind == LENGTH:
-            for c in range(cones[b, 2]):
-                at = start + c * rows
-                of_s = 0.0
-                of_z = 0.0
-                for i in range(at + 1, at + rows):
-                    of_s += s[i] * s[i]
-                    of_z += z[i] * z[i]
-                if not (s[at] > math.sqrt(of_s) and z[at] > math.sqrt(of_z)):
-                    return False
+def within(equations, linear, heads, s):
+    """True if s is in the interior of the symmetric cones."""
+    for i in range(equations, linear):
+        if not s[i] > 0.0:
+            return False
+    for c in range(heads.size - 1):
+        length = 0.0
+        for i in range(heads[c] + 1, heads[c + 1]):
+            length += s[i] * s[i]
+        if not s[heads[c]] > math.sqrt(length):
+            return False
     return True
 
 
-def split(root, at, rows):
-    """(d, head, of_u, of_w) with W'W = eta^2 (diag(d, 1, 1, ..) + u u' - v v') of a cone of lengths, u = (head, of_u w_1) and v = (0, of_w w_1), where
-    diag(d, 1, ..) - v v' is positive definite (ECOS, section III-B)."""
-    a = root[at]
-    length = 0.0
-    for i in range(at + 1, at + rows):
-        length += root[i] * root[i]
-    alpha = 1.0 + a + length / (1.0 + a)
-    beta = 1.0 + 2.0 / (1.0 + a) + length / (1.0 + a) ** 2
-    d = 0.5 * (a * a + length * (1.0 - alpha * alpha / (1.0 + length * beta)))
-    head = math.sqrt(a * a + length - d)
-    of_u = alpha / head
-    return d, head, of_u, math.sqrt(of_u * of_u - beta)
+def write(equations, linear, heads, threes, root, eta, own, n, diagonal, written, whole, data):
+    """The diagonal of a quasidefinite system and the numbers of W'W beside it into their places of `data`, which `written` has. The rows begin at n of
+    `diagonal`.
 
-
-def write(cones, root, eta, own, n, diagonal, written, whole, data):
-    """The diagonal of a quasidefinite system and the numbers of W'W beside it into their places of `data`, which `written` has: of cones of lengths of
-    up to `whole` rows those above the diagonal, of larger ones the columns -u and v of `split`. The rows' place in `diagonal` begins at n."""
+    Of cones of lengths of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with v_0 = 0,
+    where diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
+    """
     for i in range(diagonal.size):
         data[written[i]] = diagonal[i]
+    for i in range(equations, linear):
+        data[written[n + i]] -= root[i] * root[i]
     more = diagonal.size
-    for b in range(cones.shape[0]):
-        kind = cones[b, 0]
-        start = cones[b, 1]
-        number = cones[b, 2]
-        rows = cones[b, 3]
-        first = cones[b, 4]
-        if kind == POSITIVE:
-            for i in range(start, start + rows):
-                data[written[n + i]] -= root[i] * root[i]
-        elif kind == LENGTH and rows <= whole:
-            for c in range(number):
-                at = start + c * rows
-                square = eta[first + c] * eta[first + c]
-                for i in range(rows):
-                    value = 2.0 * root[at + i] * root[at + i]
-                    data[written[n + at + i]] -= square * (value - 1.0 if i == 0 else value + 1.0)
-                    for j in range(i + 1, rows):
-                        data[written[more]] = -square * 2.0 * root[at + i] * root[at + j]
-                        more += 1
-        elif kind == LENGTH:
-            for c in range(number):
-                at = start + c * rows
-                factor = eta[first + c]
-                d, head, of_u, of_w = split(root, at, rows)
-                data[written[n + at]] -= factor * factor * d
-                place = more + c * rows
-                data[written[place]] = -factor * head
-                other = more + number * rows + c * (rows - 1) - 1
-                for i in range(1, rows):
-                    data[written[n + at + i]] -= factor * factor
-                    data[written[place + i]] = -factor * of_u * root[at + i]
-                    data[written[other + i]] = factor * of_w * root[at + i]
-            more += number * (2 * rows - 1)
-        elif kind == THREE:
-            for c in range(number):
-                at = start + 3 * c
-                place = 9 * (first + c)
-                for i in range(3):
-                    for j in range(i, 3):
-                        value = 0.0
-                        for k in range(3):
-                            value += own[place + 3 * k + i] * own[place + 3 * k + j]
-                        if i == j:
-                            data[written[n + at + i]] -= value
-                        else:
-                            data[written[more]] = -value
-                            more += 1
+    for c in range(eta.size):
+        at = heads[c]
+        stop = heads[c + 1]
+        square = eta[c] * eta[c]
+        if stop - at > whole:
+            a = root[at]
+            length = 0.0
+            for i in range(at + 1, stop):
+                length += root[i] * root[i]
+            share = 1.0 / (1.0 + a)
+            alpha = 1.0 + a + length * share
+            beta = 1.0 + share * (2.0 + length * share)
+            d = 0.5 * (a * a + length * (1.0 - alpha * alpha / (1.0 + length * beta)))
+            head = math.sqrt(a * a + length - d)
+            data[written[n + at]] -= square * d
+            data[written[more]] = -eta[c] * head
+            alpha /= head
+            beta = eta[c] * math.sqrt(alpha * alpha - beta)
+            alpha *= -eta[c]
+            for i in range(at + 1, stop):
+                more += 1
+                data[written[n + i]] -= square
+                data[written[more]] = alpha * root[i]
+                data[written[more + stop - at - 1]] = beta * root[i]
+            more += stop - at
+        else:
+            for i in range(at, stop):
+                value = 2.0 * square * root[i]
+                data[written[n + i]] -= value * root[i] + (square if i > at else -square)
+                for j in range(i + 1, stop):
+                    data[written[more]] = -value * root[j]
+                    more += 1
+    for m in range(own.size // 3):
+        # column i of the matrix of a cone, with those that come after it
+        at = 9 * (m // 3)
+        i = m % 3
+        for j in range(i, 3):
+            value = 0.0
+            for k in range(at, at + 9, 3):
+                value += own[k + i] * own[k + j]
+            if i == j:
+                data[written[n + threes + m]] -= value
+            else:
+                data[written[more]] = -value
+                more += 1

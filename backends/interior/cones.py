@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import cone_loops as loops
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
-from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 
 
@@ -124,18 +124,13 @@ class Symmetric(ABC):
         """The largest t up to `longest` with lambda + t ds and lambda + t dz in the cones."""
 
 
-@lru_cache(maxsize=64)
-def _alone(kind: str, number: int, rows: int) -> NDArray[np.intp]:
-    """A batch for kernels that have its rows alone."""
-    return np.array([(_CODES[kind], 0, number, rows, 0)], dtype=np.intp)
-
-
 class _ByKernels(Symmetric):
     """Cones whose maps are kernels: `own` has the rows' numbers of W, `eta` those of cones of lengths."""
 
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
-        self._take(batch, np.empty(s.size), np.empty(batch.number), np.empty(s.size))
-        kernels().scale(self._cone, s, z, self.own, self.eta, self.lam)
+        rows = _alone(batch)
+        self._take(batch, np.empty(s.size), np.empty(rows.heads.size - 1), np.empty(s.size))
+        kernels().scale(*rows, s, z, self.own, self.eta, self.lam)
 
     @classmethod
     def known(cls: type[_K], batch: Batch, own: Array, eta: Array, lam: Array) -> _K:
@@ -146,18 +141,14 @@ class _ByKernels(Symmetric):
 
     def _take(self, batch: Batch, own: Array, eta: Array, lam: Array) -> None:
         super().__init__(batch)
-        self._cone = _alone(batch.kind, batch.number, batch.rows)
         self.own, self.eta, self.lam = own, eta, lam
         nothing = np.empty(0)
-        self._numbers = Numbers(self._cone, own, eta, nothing, nothing)
-
-    @classmethod
-    def inside(cls, batch: Batch, s: Array, z: Array) -> bool:
-        return bool(kernels().within(_alone(batch.kind, batch.number, batch.rows), s, z))
+        self._rows = _alone(batch)
+        self._numbers = Numbers(*self._rows, 0, own, eta, nothing, nothing)
 
     @classmethod
     def holds(cls, batch: Batch, s: Array) -> bool:
-        return cls.inside(batch, s, s)
+        return bool(kernels().within(*_alone(batch), s))
 
     def w(self, v: Array) -> Array:
         return self._numbers.turn(loops.W, v)
@@ -171,11 +162,17 @@ class _ByKernels(Symmetric):
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         out = np.empty(ds.size)
-        kernels().correct(self._cone, self.lam, ds, dz, mu, out)
+        kernels().correct(*self._rows, self.lam, ds, dz, mu, out)
         return out
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        return _up_to(longest, kernels().outwards(self._cone, self.lam, ds, dz))
+        return _up_to(longest, max(kernels().outwards(*self._rows, self.lam, d) for d in (ds, dz)))
+
+
+@lru_cache(maxsize=64)
+def _alone(batch: Batch) -> Rows:
+    """The rows of a batch that has no others before it."""
+    return Rows.of([batch._replace(start=0)])
 
 
 _K = TypeVar("_K", bound=_ByKernels)
@@ -407,20 +404,34 @@ def kernels() -> _Loops:
     return _Loops(*(kernel(f, reorder=True) for f in found))
 
 
-_CODES = {
-    "zero": loops.ZERO,
-    "nonnegative": loops.POSITIVE,
-    "second_order": loops.LENGTH,
-    "exponential": loops.THREE,
-    "power": loops.THREE,
-    "semidefinite": loops.OTHER,
-}
+class Rows(NamedTuple):
+    """The rows of symmetric cones as kernels read them (`cone_loops`)."""
+
+    equations: int
+    linear: int
+    heads: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, batches: Sequence[Batch]) -> Rows:
+        heads, equations, linear = [], 0, 0
+        for batch in batches:
+            if batch.kind == ORDER[0]:
+                equations = linear = batch.stop
+            elif batch.kind == ORDER[1]:
+                linear = batch.stop
+            elif batch.kind == ORDER[2]:
+                heads.append(np.arange(batch.start, batch.stop, batch.rows))
+        last = max([linear, *(batch.stop for batch in batches if batch.kind == ORDER[2])])
+        return cls(equations, linear, np.concatenate([*heads, [last]]).astype(np.uint32))
 
 
 class Numbers(NamedTuple):
-    """Batches as kernels read them, and the numbers of W that they find (`cone_loops`)."""
+    """The rows of all cones but those of matrices, and the numbers of W that kernels find and read (`cone_loops`)."""
 
-    cones: NDArray[np.intp]
+    equations: int
+    linear: int
+    heads: NDArray[np.uint32]
+    threes: int
     root: Array
     eta: Array
     own: Array
@@ -434,32 +445,27 @@ class Numbers(NamedTuple):
 
 
 class Cones(NamedTuple):
-    """The cones of a program: their batches as kernels read them, how many cones of lengths and of three rows there are, the batches of these and of
-    matrices by their places, and <e, e> of all."""
+    """The cones of a program: their batches, the symmetric rows as kernels read them, the first row of cones of three and the number of these, the
+    places of their batches and of those of matrices, and <e, e> of all."""
 
     batches: tuple[Batch, ...]
-    table: NDArray[np.intp]
-    rows: int
-    lengths: int
+    symmetric: Rows
     threes: int
+    number: int
     apart: tuple[int, ...]
     degree: int
 
     @classmethod
     def of(cls, batches: Sequence[Batch]) -> Cones:
-        count = dict.fromkeys(_CODES.values(), 0)
-        table, apart, degree = [], [], 0
-        for k, batch in enumerate(batches):
-            code = _CODES[batch.kind]
-            table.append((code, batch.start, batch.number, batch.rows, count[code]))
-            count[code] += batch.number
-            if code in (loops.THREE, loops.OTHER):
-                apart.append(k)
-            if batch.kind in KINDS:
-                degree += KINDS[batch.kind].degree(batch)
-        rows = batches[-1].stop if batches else 0
-        numbers = np.array(table, dtype=np.intp).reshape(-1, 5)
-        return cls(tuple(batches), numbers, rows, count[loops.LENGTH], count[loops.THREE], tuple(apart), degree)
+        apart = tuple(k for k, batch in enumerate(batches) if batch.kind in ORDER[3:])
+        threes = [batch for batch in batches if batch.kind in ORDER[4:]]
+        degree = sum(KINDS[batch.kind].degree(batch) for batch in batches if batch.kind in KINDS)
+        first, number = threes[0].start if threes else 0, sum(batch.number for batch in threes)
+        return cls(tuple(batches), Rows.of(batches), first, number, apart, degree)
+
+    @property
+    def rows(self) -> int:
+        return self.batches[-1].stop if self.batches else 0
 
     def unit(self) -> Array:
         """The units of all cones, or what is in their place where they are not symmetric; 0 of the zero cone."""
@@ -470,18 +476,14 @@ class Cones(NamedTuple):
         return found
 
     def inside(self, s: Array, z: Array) -> bool:
-        """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
-        return bool(kernels().within(self.table, s, z)) and all(
-            KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop])
-            for k in (self.batches[at] for at in self.apart)
-        )
+        """True if s is in the interior of cones of matrices and of three rows and z in that of the dual ones."""
+        batches = (self.batches[k] for k in self.apart)
+        return all(KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches)
 
     def central(self, s: Array, z: Array, mu: float) -> bool:
         """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
-        return all(
-            KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu)
-            for k in (self.batches[at] for at in self.apart)
-        )
+        batches = (self.batches[k] for k in self.apart)
+        return all(KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu) for k in batches)
 
 
 class Straight(Protocol):
@@ -502,26 +504,32 @@ class Scalings(Sequence["Scaling | None"]):
 
     def __init__(self, cones: Cones, s: Array, z: Array) -> None:
         self.cones = cones
-        own, back = np.empty((2, 9 * cones.threes))
-        self.numbers = Numbers(cones.table, np.empty(s.size), np.empty(cones.lengths), own, back)
-        self.lam = np.empty(s.size)
-        kernels().scale(cones.table, s, z, self.numbers.root, self.numbers.eta, self.lam)
-        #: Those of cones of three rows and of matrices, with their places among the batches.
-        self.apart: dict[int, Nonsymmetric | Semidefinite] = {}
+        own, back = np.empty((2, 9 * cones.number))
+        equations, linear, heads = cones.symmetric
+        root, eta, lam = np.empty(s.size), np.empty(heads.size - 1), np.empty(s.size)
+        self.numbers, self.lam = Numbers(equations, linear, heads, cones.threes, root, eta, own, back), lam
+        kernels().scale(equations, linear, heads, s, z, root, eta, lam)
+        #: Those of cones of matrices, those of three rows, and both by their places among the batches.
+        self.matrices: list[Semidefinite] = []
+        self.threes: list[Nonsymmetric] = []
+        self._apart: dict[int, Semidefinite | Nonsymmetric] = {}
+        first = 0
         for k in cones.apart:
             batch = cones.batches[k]
             at = slice(batch.start, batch.stop)
-            made: Nonsymmetric | Semidefinite
-            if batch.kind == "semidefinite":
-                made = Semidefinite(batch, s[at], z[at])
+            if batch.kind == ORDER[3]:
+                made: Semidefinite | Nonsymmetric = Semidefinite(batch, s[at], z[at])
+                self.matrices.append(made)
             else:
-                first = int(cones.table[k, 4])
-                place = slice(9 * first, 9 * (first + batch.number))
+                place = slice(first, first + 9 * batch.number)
                 made = Nonsymmetric(batch, s[at], z[at], own[place], back[place])
-            self.apart[k] = made
-            self.lam[at] = made.lam
-        self.matrices = [k for k in self.apart.values() if isinstance(k, Semidefinite)]
-        self.threes = [k for k in self.apart.values() if isinstance(k, Nonsymmetric)]
+                self.threes.append(made)
+                first = place.stop
+            self._apart[k] = made
+        for matrix in self.matrices:
+            lam[matrix.place] = matrix.lam
+        if self.threes:
+            lam[cones.threes :] = self.numbers.turn(loops.INVERSE_T, s)[cones.threes :]
 
     def w(self, v: Array) -> Array:
         """W v."""
@@ -554,16 +562,21 @@ class Scalings(Sequence["Scaling | None"]):
     def corrected(self, d: Straight, mu: float) -> Array:
         """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step; 0 of the zero cone."""
         out = np.empty(d.s.size)
-        kernels().correct(self.cones.table, self.lam, d.s, d.z, mu, out)
+        kernels().correct(*self.cones.symmetric, self.lam, d.s, d.z, mu, out)
         for k in self.matrices:
             out[k.place] = k.corrected(d.s[k.place], d.z[k.place], mu)
-        for three in self.threes:
-            out[three.place] = three.corrected(d.ds[three.place], d.dz[three.place], mu)
+        if self.threes:
+            aims = np.empty(d.s.size)
+            for three in self.threes:
+                aims[three.place] = three.aim(d.ds[three.place], d.dz[three.place], mu)
+            at = slice(self.cones.threes, None)
+            out[at] = self.numbers.turn(loops.INVERSE_T, aims)[at]
         return out
 
     def reach(self, d: Straight, longest: float) -> float:
         """The largest t up to `longest` with s + t ds and z + t dz in the symmetric cones."""
-        longest = _up_to(longest, kernels().outwards(self.cones.table, self.lam, d.s, d.z))
+        outwards, rows, lam = kernels().outwards, self.cones.symmetric, self.lam
+        longest = _up_to(longest, max(outwards(*rows, lam, d.s), outwards(*rows, lam, d.z)))
         for k in self.matrices:
             longest = k.reach(d.s[k.place], d.z[k.place], longest)
         return longest
@@ -578,16 +591,16 @@ class Scalings(Sequence["Scaling | None"]):
     def _each(self) -> list[Scaling | None]:
         """The scalings, batch by batch."""
         found: list[Scaling | None] = []
+        first = 0
         for k, batch in enumerate(self.cones.batches):
-            if k in self.apart or batch.kind not in KINDS:
-                found.append(self.apart.get(k))
+            at, kind = slice(batch.start, batch.stop), KINDS.get(batch.kind)
+            if kind is None or k in self._apart:
+                found.append(self._apart.get(k))
                 continue
-            first = int(self.cones.table[k, 4])
-            kind = KINDS[batch.kind]
             assert issubclass(kind, _ByKernels)
-            at = slice(batch.start, batch.stop)
-            own = self.numbers.root[at], self.numbers.eta[first : first + batch.number], self.lam[at]
-            found.append(kind.known(batch, *own))
+            last = first + (batch.number if kind is SecondOrder else 0)
+            found.append(kind.known(batch, self.numbers.root[at], self.numbers.eta[first:last], self.lam[at]))
+            first = last
         return found
 
     @overload

@@ -1,16 +1,12 @@
 """Kernels of L D L', the factors of a symmetric matrix of few entries, without pivoting.
 
-Places are unsigned numbers, but for those of `walk` and `across`. The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
+Places are unsigned numbers, but for those of `walk`. The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
 L has a diagonal of ones, which is not kept. Its columns are in `rows` and `values` from starts[j] on; the columns of row k are in `columns` from
 row_starts[k] on. Both rise. `inverse` has the numbers 1 / D.
 
 Source: Liu, "The role of elimination trees in sparse factorization", 1990; Davis, "Algorithm 849: a concise sparse Cholesky factorization
 package", 2005 (one row of L after the other).
 """
-
-# `turn` is named when the kernel is compiled: a name that does not exist here.
-# ruff: noqa: F821
-# mypy: disable-error-code="name-defined"
 
 from __future__ import annotations
 
@@ -23,8 +19,9 @@ ROUNDING = 4e-16
 """The share of the largest product in a residual that is rounding."""
 
 
-def walk(indptr, indices, parent, mark, at, rows):
-    """The rows of L's columns into `rows`, the next of column j at at[j], which moves on; with no room there, only `at` moves.
+def walk(indptr, indices, parent, mark, at, rows, row_starts, columns):
+    """The rows of L's columns into `rows`, the next of column j at at[j], which moves on, and then the columns of its rows, with where these start;
+    with no room there, only `at` moves.
 
     On the way the parents of the elimination tree are found where they are -1, as those of roots remain.
     """
@@ -40,15 +37,28 @@ def walk(indptr, indices, parent, mark, at, rows):
                 at[i] += 1
                 mark[i] = k
                 i = parent[i]
-
-
-def across(starts, rows, at, columns):
-    """The columns of L's rows into `columns`, the next of row i at at[i], which moves on."""
-    for j in range(starts.size - 1):
-        for p in range(starts[j], starts[j + 1]):
+    if not rows.size:
+        for k in range(row_starts.size):
+            row_starts[k] = 0
+        return
+    for k in range(mark.size):
+        mark[k] = 0
+    for p in range(rows.size):
+        mark[rows[p]] += 1
+    total = 0
+    for k in range(mark.size):
+        row_starts[k] = total
+        total += mark[k]
+        mark[k] = row_starts[k]
+    row_starts[mark.size] = total
+    p = 0
+    for j in range(mark.size):
+        # column j ends where the next one starts
+        while p < at[j]:
             i = rows[p]
-            columns[at[i]] = j
-            at[i] += 1
+            columns[mark[i]] = j
+            mark[i] += 1
+            p += 1
 
 
 def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
@@ -81,111 +91,90 @@ def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, sign
     return True
 
 
-def refine(indptr, indices, data, starts, rows, values, inverse, part, right, harmless, x, rest, found, sizes):
-    """x and the solution of L D L'd = rest into `found`, what that leaves of the right-hand side into `rest`; its relative size, which may be NaN.
-
-    The two parts are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What is no larger
-    than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `sizes` (4, 2), zeros before, gets the
-    largest number of the right-hand side, of what is left, of `found` and of the products of each part.
-    """
-    n = inverse.size
-    for j in range(n):
-        value = rest[j]
-        if value != 0.0:
-            for p in range(starts[j], starts[j + 1]):
-                rest[rows[p]] -= values[p] * value
-    for j in range(n - 1, -1, -1):
-        value = rest[j] * inverse[j]
-        for p in range(starts[j], starts[j + 1]):
-            value -= values[p] * rest[rows[p]]
-        rest[j] = value
-        found[j] = x[j] + value
-    for k in range(n):
-        own = part[k]
-        value = right[k]
-        for p in range(indptr[k], indptr[k + 1]):
-            i = indices[p]
-            entry = data[p]
-            product = entry * found[i]
-            value -= product
-            size = abs(product)
-            if size > sizes[3, own]:
-                sizes[3, own] = size
-            # the diagonal comes once; rows before k have their right-hand sides
-            if i != k:
-                product = entry * found[k]
-                rest[i] -= product
-                size = abs(product)
-                if size > sizes[3, part[i]]:
-                    sizes[3, part[i]] = size
-        rest[k] = value
-    total = 0.0
-    for k in range(n):
-        own = part[k]
-        size = abs(right[k])
-        if size > sizes[0, own]:
-            sizes[0, own] = size
-        size = abs(rest[k])
-        total += size
-        if size > sizes[1, own]:
-            sizes[1, own] = size
-        size = abs(found[k])
-        if size > sizes[2, own]:
-            sizes[2, own] = size
-    # NaN if any number is, or an infinite one
-    share = 0.0 if total < math.inf else math.nan
-    for own in range(2):
-        missed = sizes[1, own]
-        if missed > harmless and missed > ROUNDING * sizes[3, own]:
-            beside = sizes[0, own] + BESIDE * sizes[2, 1 - own]
-            if missed > share * beside:
-                share = missed / beside
-        harmless = 0.0
-    return share
-
-
 def answer(
-    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, cones, root, eta, own, back,
-    p, r, harmless, most, enough, work, sizes, v, u,
+    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, p, r, harmless, most, enough, work, sizes,
+    v, z,
 ):  # fmt: skip
-    """The solution (dv, u = W dz) for the right-hand sides p and r = W^-T (those of the rows) into v and u, refined while that shrinks what is left,
-    `most` times at most; the relative residual, infinite where there is none.
+    """The solution (v, z) for the right-hand sides p and r, refined while that halves what is left, `most` times at most; the relative size of what is
+    left, infinite where there is no solution.
 
-    `work` (4, size of the matrix) and `sizes` (4, 2) need no numbers; `turn` is the map of all rows (`cone_loops`), `refine` the kernel above.
+    The two parts of what is left are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What is
+    no larger than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `work` (4, size of the matrix)
+    and `sizes` (8) need no numbers; the second has the largest number of a right-hand side, of what is left, of the answer and of the products, two of
+    each.
     """
     right = work[0]
     best = work[1]
     rest = work[2]
     found = work[3]
-    size = inverse.size
-    for i in range(size):
-        right[i] = 0.0
-        best[i] = 0.0
-    turn(cones, root, eta, own, back, 1, r, u)
-    for i in range(of_v.size):
-        right[of_v[i]] = p[i]
-    for i in range(of_z.size):
-        right[of_z[i]] = u[i]
-    for i in range(size):
-        rest[i] = right[i]
+    n = inverse.size
+    for j in range(n):
+        right[j] = 0.0
+        best[j] = 0.0
+    for j in range(p.size):
+        right[of_v[j]] = p[j]
+    for j in range(r.size):
+        right[of_z[j]] = r[j]
+    for j in range(n):
+        rest[j] = right[j]
     least = math.inf
     for _ in range(most + 1):
-        for i in range(4):
-            sizes[i, 0] = 0.0
-            sizes[i, 1] = 0.0
-        share = refine(
-            indptr, indices, data, starts, rows, values, inverse, part, right, harmless, best, rest, found, sizes
-        )
+        for j in range(n):
+            value = rest[j]
+            if value != 0.0:
+                for q in range(starts[j], starts[j + 1]):
+                    rest[rows[q]] -= values[q] * value
+        for j in range(n - 1, -1, -1):
+            value = rest[j] * inverse[j]
+            for q in range(starts[j], starts[j + 1]):
+                value -= values[q] * rest[rows[q]]
+            rest[j] = value
+            found[j] = best[j] + value
+        for j in range(8):
+            sizes[j] = 0.0
+        for k in range(n):
+            value = right[k]
+            other = found[k]
+            largest = 0.0
+            for q in range(indptr[k], indptr[k + 1]):
+                i = indices[q]
+                entry = data[q]
+                product = entry * found[i]
+                value -= product
+                largest = max(largest, abs(product))
+                # the diagonal comes once; rows before k have their right-hand sides
+                if i != k:
+                    product = entry * other
+                    rest[i] -= product
+                    sizes[6 + part[i]] = max(sizes[6 + part[i]], abs(product))
+            rest[k] = value
+            sizes[6 + part[k]] = max(sizes[6 + part[k]], largest)
+        total = 0.0
+        for k in range(n):
+            own = part[k]
+            total += abs(rest[k])
+            sizes[own] = max(sizes[own], abs(right[k]))
+            sizes[2 + own] = max(sizes[2 + own], abs(rest[k]))
+            sizes[4 + own] = max(sizes[4 + own], abs(found[k]))
+        # a number that is none, or an infinite one, leaves nothing to go on with
+        if not total < math.inf:
+            break
+        share = 0.0
+        for own in range(2):
+            missed = sizes[2 + own]
+            if missed > ROUNDING * sizes[6 + own] and (own == 1 or missed > harmless):
+                beside = sizes[own] + BESIDE * sizes[5 - own]
+                if missed > share * beside:
+                    share = missed / beside
         if not share < 0.5 * least:
             break
         least = share
-        for i in range(size):
-            best[i] = found[i]
+        for j in range(n):
+            best[j] = found[j]
         if share <= enough:
             break
-    for i in range(of_v.size):
-        v[i] = best[of_v[i]]
-    for i in range(of_z.size):
-        rest[i] = best[of_z[i]]
-    turn(cones, root, eta, own, back, 0, rest[: of_z.size], u)
+    for j in range(p.size):
+        v[j] = best[of_v[j]]
+    for j in range(r.size):
+        z[j] = best[of_z[j]]
     return least

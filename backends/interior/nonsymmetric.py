@@ -11,7 +11,9 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import barriers
+from fwdsl.backends.interior.cone_loops import INVERSE, INVERSE_T, W_T, W, turn
 from fwdsl.backends.interior.program import Batch
+from fwdsl.backends.kernels.compile import kernel
 
 MIDDLE = (-1.051383945322714, 0.556409619469370, 1.258967884768947)
 """The point of the exponential cone with s = -f*'(s)."""
@@ -29,9 +31,9 @@ class Nonsymmetric:
         """`own` and `back` are where the numbers of W and W^-T are to be, cone after cone."""
         self.place = slice(batch.start, batch.stop)
         self.power, self.s, self.z = _power(batch), s, z
-        W, V = (np.empty((batch.number, 3, 3)) if a is None else a.reshape(-1, 3, 3) for a in (own, back))
-        self.scaled = barriers.scaling(self.power, s, z, W, V)
-        self.own, self.back, self.lam, _ = self.scaled
+        own_W, own_V = (np.empty((batch.number, 3, 3)) if a is None else a.reshape(-1, 3, 3) for a in (own, back))
+        self.scaled = barriers.scaling(self.power, s, z, own_W, own_V)
+        self.own, self.back, _ = self.scaled
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -56,16 +58,22 @@ class Nonsymmetric:
         return barriers.farthest(_power(batch), s, z, mu) <= CENTRAL
 
     def w(self, v: Array) -> Array:
-        return barriers.times(self.own, v, turned=False)
+        return self._turned(W, v)
 
     def wt(self, v: Array) -> Array:
-        return barriers.times(self.own, v, turned=True)
+        return self._turned(W_T, v)
 
     def inverse(self, v: Array) -> Array:
-        return barriers.times(self.back, v, turned=True)
+        return self._turned(INVERSE, v)
 
     def inverse_t(self, v: Array) -> Array:
-        return barriers.times(self.back, v, turned=False)
+        return self._turned(INVERSE_T, v)
+
+    def _turned(self, way: int, v: Array) -> Array:
+        out, nothing = np.empty(v.size), np.empty(0)
+        own, back = self.own.reshape(-1), self.back.reshape(-1)
+        kernel(turn, reorder=True)(0, 0, np.zeros(1, np.uint32), 0, nothing, nothing, own, back, way, v, out)
+        return out
 
     def root(self) -> Array:
         return self.back
@@ -75,9 +83,9 @@ class Nonsymmetric:
         found: Array = (self.back @ A.reshape(*self.back.shape[:2], -1)).reshape(A.shape)
         return found
 
-    def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        """W^-T (s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2) after a straight step ds, dz of the points as they are."""
-        return barriers.corrected(self.power, self.s, self.z, self.scaled, ds, dz, mu)
+    def aim(self, ds: Array, dz: Array, mu: float) -> Array:
+        """s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2 after a straight step ds, dz of the points as they are."""
+        return barriers.aim(self.power, self.s, self.z, self.scaled, ds, dz, mu)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
         """The largest t up to `longest` with s + t ds in the cones and z + t dz in the dual ones, of directions of the points as they are."""

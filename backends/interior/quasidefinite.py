@@ -23,8 +23,8 @@ from scipy.sparse.linalg import spilu
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cone_loops import write
-from fwdsl.backends.interior.cones import Scalings, kernels
-from fwdsl.backends.interior.ldl_loops import across, answer, factor, refine, walk
+from fwdsl.backends.interior.cones import Scalings
+from fwdsl.backends.interior.ldl_loops import answer, factor, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
@@ -113,18 +113,17 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
     indices = low[order]
     parent, mark, counts = np.full(size, -1), np.empty(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
-    kernel(walk)(indptr, indices, parent, mark, counts, np.empty(0, dtype=np.intp))
+    none, symbolic = np.empty(0, dtype=np.intp), kernel(walk)
+    symbolic(indptr, indices, parent, mark, counts, none, none, none)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.empty(int(starts[-1]), dtype=np.intp)
+    rows, columns = np.empty((2, int(starts[-1])), dtype=np.intp)
     seconds = SECONDS * float(np.square(counts, dtype=np.float64).sum()) + OF_A_NUMBER * float(rows.size + row.size)
     if seconds > allowed:
         return None
-    kernel(walk)(indptr, indices, parent, mark, starts[:-1].copy(), rows)
-    row_starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
-    columns = np.empty(rows.size, dtype=np.uint32)
-    kernel(across)(starts, rows, row_starts[:-1].copy(), columns)
-    found = (entry, indptr, indices, starts, rows, row_starts)
-    return Pattern(place, *(a.astype(np.uint32) for a in found), columns)
+    row_starts = np.empty(size + 1, dtype=np.intp)
+    symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
+    found = (entry, indptr, indices, starts, rows, row_starts, columns)
+    return Pattern(place, *(a.astype(np.uint32) for a in found))
 
 
 def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
@@ -175,9 +174,9 @@ def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index
     for batch in batches:
         at = n + batch.start + np.arange(batch.number * batch.rows).reshape(batch.number, batch.rows)
         if _is_split(batch):
-            more = size + 2 * np.arange(batch.number)[:, None]
-            row += [at, at[:, 1:]]
-            column += [np.broadcast_to(more, at.shape), np.broadcast_to(more + 1, at[:, 1:].shape)]
+            row.append(np.concatenate([at, at[:, 1:]], axis=1))
+            one, other = np.repeat([0, 1], [batch.rows, batch.rows - 1]), np.arange(batch.number)
+            column.append(size + 2 * other[:, None] + one)
             size += 2 * batch.number
         elif batch.kind not in ORDER[:2]:
             i, j = _above(batch.rows)
@@ -216,15 +215,18 @@ class Quasidefinite:
         self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
         place = pattern.place.astype(np.uint32)
         self.of_v, self.of_z = place[:n], place[n : n + m]
-        self.work, self.sizes = np.empty((4, size)), np.empty((4, 2))
-        self.write, self.factor = kernel(write), kernel(factor)
-        self.answer = kernel(answer, refine=kernel(refine), turn=kernels().turn)
+        self.work, self.sizes = np.empty((4, size)), np.empty(8)
+        self.write, self.factor, self.answer = kernel(write), kernel(factor), kernel(answer)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
         pattern, of = self.pattern, scalings.numbers
         data = self.data.copy()
-        self.write(of.cones, of.root, of.eta, of.own, self.of_v.size, self.diagonal, self.written, WHOLE, data)
+        equations, linear, heads, threes, root, eta, own, _ = of
+        n = self.of_v.size
+        self.write(
+            equations, linear, heads, threes, root, eta, own, n, self.diagonal, self.written, WHOLE, data
+        )  # fmt: skip
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
         good = self.factor(
             pattern.indptr,
@@ -259,7 +261,7 @@ class FactoredQuasidefinite:
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
         of, pattern = self.of, self.of.pattern
-        v, u = np.empty(p.size), np.empty(r.size)
+        v, z = np.empty(p.size), np.empty(r.size)
         missed = of.answer(
             pattern.indptr,
             pattern.indices,
@@ -271,16 +273,15 @@ class FactoredQuasidefinite:
             of.part,
             of.of_v,
             of.of_z,
-            *self.scalings.numbers,
             p,
-            r,
+            self.scalings.wt(r),
             harmless,
             REFINEMENTS,
             ENOUGH,
             of.work,
             of.sizes,
             v,
-            u,
+            z,
         )
         self.is_poor = self.is_poor or not missed <= POOR
-        return v, u
+        return v, self.scalings.w(z)

@@ -319,10 +319,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             # what is missed is as small as rounding, which a step does not mind
             at.system.is_poor = False
             return now.v, now.z
-        v, z = now.v + dv, now.z + at.scalings.inverse(u)
-        s = now.s - at.scalings.wt(u)
-        fits = np.isfinite(v).all() and self.cones.inside(s, z)
-        return (v, z) if fits else (now.v, now.z)
+        v, z, s = np.empty(dv.size), np.empty(u.size), np.empty(u.size)
+        change = dv, at.scalings.inverse(u), -at.scalings.wt(u)
+        fits = _loops().move(1.0, 1.0, *self.cones.symmetric, now.v, now.z, now.s, *change, v, z, s)
+        return (v, z) if fits and self.cones.inside(s, z) else (now.v, now.z)
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
@@ -352,13 +352,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def _move(self, d: Direction, length: float) -> float:
         """Move the state, by less where rounding would leave the interior, and bring its size back to one; the length of the step."""
-        now, k, step = self.state, self.program.equations, _loops().move
-        dz, ds = d.dz, d.ds
+        now, step = self.state, _loops().move
+        at = *self.cones.symmetric, now.v, now.z, now.s, d.v, d.dz, d.ds
         v, z, s = np.empty(now.v.size), np.empty(now.z.size), np.empty(now.s.size)
         for _ in range(40):
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
             size = max(tau, kappa)
-            if tau > 0.0 and kappa > 0.0 and step(length, size, k, now.v, now.z, now.s, d.v, dz, ds, v, z, s):
+            if tau > 0.0 and kappa > 0.0 and step(length, size, *at, v, z, s):
                 mu = (float(s @ z) + tau * kappa / size**2) / self.degree
                 if self.cones.inside(s, z) and self.cones.central(s, z, mu):
                     break
@@ -366,7 +366,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         else:
             length = 0.0
             size, tau, kappa = max(now.tau, now.kappa), now.tau, now.kappa
-            step(0.0, size, k, now.v, now.z, now.s, d.v, dz, ds, v, z, s)
+            step(0.0, size, *at, v, z, s)
         now.v, now.z, now.s, now.tau, now.kappa = v, z, s, tau / size, kappa / size
         now.short = now.short + 1 if length < SHORTEST else 0
         now.steps += 1

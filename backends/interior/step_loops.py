@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from fwdsl.backends.interior.cone_loops import within
+
 
 def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed, sizes):
     """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; into `sizes` v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and
@@ -44,9 +46,9 @@ def embed(share, middle, product, pivot, tau, kappa, slope, b, along_v, along_u,
     return change, -(product + kappa * change) / tau
 
 
-def move(length, size, equations, v, z, s, dv, dz, ds, to_v, to_z, to_s):
-    """The point that a step of this length leads to, divided by `size`, with s = 0 in the first rows, of equations; False where v has a number that
-    is none."""
+def move(length, size, equations, linear, heads, v, z, s, dv, dz, ds, to_v, to_z, to_s):
+    """The point that a step of this length leads to, divided by `size`, with s = 0 in the rows of equations; False where v has a number that is none,
+    or the point is not in the interior of the symmetric cones."""
     total = 0.0
     for i in range(v.size):
         value = (v[i] + length * dv[i]) / size
@@ -55,4 +57,9 @@ def move(length, size, equations, v, z, s, dv, dz, ds, to_v, to_z, to_s):
     for i in range(z.size):
         to_z[i] = (z[i] + length * dz[i]) / size
         to_s[i] = 0.0 if i < equations else (s[i] + length * ds[i]) / size
-    return total < math.inf
+    if not total < math.inf:
+        return False
+    for d in (to_s, to_z):
+        if not within(equations, linear, heads, d):
+            return False
+    return True

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cone_loops import INVERSE, LENGTH, W, outwards, scale, turn
-from fwdsl.backends.interior.cones import KINDS, Scaling, matrices, order_of, triangles
+from fwdsl.backends.interior.cone_loops import INVERSE, W, outwards, scale, turn
+from fwdsl.backends.interior.cones import KINDS, Rows, Scaling, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.uncompiled import Uncompiled
@@ -134,13 +134,13 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
     rng = np.random.default_rng(rows)
     s, z, v = rng.standard_normal((3, number, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
-    cones = np.array([(LENGTH, 0, number, rows, 0)])
+    cones = Rows.of([Batch("second_order", 0, number, rows)])
     root, eta, out, lam = np.empty(number * rows), np.empty(number), np.empty(number * rows), np.empty(number * rows)
-    made(scale)(cones, s.reshape(-1), z.reshape(-1), root, eta, lam)
+    made(scale)(*cones, s.reshape(-1), z.reshape(-1), root, eta, lam)
     own, nothing = root.reshape(number, rows), np.empty(0)
     J = np.diag([1.0] + [-1.0] * (rows - 1))
     for way in (W, INVERSE):
-        made(turn)(cones, root, eta, nothing, nothing, way, v.reshape(-1), out)
+        made(turn)(*cones, 0, root, eta, nothing, nothing, way, v.reshape(-1), out)
         expected, of_z = [], []
         for c in range(number):
             size_s, size_z = np.sqrt(s[c] @ J @ s[c]), np.sqrt(z[c] @ J @ z[c])
@@ -161,19 +161,20 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
 def test_the_way_out_of_second_order_cones_follows_its_formula(
     number: int, rows: int, made: Callable[[Function], Function]
 ) -> None:
-    """The largest |u_1| - u_0 of u = W^-1 ds and W^-1 dz, with W lambda = e cone by cone; 0 where none leaves."""
+    """The largest |u_1| - u_0 of u = W^-1 d, with W lambda = e cone by cone; 0 where none leaves."""
     rng = np.random.default_rng(rows)
     lam, ds, dz = rng.standard_normal((3, number, rows))
     lam[:, 0] = np.linalg.norm(lam[:, 1:], axis=1) + 0.3
-    most = made(outwards)(np.array([(LENGTH, 0, number, rows, 0)]), lam.reshape(-1), ds.reshape(-1), dz.reshape(-1))
-    expected = 0.0
+    cones = Rows.of([Batch("second_order", 0, number, rows)])
+    most = [made(outwards)(*cones, lam.reshape(-1), d.reshape(-1)) for d in (ds, dz)]
+    expected = [0.0, 0.0]
     J = np.diag([1.0] + [-1.0] * (rows - 1))
     for c in range(number):
         size = lam[c] @ J @ lam[c]
         w = lam[c] / np.sqrt(size)
-        for d in (ds, dz):
+        for k, d in enumerate((ds, dz)):
             u = np.linalg.solve(symmetric_root(2.0 * np.outer(w, w) - J), d[c]) / np.sqrt(size)
-            expected = max(expected, float(np.linalg.norm(u[1:]) - u[0]))
+            expected[k] = max(expected[k], float(np.linalg.norm(u[1:]) - u[0]))
     assert most == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 

@@ -12,13 +12,11 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.interior import quasidefinite, sizes
-from fwdsl.backends.interior.cone_loops import split
-from fwdsl.backends.interior.cones import Cones, Scalings, SecondOrder
+from fwdsl.backends.interior.cones import Cones, Scalings
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import size_of
-from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
 from tests.runs import resumed, stepped, without_patterns
@@ -89,7 +87,20 @@ def test_the_factor_is_that_of_the_shifted_matrix() -> None:
     np.testing.assert_allclose(without, K + np.diag(shift), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [2, 5, 40])
+def system_of_cones(batches: tuple[Batch, ...], s: np.ndarray, z: np.ndarray) -> tuple[Scalings, np.ndarray]:
+    """The scalings of cones alone, and the block of a system that they are, with their further unknowns."""
+    cones = Cones.of(batches)
+    scalings = Scalings(cones, s, z)
+    P, A = sp.csr_array((1, 1)), sp.csr_array(np.ones((cones.rows, 1)))
+    pattern = pattern_of(P, A, batches, np.inf, lambda: None)
+    assert pattern is not None
+    data, size = Quasidefinite(pattern, P, A, batches).at(scalings).data, pattern.place.size
+    upper = sp.csc_array((data, pattern.indices.astype(int), pattern.indptr.astype(int)), (size, size)).toarray()
+    whole = upper + np.triu(upper, 1).T
+    return scalings, whole[pattern.place][:, pattern.place][1:, 1:]
+
+
+@pytest.mark.parametrize("rows", [5, 7, 40])
 @pytest.mark.parametrize("near", [1.0, 1e-6])
 def test_the_split_square_of_a_second_order_cone(rows: int, near: float) -> None:
     """diag(d, eta^2, ..) + u u' - w w' = W'W, and without u u' it is positive definite, close to the boundary too."""
@@ -97,14 +108,14 @@ def test_the_split_square_of_a_second_order_cone(rows: int, near: float) -> None
     batch = Batch("second_order", 0, 2, rows)
     s, z = rng.standard_normal((2, 2, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) for m in (s, z))
-    scaling = SecondOrder(batch, s.reshape(-1), z.reshape(-1))
-    square = np.stack([scaling.w(scaling.w(e)) for e in np.eye(2 * rows)], axis=1)
+    scalings, whole = system_of_cones((batch,), s.reshape(-1), z.reshape(-1))
+    square = np.stack([scalings.w(scalings.w(e)) for e in np.eye(2 * rows)], axis=1)
     for c in range(2):
-        own, eta = slice(c * rows, (c + 1) * rows), scaling.eta[c]
-        head, first, of_u, of_w = kernel(split)(scaling.own, c * rows, rows)
-        u, w = (eta * np.concatenate([[a], b * scaling.own[own][1:]]) for a, b in ((first, of_u), (0.0, of_w)))
-        definite = np.diag(eta * eta * np.concatenate([[head], np.ones(rows - 1)])) - np.outer(w, w)
+        own = slice(c * rows, (c + 1) * rows)
+        diagonal, (u, w) = -whole[own, own], whole[own, 2 * (rows + c) :][:, :2].T
+        definite = diagonal - np.outer(w, w)
         size = float(np.abs(square[own, own]).max())
+        assert np.array_equal(diagonal, np.diag(np.diag(diagonal)))
         np.testing.assert_allclose(definite + np.outer(u, u), square[own, own], atol=1e-10 * size)
         assert np.linalg.eigvalsh(definite / size)[0] > -1e-12
 
@@ -244,14 +255,7 @@ def test_squares_are_those_of_the_scalings(batch: Batch) -> None:
     batches = (batch._replace(start=0),)
     cones = Cones.of(batches)
     m = cones.rows
-    s, z = (cones.unit() * (1.0 + 0.2 * rng.random(m)) for _ in range(2))
-    scalings = Scalings(cones, s, z)
-    P, A = sp.csr_array((1, 1)), sp.csr_array(np.ones((m, 1)))
-    pattern = pattern_of(P, A, batches, np.inf, lambda: None)
-    assert pattern is not None
-    data, size = Quasidefinite(pattern, P, A, batches).at(scalings).data, pattern.place.size
-    whole = sp.csc_array((data, pattern.indices.astype(int), pattern.indptr.astype(int)), (size, size)).toarray()
-    whole = (whole + np.triu(whole, 1).T)[pattern.place][:, pattern.place][1:, 1:]
+    scalings, whole = system_of_cones(batches, *(cones.unit() * (1.0 + 0.2 * rng.random(m)) for _ in range(2)))
     inner, outer = whole[:m, :m], whole[:m, m:]
     square = outer @ np.linalg.solve(whole[m:, m:], outer.T) - inner
     for v in rng.standard_normal((3, m)):
