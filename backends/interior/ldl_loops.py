@@ -132,6 +132,8 @@ def answer(
             found[j] = best[j] + value
         for j in range(8):
             sizes[j] = 0.0
+        first = 0.0
+        second = 0.0
         for k in range(n):
             value = right[k]
             other = found[k]
@@ -141,21 +143,37 @@ def answer(
                 entry = data[q]
                 product = entry * found[i]
                 value -= product
-                largest = max(largest, abs(product))
+                size = abs(product)
+                if size > largest:
+                    largest = size
                 # the diagonal comes once; rows before k have their right-hand sides
                 if i != k:
                     product = entry * other
                     rest[i] -= product
-                    sizes[6 + part[i]] = max(sizes[6 + part[i]], abs(product))
+                    size = abs(product)
+                    if part[i]:
+                        if size > second:
+                            second = size
+                    elif size > first:
+                        first = size
             rest[k] = value
-            sizes[6 + part[k]] = max(sizes[6 + part[k]], largest)
+            if part[k]:
+                if largest > second:
+                    second = largest
+            elif largest > first:
+                first = largest
+        sizes[6] = first
+        sizes[7] = second
         total = 0.0
         for k in range(n):
             own = part[k]
             total += abs(rest[k])
-            sizes[own] = max(sizes[own], abs(right[k]))
-            sizes[2 + own] = max(sizes[2 + own], abs(rest[k]))
-            sizes[4 + own] = max(sizes[4 + own], abs(found[k]))
+            if abs(right[k]) > sizes[own]:
+                sizes[own] = abs(right[k])
+            if abs(rest[k]) > sizes[2 + own]:
+                sizes[2 + own] = abs(rest[k])
+            if abs(found[k]) > sizes[4 + own]:
+                sizes[4 + own] = abs(found[k])
         # a number that is none, or an infinite one, leaves nothing to go on with
         if not total < math.inf:
             break
