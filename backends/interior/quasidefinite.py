@@ -28,7 +28,7 @@ from fwdsl.backends.interior.ldl_loops import answer, factor, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.maps import placed, row_by_row
+from fwdsl.canon.maps import row_by_row
 
 Index = NDArray[np.intp]
 
@@ -83,18 +83,7 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
         return None
     row, column = _coordinates(P, A, batches)
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
-    ones = np.ones(row.size)
-    off = row != column
-    each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
-    at = np.arange(size)
-    dominant = placed(
-        np.concatenate([row[off], column[off], at]),
-        np.concatenate([column[off], row[off], at]),
-        np.concatenate([ones[off], ones[off], each_row + 1.0]),
-        (size, size),
-    )
-    # symmetric: its rows are its columns
-    dominant = csc_array((dominant.data, dominant.indices, dominant.indptr), dominant.shape)
+    dominant = _dominant(row, column, size)
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:
@@ -124,6 +113,20 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
     found = (entry, indptr, indices, starts, rows, row_starts, columns)
     return Pattern(place, *(a.astype(np.uint32) for a in found))
+
+
+def _dominant(row: Index, column: Index, size: int) -> csc_array:
+    """A symmetric matrix with numbers at these places and those across the diagonal, which is larger than the sum of the others in its column."""
+    off = row != column
+    row, column = row[off], column[off]
+    kind = np.int32 if size < 1 << 15 else np.int64
+    key = np.concatenate([row * size + column, column * size + row, np.arange(size) * (size + 1)]).astype(kind)
+    # a sort of the places themselves takes a third of the time that one of their order takes
+    key.sort()
+    indices, starts = key % size, np.searchsorted(key, np.arange(size + 1) * kind(size))
+    data = np.ones(key.size)
+    data[indices == np.repeat(np.arange(size), np.diff(starts))] += np.diff(starts)
+    return csc_array((data, indices, starts), (size, size))
 
 
 def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:

@@ -413,9 +413,9 @@ def _product(P: Any) -> Solve:
     """The product with P."""
     if not isinstance(P, np.ndarray):
         diagonal = P.diagonal()
-        if P.count_nonzero() == np.count_nonzero(diagonal):
+        if np.count_nonzero(P.data) == np.count_nonzero(diagonal):
             return lambda v: diagonal * v
-        return Rows(csr_array(P)).__matmul__
+        return Rows(P.tocsr()).__matmul__
     return lambda v: P @ v
 
 
