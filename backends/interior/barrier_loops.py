@@ -183,7 +183,13 @@ def reach(a, dual, s, ds, longest):
         most = found
         at = found
         for _ in range(HALVINGS):
-            if holds(a[n], dual, s[3 * n] + at * ds[3 * n], s[3 * n + 1] + at * ds[3 * n + 1], s[3 * n + 2] + at * ds[3 * n + 2]):
+            if holds(
+                a[n],
+                dual,
+                s[3 * n] + at * ds[3 * n],
+                s[3 * n + 1] + at * ds[3 * n + 1],
+                s[3 * n + 2] + at * ds[3 * n + 2],
+            ):
                 least = at
             else:
                 most = at

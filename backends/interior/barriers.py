@@ -6,7 +6,8 @@ The dual barrier is f*(z) = -log psi(z) - sum_j beta_j log |z_j|, of degree 3, w
     power         psi = (z_0 / a)^(2 a) (z_1 / (1 - a))^(2 - 2 a) - z_2^2,            beta = (1 - a, a, 0)
 
 and f, the primal barrier, is its conjugate: the gradient of f at s is -z where that of f* at z is -s. Points and directions are the numbers of one
-cone after the other, scalings are arrays (n, 3, 3), and a is the array of the powers. All that a step takes of them is compiled (`barrier_loops`): it has a hundred sums of products, each of which would take NumPy longer than a kernel takes for all.
+cone after the other, scalings are arrays (n, 3, 3), and a is the array of the powers. All that a step takes of them is compiled (`barrier_loops`): it
+has a hundred sums of products, each of which would take NumPy longer than a kernel takes for all.
 
 Sources: Dahl, Andersen, "A primal-dual interior-point algorithm for nonsymmetric exponential-cone optimization", 2022 (scaling, corrector,
 centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the gradient of f); Goulart, Chen 2024 (power cones).

@@ -80,7 +80,7 @@ def turn(equations, linear, heads, threes, root, eta, own, back, way, v, out):
         share = sign * head + along / (1.0 + root[at])
         for i in range(at + 1, heads[c + 1]):
             out[i] = factor * (v[i] + share * root[i])
-    down = 1 if way == W_T or way == INVERSE else 3
+    down = 1 if way in (W_T, INVERSE) else 3
     for n in range(threes, threes + own.size // 3):
         c = (n - threes) // 3
         at = 9 * c + (n - threes - 3 * c) * down
@@ -160,11 +160,11 @@ def within(equations, linear, heads, s):
 
 
 def write(equations, linear, heads, threes, root, eta, own, n, diagonal, written, whole, data):
-    """The diagonal of a quasidefinite system and the numbers of W'W beside it into their places of `data`, which `written` has. The rows begin at n of
-    `diagonal`.
+    """The diagonal of a quasidefinite system and the numbers of W'W beside it into their places of `data`, which `written` has. The rows begin at
+    n of `diagonal`.
 
-    Of cones of lengths of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with v_0 = 0,
-    where diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
+    Of cones of lengths of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with
+    v_0 = 0, where diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
     """
     for i in range(diagonal.size):
         data[written[i]] = diagonal[i]

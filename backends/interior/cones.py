@@ -1,5 +1,5 @@
-"""Products of cones with their scalings, of all batches at once: W z = W^-T s = lambda. Symmetric cones have that of Nesterov and Todd; `nonsymmetric`
-has the others.
+"""Products of cones with their scalings, of all batches at once: W z = W^-T s = lambda. Symmetric cones have that of Nesterov and Todd;
+`nonsymmetric` has the others.
 
 Rows come in batches of equal cones. The zero cone has s = 0 and any z; of it W is 0, and nothing is asked of its entries of lambda. Kernels
 (`cone_loops`) take the maps of all batches in one call, but for those of cones of matrices.
@@ -512,20 +512,21 @@ class Scalings(Sequence["Scaling | None"]):
         #: Those of cones of matrices, those of three rows, and both by their places among the batches.
         self.matrices: list[Semidefinite] = []
         self.threes: list[Nonsymmetric] = []
-        self._apart: dict[int, Semidefinite | Nonsymmetric] = {}
+        self._apart: dict[int, Scaling] = {}
         first = 0
         for k in cones.apart:
             batch = cones.batches[k]
             at = slice(batch.start, batch.stop)
             if batch.kind == ORDER[3]:
-                made: Semidefinite | Nonsymmetric = Semidefinite(batch, s[at], z[at])
-                self.matrices.append(made)
+                matrix = Semidefinite(batch, s[at], z[at])
+                self.matrices.append(matrix)
+                self._apart[k] = matrix
             else:
                 place = slice(first, first + 9 * batch.number)
-                made = Nonsymmetric(batch, s[at], z[at], own[place], back[place])
-                self.threes.append(made)
+                three = Nonsymmetric(batch, s[at], z[at], own[place], back[place])
+                self.threes.append(three)
+                self._apart[k] = three
                 first = place.stop
-            self._apart[k] = made
         for matrix in self.matrices:
             lam[matrix.place] = matrix.lam
         if self.threes:
@@ -607,7 +608,7 @@ class Scalings(Sequence["Scaling | None"]):
     def __getitem__(self, at: int) -> Scaling | None: ...
     @overload
     def __getitem__(self, at: slice) -> list[Scaling | None]: ...
-    def __getitem__(self, at: int | slice) -> Scaling | None | list[Scaling | None]:
+    def __getitem__(self, at: int | slice) -> Scaling | list[Scaling | None] | None:
         return self._each[at]
 
     def __iter__(self) -> Iterator[Scaling | None]:

@@ -62,7 +62,7 @@ class Missed(NamedTuple):
     def is_exact(self) -> bool:
         """True if all that is missed is rounding."""
         _, _, _, _, _, left, Az, rows, Av, _ = self.sizes.tolist()
-        return left <= EXACT * Az and rows <= EXACT * Av
+        return bool(left <= EXACT * Az and rows <= EXACT * Av)
 
 
 class Linearised(NamedTuple):

@@ -1,8 +1,8 @@
 """Kernels of L D L', the factors of a symmetric matrix of few entries, without pivoting.
 
-Places are unsigned numbers, but for those of `walk`. The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
+The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
 L has a diagonal of ones, which is not kept. Its columns are in `rows` and `values` from starts[j] on; the columns of row k are in `columns` from
-row_starts[k] on. Both rise. `inverse` has the numbers 1 / D.
+row_starts[k] on. Both rise. `inverse` has the numbers 1 / D. Places are unsigned numbers, but for those of `walk`.
 
 Source: Liu, "The role of elimination trees in sparse factorization", 1990; Davis, "Algorithm 849: a concise sparse Cholesky factorization
 package", 2005 (one row of L after the other).
@@ -95,13 +95,13 @@ def answer(
     indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, p, r, harmless, most, enough, work, sizes,
     v, z,
 ):  # fmt: skip
-    """The solution (v, z) for the right-hand sides p and r, refined while that halves what is left, `most` times at most; the relative size of what is
-    left, infinite where there is no solution.
+    """The solution (v, z) for the right-hand sides p and r, refined while that halves what is left, `most` times at most; the relative size of what
+    is left, infinite where there is no solution.
 
-    The two parts of what is left are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What is
-    no larger than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `work` (4, size of the matrix)
-    and `sizes` (8) need no numbers; the second has the largest number of a right-hand side, of what is left, of the answer and of the products, two of
-    each.
+    The two parts of what is left are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What
+    is no larger than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `work` (4, size of the
+    matrix) and `sizes` (8) need no numbers; the second gets the largest number of the right-hand side, of what is left, of the answer and of the
+    products, of either part.
     """
     right = work[0]
     best = work[1]

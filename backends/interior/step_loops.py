@@ -8,8 +8,8 @@ from fwdsl.backends.interior.cone_loops import within
 
 
 def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed, sizes):
-    """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; into `sizes` v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and
-    the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
+    """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; into `sizes` v'P v, <c, v>, <b, z>, <s, z>, |v|_1,
+    and the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
     for k in range(sizes.size):
         sizes[k] = 0.0
     for i in range(v.size):
@@ -57,9 +57,4 @@ def move(length, size, equations, linear, heads, v, z, s, dv, dz, ds, to_v, to_z
     for i in range(z.size):
         to_z[i] = (z[i] + length * dz[i]) / size
         to_s[i] = 0.0 if i < equations else (s[i] + length * ds[i]) / size
-    if not total < math.inf:
-        return False
-    for d in (to_s, to_z):
-        if not within(equations, linear, heads, d):
-            return False
-    return True
+    return total < math.inf and within(equations, linear, heads, to_s) and within(equations, linear, heads, to_z)
