@@ -29,7 +29,6 @@ class Scaling(Protocol):
 
     place: slice  # the rows of the batch
     symmetric: bool
-    lam: Array  # W^-T s
 
     def w(self, v: Array) -> Array:
         """W v."""

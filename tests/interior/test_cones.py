@@ -10,7 +10,7 @@ import pytest
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cone_loops import INVERSE, W, outwards, scale, turn
-from fwdsl.backends.interior.cones import KINDS, Rows, Scaling, matrices, order_of, triangles
+from fwdsl.backends.interior.cones import KINDS, Rows, Symmetric, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.uncompiled import Uncompiled
@@ -36,10 +36,12 @@ def interior(batch: Batch, rng: np.random.Generator) -> Array:
     return np.asarray(point + step)
 
 
-def scaling(batch: Batch, seed: int = 0) -> tuple[Scaling, Array, Array]:
+def scaling(batch: Batch, seed: int = 0) -> tuple[Symmetric, Array, Array]:
     rng = np.random.default_rng([seed, batch.rows])
     s, z = interior(batch, rng), interior(batch, rng)
-    return KINDS[batch.kind](batch, s, z), s, z
+    found = KINDS[batch.kind](batch, s, z)
+    assert isinstance(found, Symmetric)
+    return found, s, z
 
 
 @each
