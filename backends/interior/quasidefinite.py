@@ -50,7 +50,7 @@ LARGE = 5_000
 REFINEMENTS, ENOUGH, POOR = 10, 1e-11, 1e-8
 """Refinements of an answer at most, the relative residual that needs no more, and the one from which on the factor is poor."""
 
-SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 1.2e-9, 2e-8, 2e-8
+SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 4e-10, 1.5e-8, 1.6e-8
 """Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
 order with an entry of the system."""
 

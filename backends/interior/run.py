@@ -84,8 +84,9 @@ that is far from the end is worth no products."""
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
-CALLS = {"whole": 3e-4, "condensed": 4e-4, "reduced": 8e-4, "sparse": 1e-3}
-"""Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size."""
+CALLS, MIXED = {"whole": 1.5e-4, "condensed": 2.4e-4, "reduced": 3.6e-4, "sparse": 1e-3}, 7e-4
+"""Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size; and those that reduced ones
+take more where scalings mix rows."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
@@ -149,7 +150,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
         self.separates = self.kind == "reduced" or chained
         # a chain's narrow band has kernels that are faster still
-        allowed = size.seconds + CALLS[self.kind]
+        mixes = self.kind == "reduced" and any(k.kind not in ORDER[:2] for k in program.batches)
+        allowed = size.seconds + CALLS[self.kind] + (MIXED if mixes else 0.0)
         look = problem.look
         unordered = chained or size.fills
         self.pattern = None if unordered else pattern_of(P, self.A, program.batches, allowed, look)
