@@ -84,7 +84,7 @@ that is far from the end is worth no products."""
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
-CALLS, MIXED = {"whole": 1.5e-4, "condensed": 2.4e-4, "reduced": 3.6e-4, "sparse": 1e-3}, 7e-4
+CALLS, MIXED = {"whole": 1.5e-4, "condensed": 2.4e-4, "reduced": 4e-4, "sparse": 1e-3}, 7e-4
 """Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size; and those that reduced ones
 take more where scalings mix rows."""
 
