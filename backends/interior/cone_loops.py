@@ -25,19 +25,24 @@ def scale(equations, linear, heads, s, z, root, eta, lam):
     for i in range(equations):
         lam[i] = 0.0
     for i in range(equations, linear):
-        root[i] = math.sqrt(s[i] / z[i])
-        lam[i] = math.sqrt(s[i] * z[i])
+        one = s[i]
+        other = z[i]
+        root[i] = math.sqrt(one / other)
+        lam[i] = math.sqrt(one * other)
     for c in range(eta.size):
         at = heads[c]
         first = s[at]
         second = z[at]
+        stop = heads[c + 1]
         of_s = 0.0
         of_z = 0.0
         along = 0.0
-        for i in range(at + 1, heads[c + 1]):
-            of_s += s[i] * s[i]
-            of_z += z[i] * z[i]
-            along += s[i] * z[i]
+        for i in range(at + 1, stop):
+            one = s[i]
+            other = z[i]
+            of_s += one * one
+            of_z += other * other
+            along += one * other
         of_s = math.sqrt(of_s)
         of_z = math.sqrt(of_z)
         # differences of squares as products: they vanish at the boundary
@@ -51,13 +56,14 @@ def scale(equations, linear, heads, s, z, root, eta, lam):
         root[at] = head
         eta[c] = factor
         along = 0.0
-        for i in range(at + 1, heads[c + 1]):
-            value = of_s * s[i] - of_z * z[i]
+        for i in range(at + 1, stop):
+            other = z[i]
+            value = of_s * s[i] - of_z * other
             root[i] = value
-            along += value * z[i]
+            along += value * other
         lam[at] = factor * (head * second + along)
         share = second + along / (1.0 + head)
-        for i in range(at + 1, heads[c + 1]):
+        for i in range(at + 1, stop):
             lam[i] = factor * (z[i] + share * root[i])
 
 
@@ -67,28 +73,35 @@ def turn(equations, linear, heads, threes, root, eta, own, back, way, v, out):
     for i in range(equations):
         out[i] = v[i]
     for i in range(equations, linear):
-        out[i] = v[i] / root[i] if inverse else v[i] * root[i]
+        value = root[i]
+        out[i] = v[i] / value if inverse else v[i] * value
     sign = -1.0 if inverse else 1.0
     for c in range(eta.size):
         at = heads[c]
-        factor = 1.0 / eta[c] if inverse else eta[c]
+        stop = heads[c + 1]
+        factor = eta[c]
+        if inverse:
+            factor = 1.0 / factor
         along = 0.0
-        for i in range(at + 1, heads[c + 1]):
+        for i in range(at + 1, stop):
             along += root[i] * v[i]
         head = v[at]
-        out[at] = factor * (root[at] * head + sign * along)
-        share = sign * head + along / (1.0 + root[at])
-        for i in range(at + 1, heads[c + 1]):
+        value = root[at]
+        out[at] = factor * (value * head + sign * along)
+        share = sign * head + along / (1.0 + value)
+        for i in range(at + 1, stop):
             out[i] = factor * (v[i] + share * root[i])
-    down = 1 if way in (W_T, INVERSE) else 3
-    for n in range(threes, threes + own.size // 3):
-        c = (n - threes) // 3
-        at = 9 * c + (n - threes - 3 * c) * down
+    across = way in (W_T, INVERSE)
+    numbers = back if inverse else own
+    for k in range(numbers.size // 3):
+        # the row or column of a matrix that makes one number
+        c = k // 3
+        at = 6 * c + k if across else 3 * k
+        step = 3 if across else 1
         value = 0.0
         for j in range(3):
-            place = at + j * (4 - down)
-            value += (back[place] if inverse else own[place]) * v[threes + 3 * c + j]
-        out[n] = value
+            value += numbers[at + j * step] * v[threes + 3 * c + j]
+        out[threes + k] = value
 
 
 def correct(equations, linear, heads, lam, ds, dz, mu, out):
@@ -96,112 +109,134 @@ def correct(equations, linear, heads, lam, ds, dz, mu, out):
     for i in range(equations):
         out[i] = 0.0
     for i in range(equations, linear):
-        out[i] = lam[i] + (ds[i] * dz[i] - mu) / lam[i]
+        head = lam[i]
+        out[i] = head + (ds[i] * dz[i] - mu) / head
     for c in range(heads.size - 1):
         at = heads[c]
         of_s = ds[at]
         of_z = dz[at]
         head = lam[at]
+        stop = heads[c + 1]
         product = of_s * of_z - mu
         along = 0.0
         length = 0.0
-        for i in range(at + 1, heads[c + 1]):
-            product += ds[i] * dz[i]
-            value = of_s * dz[i] + of_z * ds[i]
+        for i in range(at + 1, stop):
+            one = ds[i]
+            other = dz[i]
+            size = lam[i]
+            product += one * other
+            value = of_s * other + of_z * one
             out[i] = value
-            along += lam[i] * value
-            length += lam[i] * lam[i]
+            along += size * value
+            length += size * size
         length = math.sqrt(length)
         first = (head * product - along) / ((head - length) * (head + length))
         out[at] = head + first
-        for i in range(at + 1, heads[c + 1]):
-            out[i] = lam[i] + (out[i] - first * lam[i]) / head
+        for i in range(at + 1, stop):
+            size = lam[i]
+            out[i] = size + (out[i] - first * size) / head
 
 
 def outwards(equations, linear, heads, lam, d):
     """The largest share with lambda + t d in the symmetric cones for all t <= 1 / share; or 0."""
     most = 0.0
     for i in range(equations, linear):
-        most = max(most, -d[i] / lam[i])
+        share = -d[i] / lam[i]
+        if share > most:
+            most = share
     for c in range(heads.size - 1):
         at = heads[c]
+        stop = heads[c + 1]
         length = 0.0
         along = 0.0
-        for i in range(at + 1, heads[c + 1]):
-            length += lam[i] * lam[i]
-            along += lam[i] * d[i]
+        for i in range(at + 1, stop):
+            value = lam[i]
+            length += value * value
+            along += value * d[i]
         length = math.sqrt(length)
         # the boost that takes lambda back to a multiple of the unit leaves the ways to the boundary as they are
-        size = math.sqrt((lam[at] - length) * (lam[at] + length))
-        head = lam[at] / size
+        head = lam[at]
+        first = d[at]
+        size = math.sqrt((head - length) * (head + length))
+        head /= size
         along /= size
-        share = (along / (1.0 + head) - d[at]) / size
-        first = head * d[at] - along
+        share = (along / (1.0 + head) - first) / size
+        first = head * first - along
         length = 0.0
-        for i in range(at + 1, heads[c + 1]):
+        for i in range(at + 1, stop):
             value = d[i] + share * lam[i]
             length += value * value
-        most = max(most, (math.sqrt(length) - first) / size)
+        share = (math.sqrt(length) - first) / size
+        if share > most:
+            most = share
     return most
 
 
-def within(equations, linear, heads, s):
-    """True if s is in the interior of the symmetric cones."""
+def within(equations, linear, heads, s, z):
+    """True if s and z are in the interior of the symmetric cones."""
     for i in range(equations, linear):
-        if not s[i] > 0.0:
+        if not (s[i] > 0.0 and z[i] > 0.0):
             return False
     for c in range(heads.size - 1):
-        length = 0.0
-        for i in range(heads[c] + 1, heads[c + 1]):
-            length += s[i] * s[i]
-        if not s[heads[c]] > math.sqrt(length):
+        at = heads[c]
+        of_s = 0.0
+        of_z = 0.0
+        for i in range(at + 1, heads[c + 1]):
+            value = s[i]
+            of_s += value * value
+            value = z[i]
+            of_z += value * value
+        if not (s[at] > math.sqrt(of_s) and z[at] > math.sqrt(of_z)):
             return False
     return True
 
 
-def write(equations, linear, heads, threes, root, eta, own, n, diagonal, written, whole, data):
-    """The diagonal of a quasidefinite system and the numbers of W'W beside it into their places of `data`, which `written` has. The rows begin at
-    n of `diagonal`.
+def write(equations, linear, heads, threes, root, eta, own, n, more, whole, numbers):
+    """Take W'W off the numbers of a quasidefinite system: those of the diagonal, where the rows begin at n, and those beside it from `more` on, where
+    there are none yet.
 
     Of cones of lengths of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with
     v_0 = 0, where diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
     """
-    for i in range(diagonal.size):
-        data[written[i]] = diagonal[i]
     for i in range(equations, linear):
-        data[written[n + i]] -= root[i] * root[i]
-    more = diagonal.size
+        value = root[i]
+        numbers[n + i] -= value * value
     for c in range(eta.size):
         at = heads[c]
         stop = heads[c + 1]
-        square = eta[c] * eta[c]
+        factor = eta[c]
+        square = factor * factor
         if stop - at > whole:
             a = root[at]
             length = 0.0
             for i in range(at + 1, stop):
-                length += root[i] * root[i]
+                value = root[i]
+                length += value * value
             share = 1.0 / (1.0 + a)
             alpha = 1.0 + a + length * share
             beta = 1.0 + share * (2.0 + length * share)
             d = 0.5 * (a * a + length * (1.0 - alpha * alpha / (1.0 + length * beta)))
             head = math.sqrt(a * a + length - d)
-            data[written[n + at]] -= square * d
-            data[written[more]] = -eta[c] * head
+            numbers[n + at] -= square * d
+            numbers[more] = -factor * head
             alpha /= head
-            beta = eta[c] * math.sqrt(alpha * alpha - beta)
-            alpha *= -eta[c]
+            beta = factor * math.sqrt(alpha * alpha - beta)
+            alpha *= -factor
             for i in range(at + 1, stop):
                 more += 1
-                data[written[n + i]] -= square
-                data[written[more]] = alpha * root[i]
-                data[written[more + stop - at - 1]] = beta * root[i]
+                value = root[i]
+                numbers[n + i] -= square
+                numbers[more] = alpha * value
+                numbers[more + stop - at - 1] = beta * value
             more += stop - at
         else:
+            numbers[n + at] += 2.0 * square
             for i in range(at, stop):
-                value = 2.0 * square * root[i]
-                data[written[n + i]] -= value * root[i] + (square if i > at else -square)
+                value = root[i]
+                a = 2.0 * square * value
+                numbers[n + i] -= a * value + square
                 for j in range(i + 1, stop):
-                    data[written[more]] = -value * root[j]
+                    numbers[more] = -a * root[j]
                     more += 1
     for m in range(own.size // 3):
         # column i of the matrix of a cone, with those that come after it
@@ -212,7 +247,7 @@ def write(equations, linear, heads, threes, root, eta, own, n, diagonal, written
             for k in range(at, at + 9, 3):
                 value += own[k + i] * own[k + j]
             if i == j:
-                data[written[n + threes + m]] -= value
+                numbers[n + threes + m] -= value
             else:
-                data[written[more]] = -value
+                numbers[more] = -value
                 more += 1

@@ -147,7 +147,11 @@ class _ByKernels(Symmetric):
 
     @classmethod
     def holds(cls, batch: Batch, s: Array) -> bool:
-        return bool(kernels().within(*_alone(batch), s))
+        return cls.inside(batch, s, s)
+
+    @classmethod
+    def inside(cls, batch: Batch, s: Array, z: Array) -> bool:
+        return bool(kernels().within(*_alone(batch), s, z))
 
     def w(self, v: Array) -> Array:
         return self._numbers.turn(loops.W, v)

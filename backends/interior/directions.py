@@ -56,12 +56,12 @@ class Missed(NamedTuple):
     Pv: Array
     Av: Array
     Az: Array
-    sizes: Array
+    sizes: tuple[float, ...]
 
     @property
     def is_exact(self) -> bool:
         """True if all that is missed is rounding."""
-        _, _, _, _, _, left, Az, rows, Av, _ = self.sizes.tolist()
+        _, _, _, _, _, left, Az, rows, Av, _ = self.sizes
         return bool(left <= EXACT * Az and rows <= EXACT * Av)
 
 

@@ -92,16 +92,14 @@ def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, sign
 
 
 def answer(
-    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, p, r, harmless, most, enough, work, sizes,
-    v, z,
+    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, p, r, harmless, most, enough, work, v, z
 ):  # fmt: skip
     """The solution (v, z) for the right-hand sides p and r, refined while that halves what is left, `most` times at most; the relative size of what
     is left, infinite where there is no solution.
 
     The two parts of what is left are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What
     is no larger than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `work` (4, size of the
-    matrix) and `sizes` (8) need no numbers; the second gets the largest number of the right-hand side, of what is left, of the answer and of the
-    products, of either part.
+    matrix) needs no numbers.
     """
     right = work[0]
     best = work[1]
@@ -130,8 +128,6 @@ def answer(
                 value -= values[q] * rest[rows[q]]
             rest[j] = value
             found[j] = best[j] + value
-        for j in range(8):
-            sizes[j] = 0.0
         first = 0.0
         second = 0.0
         for k in range(n):
@@ -162,28 +158,47 @@ def answer(
                     second = largest
             elif largest > first:
                 first = largest
-        sizes[6] = first
-        sizes[7] = second
+        # what counts as none, and the sizes of what is left, of the right-hand side and of the answer, of either part
+        first *= ROUNDING
+        if harmless > first:
+            first = harmless
+        second *= ROUNDING
         total = 0.0
+        left_v = 0.0
+        left_z = 0.0
+        right_v = 0.0
+        right_z = 0.0
+        found_v = 0.0
+        found_z = 0.0
         for k in range(n):
-            own = part[k]
-            total += abs(rest[k])
-            if abs(right[k]) > sizes[own]:
-                sizes[own] = abs(right[k])
-            if abs(rest[k]) > sizes[2 + own]:
-                sizes[2 + own] = abs(rest[k])
-            if abs(found[k]) > sizes[4 + own]:
-                sizes[4 + own] = abs(found[k])
+            value = abs(rest[k])
+            size = abs(right[k])
+            other = abs(found[k])
+            total += value
+            if part[k]:
+                if value > left_z:
+                    left_z = value
+                if size > right_z:
+                    right_z = size
+                if other > found_z:
+                    found_z = other
+            else:
+                if value > left_v:
+                    left_v = value
+                if size > right_v:
+                    right_v = size
+                if other > found_v:
+                    found_v = other
         # a number that is none, or an infinite one, leaves nothing to go on with
         if not total < math.inf:
             break
         share = 0.0
-        for own in range(2):
-            missed = sizes[2 + own]
-            if missed > ROUNDING * sizes[6 + own] and (own == 1 or missed > harmless):
-                beside = sizes[own] + BESIDE * sizes[5 - own]
-                if missed > share * beside:
-                    share = missed / beside
+        if left_v > first:
+            share = left_v / (right_v + BESIDE * found_z)
+        if left_z > second:
+            value = left_z / (right_z + BESIDE * found_v)
+            if value > share:
+                share = value
         if not share < 0.5 * least:
             break
         least = share

@@ -208,7 +208,7 @@ class Quasidefinite:
         self.data = np.empty(pattern.indices.size)
         fixed = np.concatenate([P.data[row < P.indices], A.data])
         self.data[pattern.entry[: fixed.size]] = fixed
-        self.written = pattern.entry[fixed.size :]
+        self.written = pattern.entry[fixed.size :].astype(np.intp)
         further = np.tile((1.0, -1.0), (size - n - m) // 2)
         self.diagonal = np.concatenate([P.diagonal(), np.zeros(m), further])
         signs = np.concatenate([np.ones(n), np.full(m, -1.0), further])
@@ -218,18 +218,19 @@ class Quasidefinite:
         self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
         place = pattern.place.astype(np.uint32)
         self.of_v, self.of_z = place[:n], place[n : n + m]
-        self.work, self.sizes = np.empty((4, size)), np.empty(8)
+        self.work = np.empty((4, size))
         self.write, self.factor, self.answer = kernel(write), kernel(factor), kernel(answer)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
         pattern, of = self.pattern, scalings.numbers
-        data = self.data.copy()
         equations, linear, heads, threes, root, eta, own, _ = of
-        n = self.of_v.size
-        self.write(
-            equations, linear, heads, threes, root, eta, own, n, self.diagonal, self.written, WHOLE, data
-        )  # fmt: skip
+        n, size = self.of_v.size, self.diagonal.size
+        numbers = np.empty(self.written.size)
+        numbers[:size] = self.diagonal
+        self.write(equations, linear, heads, threes, root, eta, own, n, size, WHOLE, numbers)
+        data = self.data.copy()
+        data[self.written] = numbers
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
         good = self.factor(
             pattern.indptr,
@@ -282,7 +283,6 @@ class FactoredQuasidefinite:
             REFINEMENTS,
             ENOUGH,
             of.work,
-            of.sizes,
             v,
             z,
         )

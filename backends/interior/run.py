@@ -246,7 +246,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         scalings, system, missed, right = self._linearised()
         self.linear = None
         tau, kappa, left, loop = now.tau, now.kappa, missed.left, _loops().embed
-        curved, of_c, of_b, products, size = missed.sizes[:5].tolist()
+        curved, of_c, of_b, products, size = missed.sizes[:5]
         middle = kappa + of_c + of_b + curved / tau
         products += tau * kappa
         b = scalings.inverse_t(self.b)
@@ -297,11 +297,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             or known[3] != now.tau
         ):
             Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
-            found = Missed(np.empty(now.v.size), np.empty(now.z.size), Pv, Av, Az, np.empty(10))
-            _loops().measure(
-                now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, found.left, found.rows, found.sizes
-            )
-            known = self.measured = self.systems, now.v, now.z, now.tau, found
+            left, rows = np.empty(now.v.size), np.empty(now.z.size)
+            sizes = _loops().measure(now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, left, rows)
+            known = self.measured = self.systems, now.v, now.z, now.tau, Missed(left, rows, Pv, Av, Az, sizes)
         return known[4]
 
     def _corrected(self) -> tuple[Array, Array]:
@@ -413,7 +411,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """P and the violation of the embedding's point as it is, which no verifier is asked about yet."""
         now = self.state
         scale = now.tau * self.of_c * self.of_b
-        curved, of_c, _, _, _, _, _, missed, of_v, of_s = self._missed().sizes.tolist()
+        curved, of_c, _, _, _, _, _, missed, of_v, of_s = self._missed().sizes
         value = (0.5 * curved / now.tau + of_c) / scale
         value += self.program.constant + float(self.program.c @ self.offset)
         size = max(of_v, of_s)

@@ -7,27 +7,54 @@ import math
 from fwdsl.backends.interior.cone_loops import within
 
 
-def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed, sizes):
-    """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; into `sizes` v'P v, <c, v>, <b, z>, <s, z>, |v|_1,
-    and the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
-    for k in range(sizes.size):
-        sizes[k] = 0.0
+def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed):
+    """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest
+    sizes of numbers of `left`, A'z, `missed`, A v and s."""
+    curved = 0.0
+    along = 0.0
+    total = 0.0
+    first = 0.0
+    second = 0.0
     for i in range(v.size):
-        sizes[0] += v[i] * Pv[i]
-        sizes[1] += c[i] * v[i]
-        sizes[4] += abs(v[i])
-        value = Pv[i] + Az[i] + tau * c[i]
+        x = v[i]
+        term = Pv[i]
+        other = Az[i]
+        price = c[i]
+        curved += x * term
+        along += price * x
+        total += abs(x)
+        value = term + other + tau * price
         left[i] = value
-        sizes[5] = max(sizes[5], abs(value))
-        sizes[6] = max(sizes[6], abs(Az[i]))
+        size = abs(value)
+        if size > first:
+            first = size
+        size = abs(other)
+        if size > second:
+            second = size
+    bounds = 0.0
+    products = 0.0
+    third = 0.0
+    fourth = 0.0
+    fifth = 0.0
     for i in range(z.size):
-        sizes[2] += b[i] * z[i]
-        sizes[3] += s[i] * z[i]
-        value = Av[i] + s[i] - tau * b[i]
+        x = z[i]
+        slack = s[i]
+        term = Av[i]
+        side = b[i]
+        bounds += side * x
+        products += slack * x
+        value = term + slack - tau * side
         missed[i] = value
-        sizes[7] = max(sizes[7], abs(value))
-        sizes[8] = max(sizes[8], abs(Av[i]))
-        sizes[9] = max(sizes[9], abs(s[i]))
+        size = abs(value)
+        if size > third:
+            third = size
+        size = abs(term)
+        if size > fourth:
+            fourth = size
+        size = abs(slack)
+        if size > fifth:
+            fifth = size
+    return curved, along, bounds, products, total, first, second, third, fourth, fifth
 
 
 def embed(share, middle, product, pivot, tau, kappa, slope, b, along_v, along_u, turned, v, u, s):
@@ -57,4 +84,4 @@ def move(length, size, equations, linear, heads, v, z, s, dv, dz, ds, to_v, to_z
     for i in range(z.size):
         to_z[i] = (z[i] + length * dz[i]) / size
         to_s[i] = 0.0 if i < equations else (s[i] + length * ds[i]) / size
-    return total < math.inf and within(equations, linear, heads, to_s) and within(equations, linear, heads, to_z)
+    return total < math.inf and within(equations, linear, heads, to_s, to_z)

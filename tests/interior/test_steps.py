@@ -293,12 +293,12 @@ def test_kernels_compute_what_they_say_uncompiled(unit: float) -> None:
         *((cone_loops.turn, (*numbers, way, ds, np.zeros(m)), 1) for way in range(4)),
         (cone_loops.correct, (*symmetric, lam, ds, dz, 0.3 * unit, np.zeros(m)), 1),
         (cone_loops.outwards, (*symmetric, lam, ds), 0),
-        (cone_loops.within, (*symmetric, s), 0),
-        (cone_loops.within, (*symmetric, s + 2.0 * unit * ds), 0),
+        (cone_loops.within, (*symmetric, s, z), 0),
+        (cone_loops.within, (*symmetric, s + 2.0 * unit * ds, z), 0),
         (
             step_loops.measure,
-            (v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m), np.zeros(10)),
-            3,
+            (v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m)),
+            2,
         ),
         (step_loops.embed, (0.3, 1.0, 0.2, 0.5, 0.7, 0.1, v, ds, dv, dz, s, v.copy(), z.copy(), np.zeros(m)), 3),
         *(
@@ -326,10 +326,10 @@ def test_answers_without_a_number_are_infinitely_poor() -> None:
     """A matrix of one number that is none: no answer, whatever is asked for."""
     one, place, none = np.array([np.nan]), np.array([0, 1], dtype=np.uint32), np.zeros(0, dtype=np.uint32)
     first, nothing = np.zeros(1, dtype=np.uint32), np.zeros(2, dtype=np.uint32)
-    v, work, sizes = np.ones(1), np.empty((4, 1)), np.empty(8)
+    v, work = np.ones(1), np.empty((4, 1))
     for made in (kernel(ldl_loops.answer), Uncompiled(ldl_loops.answer)):
         missed = made(
             place, first, one, nothing, none, np.zeros(0), one, np.zeros(1, np.int8), first, none, np.ones(1), np.zeros(0),
-            0.0, 3, 1e-11, work, sizes, v, np.zeros(0),
+            0.0, 3, 1e-11, work, v, np.zeros(0),
         )  # fmt: skip
         assert missed == math.inf and v[0] == 0.0
