@@ -7,7 +7,7 @@ heads[c] to heads[c + 1], of cones of matrices, which are passed over here, and 
     eta (2 w w' - J)        its root taken: w in a cone's rows of `root`, eta a number a cone,
     matrices W and W^-T     in `own` and `back`, nine numbers a cone of three by rows (`barrier_loops` finds them).
 
-Of equations it is 0, and maps leave their rows as they are.
+Of equations it is 0, and maps leave their rows as they are. Cones of lengths have kernels of their own, as many programs have none.
 
 Source: Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, sections 4 to 5; Domahidi, Chu, Boyd, "ECOS", 2013.
 """
@@ -20,8 +20,8 @@ W, W_T, INVERSE, INVERSE_T = 0, 1, 2, 3
 """The maps W, W', W^-1 and W^-T."""
 
 
-def scale(equations, linear, heads, s, z, root, eta, lam):
-    """W at (s, z) and lambda = W z of symmetric cones; 0 into the rows of lambda of equations."""
+def scale(equations, linear, s, z, root, lam):
+    """W at (s, z) and lambda = W z in the nonnegative rows; lambda = 0 in those of equations."""
     for i in range(equations):
         lam[i] = 0.0
     for i in range(equations, linear):
@@ -29,6 +29,10 @@ def scale(equations, linear, heads, s, z, root, eta, lam):
         other = z[i]
         root[i] = math.sqrt(one / other)
         lam[i] = math.sqrt(one * other)
+
+
+def scale_lengths(heads, s, z, root, eta, lam):
+    """W at (s, z) and lambda = W z of cones of lengths."""
     for c in range(eta.size):
         at = heads[c]
         first = s[at]
@@ -67,14 +71,29 @@ def scale(equations, linear, heads, s, z, root, eta, lam):
             lam[i] = factor * (z[i] + share * root[i])
 
 
-def turn(equations, linear, heads, threes, root, eta, own, back, way, v, out):
-    """A map of all rows but those of matrices into `out`: W, W', W^-1 or W^-T."""
+def turn(equations, linear, threes, root, own, back, way, v, out):
+    """A map into `out`, W, W', W^-1 or W^-T, of all rows but those of lengths and matrices."""
     inverse = way >= INVERSE
     for i in range(equations):
         out[i] = v[i]
     for i in range(equations, linear):
         value = root[i]
         out[i] = v[i] / value if inverse else v[i] * value
+    across = way in (W_T, INVERSE)
+    numbers = back if inverse else own
+    for k in range(numbers.size // 3):
+        # the row or column of a matrix that makes one number
+        c = k // 3
+        at = 6 * c + k if across else 3 * k
+        step = 3 if across else 1
+        value = 0.0
+        for j in range(3):
+            value += numbers[at + j * step] * v[threes + 3 * c + j]
+        out[threes + k] = value
+
+
+def turn_lengths(heads, root, eta, inverse, v, out):
+    """W v or W^-1 v into `out`, of cones of lengths."""
     sign = -1.0 if inverse else 1.0
     for c in range(eta.size):
         at = heads[c]
@@ -91,26 +110,19 @@ def turn(equations, linear, heads, threes, root, eta, own, back, way, v, out):
         share = sign * head + along / (1.0 + value)
         for i in range(at + 1, stop):
             out[i] = factor * (v[i] + share * root[i])
-    across = way in (W_T, INVERSE)
-    numbers = back if inverse else own
-    for k in range(numbers.size // 3):
-        # the row or column of a matrix that makes one number
-        c = k // 3
-        at = 6 * c + k if across else 3 * k
-        step = 3 if across else 1
-        value = 0.0
-        for j in range(3):
-            value += numbers[at + j * step] * v[threes + 3 * c + j]
-        out[threes + k] = value
 
 
-def correct(equations, linear, heads, lam, ds, dz, mu, out):
-    """lambda + u with lambda o u = ds o dz - mu e into `out`, of symmetric cones; 0 into the rows of equations."""
+def correct(equations, linear, lam, ds, dz, mu, out):
+    """lambda + u with lambda o u = ds o dz - mu e into `out`, in the nonnegative rows; 0 in those of equations."""
     for i in range(equations):
         out[i] = 0.0
     for i in range(equations, linear):
         head = lam[i]
         out[i] = head + (ds[i] * dz[i] - mu) / head
+
+
+def correct_lengths(heads, lam, ds, dz, mu, out):
+    """The same of cones of lengths."""
     for c in range(heads.size - 1):
         at = heads[c]
         of_s = ds[at]
@@ -137,13 +149,23 @@ def correct(equations, linear, heads, lam, ds, dz, mu, out):
             out[i] = size + (out[i] - first * size) / head
 
 
-def outwards(equations, linear, heads, lam, d):
-    """The largest share with lambda + t d in the symmetric cones for all t <= 1 / share; or 0."""
+def outwards(equations, linear, lam, ds, dz):
+    """The largest share with lambda + t ds >= 0 and lambda + t dz >= 0 for all t <= 1 / share; or 0."""
     most = 0.0
     for i in range(equations, linear):
-        share = -d[i] / lam[i]
+        least = ds[i]
+        other = dz[i]
+        if other < least:
+            least = other
+        share = -least / lam[i]
         if share > most:
             most = share
+    return most
+
+
+def outwards_lengths(heads, lam, d):
+    """The same of cones of lengths, and one direction."""
+    most = 0.0
     for c in range(heads.size - 1):
         at = heads[c]
         stop = heads[c + 1]
@@ -172,11 +194,8 @@ def outwards(equations, linear, heads, lam, d):
     return most
 
 
-def within(equations, linear, heads, s, z):
-    """True if s and z are in the interior of the symmetric cones."""
-    for i in range(equations, linear):
-        if not (s[i] > 0.0 and z[i] > 0.0):
-            return False
+def within_lengths(heads, s, z):
+    """True if s and z are in the interior of all cones of lengths."""
     for c in range(heads.size - 1):
         at = heads[c]
         of_s = 0.0
@@ -191,16 +210,33 @@ def within(equations, linear, heads, s, z):
     return True
 
 
-def write(equations, linear, heads, threes, root, eta, own, n, more, whole, numbers):
+def write(equations, linear, threes, root, own, n, more, numbers):
     """Take W'W off the numbers of a quasidefinite system: those of the diagonal, where the rows begin at n, and those beside it from `more` on, where
-    there are none yet.
-
-    Of cones of lengths of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with
-    v_0 = 0, where diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
-    """
+    there are none yet; of all rows but those of lengths."""
     for i in range(equations, linear):
         value = root[i]
         numbers[n + i] -= value * value
+    for m in range(own.size // 3):
+        # column i of the matrix of a cone, with those that come after it
+        at = 9 * (m // 3)
+        i = m % 3
+        for j in range(i, 3):
+            value = 0.0
+            for k in range(at, at + 9, 3):
+                value += own[k + i] * own[k + j]
+            if i == j:
+                numbers[n + threes + m] -= value
+            else:
+                numbers[more] = -value
+                more += 1
+
+
+def write_lengths(heads, root, eta, n, more, whole, numbers):
+    """The same of cones of lengths; where the numbers beside the diagonal end.
+
+    Of cones of up to `whole` rows they are those above the diagonal. Of larger ones W'W = diag(d, eta^2, eta^2, ..) + u u' - v v' with v_0 = 0, where
+    diag(d, eta^2, ..) - v v' is positive definite (ECOS, section III-B): they are -u and v.
+    """
     for c in range(eta.size):
         at = heads[c]
         stop = heads[c + 1]
@@ -238,16 +274,4 @@ def write(equations, linear, heads, threes, root, eta, own, n, more, whole, numb
                 for j in range(i + 1, stop):
                     numbers[more] = -a * root[j]
                     more += 1
-    for m in range(own.size // 3):
-        # column i of the matrix of a cone, with those that come after it
-        at = 9 * (m // 3)
-        i = m % 3
-        for j in range(i, 3):
-            value = 0.0
-            for k in range(at, at + 9, 3):
-                value += own[k + i] * own[k + j]
-            if i == j:
-                numbers[n + threes + m] -= value
-            else:
-                numbers[more] = -value
-                more += 1
+    return more

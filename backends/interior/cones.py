@@ -129,7 +129,7 @@ class _ByKernels(Symmetric):
     def __init__(self, batch: Batch, s: Array, z: Array) -> None:
         rows = _alone(batch)
         self._take(batch, np.empty(s.size), np.empty(rows.heads.size - 1), np.empty(s.size))
-        kernels().scale(*rows, s, z, self.own, self.eta, self.lam)
+        rows.scale(s, z, self.own, self.eta, self.lam)
 
     @classmethod
     def known(cls: type[_K], batch: Batch, own: Array, eta: Array, lam: Array) -> _K:
@@ -143,15 +143,7 @@ class _ByKernels(Symmetric):
         self.own, self.eta, self.lam = own, eta, lam
         nothing = np.empty(0)
         self._rows = _alone(batch)
-        self._numbers = Numbers(*self._rows, 0, own, eta, nothing, nothing)
-
-    @classmethod
-    def holds(cls, batch: Batch, s: Array) -> bool:
-        return cls.inside(batch, s, s)
-
-    @classmethod
-    def inside(cls, batch: Batch, s: Array, z: Array) -> bool:
-        return bool(kernels().within(*_alone(batch), s, z))
+        self._numbers = Numbers(self._rows, 0, own, eta, nothing, nothing)
 
     def w(self, v: Array) -> Array:
         return self._numbers.turn(loops.W, v)
@@ -164,12 +156,10 @@ class _ByKernels(Symmetric):
     inverse_t = inverse
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
-        out = np.empty(ds.size)
-        kernels().correct(*self._rows, self.lam, ds, dz, mu, out)
-        return out
+        return self._rows.correct(self.lam, ds, dz, mu)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        return _up_to(longest, max(kernels().outwards(*self._rows, self.lam, d) for d in (ds, dz)))
+        return self._rows.reach(self.lam, ds, dz, longest)
 
 
 @lru_cache(maxsize=64)
@@ -191,6 +181,10 @@ class Orthant(_ByKernels):
     @staticmethod
     def degree(batch: Batch) -> int:
         return batch.rows
+
+    @staticmethod
+    def holds(batch: Batch, s: Array) -> bool:
+        return bool(s.min(initial=math.inf) > 0.0)
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
@@ -218,6 +212,10 @@ class SecondOrder(_ByKernels):
     @staticmethod
     def degree(batch: Batch) -> int:
         return batch.number
+
+    @staticmethod
+    def holds(batch: Batch, s: Array) -> bool:
+        return _alone(batch).lengths_hold(s, s)
 
     @staticmethod
     def depth(batch: Batch, s: Array) -> float:
@@ -391,7 +389,16 @@ KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {
 
 
 class _Loops(NamedTuple):
-    """The compiled kernels of cones."""
+    """The compiled kernels of the rows of equations, of the nonnegative cone and of cones of three rows."""
+
+    scale: Function
+    turn: Function
+    correct: Function
+    outwards: Function
+
+
+class _Lengths(NamedTuple):
+    """The compiled kernels of cones of lengths."""
 
     scale: Function
     turn: Function
@@ -401,10 +408,20 @@ class _Loops(NamedTuple):
 
 
 @cache
-def kernels() -> _Loops:
-    """The compiled kernels of cones."""
-    found = (loops.scale, loops.turn, loops.correct, loops.outwards, loops.within)
-    return _Loops(*(kernel(f, reorder=True) for f in found))
+def _loops() -> _Loops:
+    return _Loops(*(kernel(f, reorder=True) for f in (loops.scale, loops.turn, loops.correct, loops.outwards)))
+
+
+@cache
+def _lengths() -> _Lengths:
+    found = (
+        loops.scale_lengths,
+        loops.turn_lengths,
+        loops.correct_lengths,
+        loops.outwards_lengths,
+        loops.within_lengths,
+    )
+    return _Lengths(*(kernel(f, reorder=True) for f in found))
 
 
 class Rows(NamedTuple):
@@ -427,13 +444,41 @@ class Rows(NamedTuple):
         last = max([linear, *(batch.stop for batch in batches if batch.kind == ORDER[2])])
         return cls(equations, linear, np.concatenate([*heads, [last]]).astype(np.uint32))
 
+    @property
+    def has_lengths(self) -> bool:
+        return self.heads.size > 1
+
+    def scale(self, s: Array, z: Array, root: Array, eta: Array, lam: Array) -> None:
+        """The numbers of W at (s, z), and lambda = W z; 0 in the rows of equations."""
+        _loops().scale(self.equations, self.linear, s, z, root, lam)
+        if self.has_lengths:
+            _lengths().scale(self.heads, s, z, root, eta, lam)
+
+    def correct(self, lam: Array, ds: Array, dz: Array, mu: float) -> Array:
+        """lambda + u with lambda o u = ds o dz - mu e; 0 in the rows of equations, and nothing in other rows."""
+        out = np.empty(lam.size)
+        _loops().correct(self.equations, self.linear, lam, ds, dz, mu, out)
+        if self.has_lengths:
+            _lengths().correct(self.heads, lam, ds, dz, mu, out)
+        return out
+
+    def reach(self, lam: Array, ds: Array, dz: Array, longest: float) -> float:
+        """The largest t up to `longest` with lambda + t ds and lambda + t dz in the cones."""
+        share = float(_loops().outwards(self.equations, self.linear, lam, ds, dz))
+        if self.has_lengths:
+            outwards = _lengths().outwards
+            share = max(share, outwards(self.heads, lam, ds), outwards(self.heads, lam, dz))
+        return min(longest, 1.0 / share) if share > 0.0 else longest
+
+    def lengths_hold(self, s: Array, z: Array) -> bool:
+        """True if s and z are in the interior of all cones of lengths."""
+        return not self.has_lengths or bool(_lengths().within(self.heads, s, z))
+
 
 class Numbers(NamedTuple):
-    """The rows of all cones but those of matrices, and the numbers of W that kernels find and read (`cone_loops`)."""
+    """The numbers of W that kernels find and read, of all rows but those of matrices (`cone_loops`)."""
 
-    equations: int
-    linear: int
-    heads: NDArray[np.uint32]
+    symmetric: Rows
     threes: int
     root: Array
     eta: Array
@@ -442,8 +487,10 @@ class Numbers(NamedTuple):
 
     def turn(self, way: int, v: Array) -> Array:
         """A map of the rows v."""
-        out = np.empty(v.size)
-        kernels().turn(*self, way, v, out)
+        out, rows = np.empty(v.size), self.symmetric
+        _loops().turn(rows.equations, rows.linear, self.threes, self.root, self.own, self.back, way, v, out)
+        if rows.has_lengths:
+            _lengths().turn(rows.heads, self.root, self.eta, way >= loops.INVERSE, v, out)
         return out
 
 
@@ -479,9 +526,11 @@ class Cones(NamedTuple):
         return found
 
     def inside(self, s: Array, z: Array) -> bool:
-        """True if s is in the interior of cones of matrices and of three rows and z in that of the dual ones."""
+        """True if s is in the interior of all cones but the nonnegative one, which `move` looks at, and z in that of the dual ones."""
         batches = (self.batches[k] for k in self.apart)
-        return all(KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches)
+        return self.symmetric.lengths_hold(s, z) and all(
+            KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches
+        )
 
     def central(self, s: Array, z: Array, mu: float) -> bool:
         """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
@@ -508,10 +557,10 @@ class Scalings(Sequence["Scaling | None"]):
     def __init__(self, cones: Cones, s: Array, z: Array) -> None:
         self.cones = cones
         own, back = np.empty((2, 9 * cones.number))
-        equations, linear, heads = cones.symmetric
-        root, eta, lam = np.empty(s.size), np.empty(heads.size - 1), np.empty(s.size)
-        self.numbers, self.lam = Numbers(equations, linear, heads, cones.threes, root, eta, own, back), lam
-        kernels().scale(equations, linear, heads, s, z, root, eta, lam)
+        rows = cones.symmetric
+        root, eta, lam = np.empty(s.size), np.empty(rows.heads.size - 1), np.empty(s.size)
+        self.numbers, self.lam = Numbers(rows, cones.threes, root, eta, own, back), lam
+        rows.scale(s, z, root, eta, lam)
         #: Those of cones of matrices, those of three rows, and both by their places among the batches.
         self.matrices: list[Semidefinite] = []
         self.threes: list[Nonsymmetric] = []
@@ -565,8 +614,7 @@ class Scalings(Sequence["Scaling | None"]):
 
     def corrected(self, d: Straight, mu: float) -> Array:
         """The right-hand side -(W^-T ds + W dz) of a step that aims at products of mu, after a straight step; 0 of the zero cone."""
-        out = np.empty(d.s.size)
-        kernels().correct(*self.cones.symmetric, self.lam, d.s, d.z, mu, out)
+        out = self.cones.symmetric.correct(self.lam, d.s, d.z, mu)
         for k in self.matrices:
             out[k.place] = k.corrected(d.s[k.place], d.z[k.place], mu)
         if self.threes:
@@ -579,8 +627,7 @@ class Scalings(Sequence["Scaling | None"]):
 
     def reach(self, d: Straight, longest: float) -> float:
         """The largest t up to `longest` with s + t ds and z + t dz in the symmetric cones."""
-        outwards, rows, lam = kernels().outwards, self.cones.symmetric, self.lam
-        longest = _up_to(longest, max(outwards(*rows, lam, d.s), outwards(*rows, lam, d.z)))
+        longest = self.cones.symmetric.reach(self.lam, d.s, d.z, longest)
         for k in self.matrices:
             longest = k.reach(d.s[k.place], d.z[k.place], longest)
         return longest
@@ -619,7 +666,3 @@ class Scalings(Sequence["Scaling | None"]):
 
     def __len__(self) -> int:
         return len(self.cones.batches)
-
-
-def _up_to(longest: float, share: float) -> float:
-    return min(longest, 1.0 / share) if share > 0.0 else longest

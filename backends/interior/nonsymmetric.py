@@ -72,7 +72,7 @@ class Nonsymmetric:
     def _turned(self, way: int, v: Array) -> Array:
         out, nothing = np.empty(v.size), np.empty(0)
         own, back = self.own.reshape(-1), self.back.reshape(-1)
-        kernel(turn, reorder=True)(0, 0, np.zeros(1, np.uint32), 0, nothing, nothing, own, back, way, v, out)
+        kernel(turn, reorder=True)(0, 0, 0, nothing, own, back, way, v, out)
         return out
 
     def root(self) -> Array:

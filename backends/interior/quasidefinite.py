@@ -22,7 +22,7 @@ from scipy.sparse.linalg import spilu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
-from fwdsl.backends.interior.cone_loops import write
+from fwdsl.backends.interior.cone_loops import write, write_lengths
 from fwdsl.backends.interior.cones import Scalings
 from fwdsl.backends.interior.ldl_loops import answer, factor, walk
 from fwdsl.backends.interior.program import ORDER, Batch
@@ -224,11 +224,12 @@ class Quasidefinite:
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
         pattern, of = self.pattern, scalings.numbers
-        equations, linear, heads, threes, root, eta, own, _ = of
-        n, size = self.of_v.size, self.diagonal.size
+        rows, n, more = of.symmetric, self.of_v.size, self.diagonal.size
         numbers = np.empty(self.written.size)
-        numbers[:size] = self.diagonal
-        self.write(equations, linear, heads, threes, root, eta, own, n, size, WHOLE, numbers)
+        numbers[:more] = self.diagonal
+        if rows.has_lengths:
+            more = kernel(write_lengths)(rows.heads, of.root, of.eta, n, more, WHOLE, numbers)
+        self.write(rows.equations, rows.linear, of.threes, of.root, of.own, n, more, numbers)
         data = self.data.copy()
         data[self.written] = numbers
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)

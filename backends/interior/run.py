@@ -321,7 +321,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return now.v, now.z
         v, z, s = np.empty(dv.size), np.empty(u.size), np.empty(u.size)
         change = dv, at.scalings.inverse(u), -at.scalings.wt(u)
-        fits = _loops().move(1.0, 1.0, *self.cones.symmetric, now.v, now.z, now.s, *change, v, z, s)
+        fits = _loops().move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, *change, v, z, s)
         return (v, z) if fits and self.cones.inside(s, z) else (now.v, now.z)
 
     def _first_point(self) -> None:
@@ -353,7 +353,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def _move(self, d: Direction, length: float) -> float:
         """Move the state, by less where rounding would leave the interior, and bring its size back to one; the length of the step."""
         now, step = self.state, _loops().move
-        at = *self.cones.symmetric, now.v, now.z, now.s, d.v, d.dz, d.ds
+        at = *self.cones.symmetric[:2], now.v, now.z, now.s, d.v, d.dz, d.ds
         v, z, s = np.empty(now.v.size), np.empty(now.z.size), np.empty(now.s.size)
         for _ in range(40):
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa

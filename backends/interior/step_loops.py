@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.backends.interior.cone_loops import within
-
 
 def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed):
     """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest
@@ -73,15 +71,22 @@ def embed(share, middle, product, pivot, tau, kappa, slope, b, along_v, along_u,
     return change, -(product + kappa * change) / tau
 
 
-def move(length, size, equations, linear, heads, v, z, s, dv, dz, ds, to_v, to_z, to_s):
+def move(length, size, equations, linear, v, z, s, dv, dz, ds, to_v, to_z, to_s):
     """The point that a step of this length leads to, divided by `size`, with s = 0 in the rows of equations; False where v has a number that is none,
-    or the point is not in the interior of the symmetric cones."""
+    or a nonnegative row has none that is positive."""
     total = 0.0
     for i in range(v.size):
         value = (v[i] + length * dv[i]) / size
         to_v[i] = value
         total += abs(value)
+    positive = True
     for i in range(z.size):
-        to_z[i] = (z[i] + length * dz[i]) / size
-        to_s[i] = 0.0 if i < equations else (s[i] + length * ds[i]) / size
-    return total < math.inf and within(equations, linear, heads, to_s, to_z)
+        value = (z[i] + length * dz[i]) / size
+        slack = (s[i] + length * ds[i]) / size
+        if i < equations:
+            slack = 0.0
+        elif i < linear and not (value > 0.0 and slack > 0.0):
+            positive = False
+        to_z[i] = value
+        to_s[i] = slack
+    return positive and total < math.inf

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cone_loops import INVERSE, W, outwards, scale, turn
+from fwdsl.backends.interior.cone_loops import outwards_lengths, scale_lengths, turn_lengths
 from fwdsl.backends.interior.cones import KINDS, Rows, Symmetric, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -136,13 +136,13 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
     rng = np.random.default_rng(rows)
     s, z, v = rng.standard_normal((3, number, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
-    cones = Rows.of([Batch("second_order", 0, number, rows)])
+    heads = Rows.of([Batch("second_order", 0, number, rows)]).heads
     root, eta, out, lam = np.empty(number * rows), np.empty(number), np.empty(number * rows), np.empty(number * rows)
-    made(scale)(*cones, s.reshape(-1), z.reshape(-1), root, eta, lam)
-    own, nothing = root.reshape(number, rows), np.empty(0)
+    made(scale_lengths)(heads, s.reshape(-1), z.reshape(-1), root, eta, lam)
+    own = root.reshape(number, rows)
     J = np.diag([1.0] + [-1.0] * (rows - 1))
-    for way in (W, INVERSE):
-        made(turn)(*cones, 0, root, eta, nothing, nothing, way, v.reshape(-1), out)
+    for inverse in (False, True):
+        made(turn_lengths)(heads, root, eta, inverse, v.reshape(-1), out)
         expected, of_z = [], []
         for c in range(number):
             size_s, size_z = np.sqrt(s[c] @ J @ s[c]), np.sqrt(z[c] @ J @ z[c])
@@ -152,7 +152,7 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
             assert own[c] == pytest.approx(w, rel=1e-9, abs=1e-9) and eta[c] == pytest.approx(np.sqrt(size_s / size_z))
             assert square @ z[c] == pytest.approx(s[c], rel=1e-7, abs=1e-7)
             root_of = symmetric_root(square)
-            expected.append(root_of @ v[c] if way == W else np.linalg.solve(root_of, v[c]))
+            expected.append(np.linalg.solve(root_of, v[c]) if inverse else root_of @ v[c])
             of_z.append(root_of @ z[c])
         assert out.reshape(number, rows) == pytest.approx(np.array(expected), rel=1e-7, abs=1e-7)
         assert lam.reshape(number, rows) == pytest.approx(np.array(of_z), rel=1e-6, abs=1e-6)
@@ -167,8 +167,8 @@ def test_the_way_out_of_second_order_cones_follows_its_formula(
     rng = np.random.default_rng(rows)
     lam, ds, dz = rng.standard_normal((3, number, rows))
     lam[:, 0] = np.linalg.norm(lam[:, 1:], axis=1) + 0.3
-    cones = Rows.of([Batch("second_order", 0, number, rows)])
-    most = [made(outwards)(*cones, lam.reshape(-1), d.reshape(-1)) for d in (ds, dz)]
+    heads = Rows.of([Batch("second_order", 0, number, rows)]).heads
+    most = [made(outwards_lengths)(heads, lam.reshape(-1), d.reshape(-1)) for d in (ds, dz)]
     expected = [0.0, 0.0]
     J = np.diag([1.0] + [-1.0] * (rows - 1))
     for c in range(number):

@@ -287,25 +287,28 @@ def test_kernels_compute_what_they_say_uncompiled(unit: float) -> None:
     s, z = (unit * cones.unit() * (1.0 + 0.2 * rng.random(m)) for _ in range(2))
     numbers = Scalings(cones, s, z).numbers
     lam, ds, dz, dv, v = unit * cones.unit() + 0.1, *rng.standard_normal((2, m)), *rng.standard_normal((2, n))
-    symmetric = cones.symmetric
+    k, linear, heads = cones.symmetric
+    own, back, root, eta = numbers.own, numbers.back, numbers.root, numbers.eta
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], int]] = [
-        (cone_loops.scale, (*symmetric, s, z, np.zeros(m), np.zeros(4), np.zeros(m)), 3),
-        *((cone_loops.turn, (*numbers, way, ds, np.zeros(m)), 1) for way in range(4)),
-        (cone_loops.correct, (*symmetric, lam, ds, dz, 0.3 * unit, np.zeros(m)), 1),
-        (cone_loops.outwards, (*symmetric, lam, ds), 0),
-        (cone_loops.within, (*symmetric, s, z), 0),
-        (cone_loops.within, (*symmetric, s + 2.0 * unit * ds, z), 0),
-        (
-            step_loops.measure,
-            (v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m)),
-            2,
-        ),
+        (cone_loops.scale, (k, linear, s, z, np.zeros(m), np.zeros(m)), 2),
+        (cone_loops.scale_lengths, (heads, s, z, np.zeros(m), np.zeros(4), np.zeros(m)), 3),
+        *((cone_loops.turn, (k, linear, numbers.threes, root, own, back, way, ds, np.zeros(m)), 1) for way in range(4)),
+        *((cone_loops.turn_lengths, (heads, root, eta, inverse, ds, np.zeros(m)), 1) for inverse in (False, True)),
+        (cone_loops.correct, (k, linear, lam, ds, dz, 0.3 * unit, np.zeros(m)), 1),
+        (cone_loops.correct_lengths, (heads, lam, ds, dz, 0.3 * unit, np.zeros(m)), 1),
+        (cone_loops.outwards, (k, linear, lam, ds, dz), 0),
+        (cone_loops.outwards_lengths, (heads, lam, ds), 0),
+        (cone_loops.within_lengths, (heads, s, z), 0),
+        (cone_loops.within_lengths, (heads, s + 2.0 * unit * ds, z), 0),
+        (cone_loops.write, (k, linear, numbers.threes, root, own, n, n + m, np.zeros(n + m + 9)), 1),
+        (cone_loops.write_lengths, (heads, root, eta, n, n + m, 4, np.zeros(n + m + 14)), 1),
+        (step_loops.measure, (v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m)), 2),
         (step_loops.embed, (0.3, 1.0, 0.2, 0.5, 0.7, 0.1, v, ds, dv, dz, s, v.copy(), z.copy(), np.zeros(m)), 3),
         *(
             (
                 step_loops.move,
-                (length, 0.9, *symmetric, v, z, s, dv, unit * dz, unit * ds, np.zeros(n), np.zeros(m), np.zeros(m)),
-                3 if length < 1.0 else 0,
+                (length, 0.9, k, linear, v, z, s, dv, unit * dz, unit * ds, np.zeros(n), np.zeros(m), np.zeros(m)),
+                3,
             )
             for length in (1e-3, 1e3)
         ),
