@@ -296,9 +296,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             or known[2] is not now.z
             or known[3] != now.tau
         ):
-            Pv, (Av, Az) = self.systems.of_P(now.v), self.systems.products(now.v, now.z)
+            systems = self.systems
+            Pv, (Av, Az) = systems.of_P(now.v), systems.known(now.v, now.z)
             left, rows = np.empty(now.v.size), np.empty(now.z.size)
-            sizes = _loops().measure(now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, left, rows)
+            sizes = _loops().measure(
+                *systems.by_rows, now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, left, rows
+            )
             known = self.measured = self.systems, now.v, now.z, now.tau, Missed(left, rows, Pv, Av, Az, sizes)
         return known[4]
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 import math
 
 
-def measure(v, z, s, tau, c, b, Pv, Av, Az, left, missed):
-    """What the equations miss, P v + A'z + tau c into `left` and A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest
-    sizes of numbers of `left`, A'z, `missed`, A v and s."""
+def measure(indptr, indices, data, v, z, s, tau, c, b, Pv, Av, Az, left, missed):
+    """Add the products with a matrix by rows to A v and A'z, which have those with the others. What the equations miss, P v + A'z + tau c into `left`
+    and A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
+    for i in range(indptr.size - 1):
+        value = Av[i]
+        x = z[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            entry = data[p]
+            value += entry * v[j]
+            Az[j] += entry * x
+        Av[i] = value
     curved = 0.0
     along = 0.0
     total = 0.0

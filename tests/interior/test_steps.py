@@ -288,6 +288,8 @@ def test_kernels_compute_what_they_say_uncompiled(unit: float) -> None:
     numbers = Scalings(cones, s, z).numbers
     lam, ds, dz, dv, v = unit * cones.unit() + 0.1, *rng.standard_normal((2, m)), *rng.standard_normal((2, n))
     k, linear, heads = cones.symmetric
+    A = sp.random_array((m, n), density=0.5, rng=rng, format="csr")
+    starts, places, entries = A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data
     own, back, root, eta = numbers.own, numbers.back, numbers.root, numbers.eta
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], int]] = [
         (cone_loops.scale, (k, linear, s, z, np.zeros(m), np.zeros(m)), 2),
@@ -302,7 +304,11 @@ def test_kernels_compute_what_they_say_uncompiled(unit: float) -> None:
         (cone_loops.within_lengths, (heads, s + 2.0 * unit * ds, z), 0),
         (cone_loops.write, (k, linear, numbers.threes, root, own, n, n + m, np.zeros(n + m + 9)), 1),
         (cone_loops.write_lengths, (heads, root, eta, n, n + m, 4, np.zeros(n + m + 14)), 1),
-        (step_loops.measure, (v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m)), 2),
+        (
+            step_loops.measure,
+            (starts, places, entries, v, z, s, 0.7, dv, ds, dv - v, dz, v + dv, np.zeros(n), np.zeros(m)),
+            4,
+        ),
         (step_loops.embed, (0.3, 1.0, 0.2, 0.5, 0.7, 0.1, v, ds, dv, dz, s, v.copy(), z.copy(), np.zeros(m)), 3),
         *(
             (
