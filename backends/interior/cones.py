@@ -163,9 +163,9 @@ class _ByKernels(Symmetric):
 
 
 @lru_cache(maxsize=64)
-def _alone(batch: Batch) -> Rows:
+def _alone(batch: Batch) -> SymmetricRows:
     """The rows of a batch that has no others before it."""
-    return Rows.of([batch._replace(start=0)])
+    return SymmetricRows.of([batch._replace(start=0)])
 
 
 _K = TypeVar("_K", bound=_ByKernels)
@@ -424,7 +424,7 @@ def _lengths() -> _Lengths:
     return _Lengths(*(kernel(f, reorder=True) for f in found))
 
 
-class Rows(NamedTuple):
+class SymmetricRows(NamedTuple):
     """The rows of symmetric cones as kernels read them (`cone_loops`)."""
 
     equations: int
@@ -432,7 +432,7 @@ class Rows(NamedTuple):
     heads: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, batches: Sequence[Batch]) -> Rows:
+    def of(cls, batches: Sequence[Batch]) -> SymmetricRows:
         heads, equations, linear = [], 0, 0
         for batch in batches:
             if batch.kind == ORDER[0]:
@@ -478,7 +478,7 @@ class Rows(NamedTuple):
 class Numbers(NamedTuple):
     """The numbers of W that kernels find and read, of all rows but those of matrices (`cone_loops`)."""
 
-    symmetric: Rows
+    symmetric: SymmetricRows
     threes: int
     root: Array
     eta: Array
@@ -499,7 +499,7 @@ class Cones(NamedTuple):
     places of their batches and of those of matrices, and <e, e> of all."""
 
     batches: tuple[Batch, ...]
-    symmetric: Rows
+    symmetric: SymmetricRows
     threes: int
     number: int
     apart: tuple[int, ...]
@@ -511,7 +511,7 @@ class Cones(NamedTuple):
         threes = [batch for batch in batches if batch.kind in ORDER[4:]]
         degree = sum(KINDS[batch.kind].degree(batch) for batch in batches if batch.kind in KINDS)
         first, number = threes[0].start if threes else 0, sum(batch.number for batch in threes)
-        return cls(tuple(batches), Rows.of(batches), first, number, apart, degree)
+        return cls(tuple(batches), SymmetricRows.of(batches), first, number, apart, degree)
 
     @property
     def rows(self) -> int:

@@ -27,6 +27,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
@@ -106,6 +108,15 @@ class _Loops(NamedTuple):
 @cache
 def _loops() -> _Loops:
     return _Loops(*(kernel(f, reorder=True) for f in (measure, embed, move)))
+
+
+def _written_rows(A: csr_array, rows: NDArray[np.intp]) -> Array:
+    """Some rows of a sparse matrix, written out: for a few SciPy takes ten times as long to find them."""
+    first, counts = A.indptr[rows], np.diff(A.indptr)[rows]
+    at = np.arange(int(counts.sum())) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    out = np.zeros((rows.size, A.shape[1]))
+    out[np.repeat(np.arange(rows.size), counts), A.indices[at]] = A.data[at]
+    return out
 
 
 class _MeasuredPoint(NamedTuple):
@@ -505,8 +516,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         active = rows[now.s[rows] <= now.z[rows]]
         if not active.size or self.systems.sparse or active.size > ACTIVE:
             return v
-        A = self.systems.A[active]
-        A = A if isinstance(A, np.ndarray) else A.toarray()
+        A = self.systems.A
+        A = A[active] if isinstance(A, np.ndarray) else _written_rows(A, active)
         missed = self.b[active] - A @ ((v - self.offset) * now.of_b / self.d)
         step = A.T @ least_solution(A @ A.T, missed)
         return np.asarray(v + self.d * step / now.of_b)

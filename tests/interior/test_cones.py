@@ -10,7 +10,7 @@ import pytest
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.cone_loops import outwards_lengths, scale_lengths, turn_lengths
-from fwdsl.backends.interior.cones import KINDS, Rows, Symmetric, matrices, order_of, triangles
+from fwdsl.backends.interior.cones import KINDS, Symmetric, SymmetricRows, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.uncompiled import Uncompiled
@@ -136,7 +136,7 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
     rng = np.random.default_rng(rows)
     s, z, v = rng.standard_normal((3, number, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
-    heads = Rows.of([Batch("second_order", 0, number, rows)]).heads
+    heads = SymmetricRows.of([Batch("second_order", 0, number, rows)]).heads
     root, eta, out, lam = np.empty(number * rows), np.empty(number), np.empty(number * rows), np.empty(number * rows)
     made(scale_lengths)(heads, s.reshape(-1), z.reshape(-1), root, eta, lam)
     own = root.reshape(number, rows)
@@ -167,7 +167,7 @@ def test_the_way_out_of_second_order_cones_follows_its_formula(
     rng = np.random.default_rng(rows)
     lam, ds, dz = rng.standard_normal((3, number, rows))
     lam[:, 0] = np.linalg.norm(lam[:, 1:], axis=1) + 0.3
-    heads = Rows.of([Batch("second_order", 0, number, rows)]).heads
+    heads = SymmetricRows.of([Batch("second_order", 0, number, rows)]).heads
     most = [made(outwards_lengths)(heads, lam.reshape(-1), d.reshape(-1)) for d in (ds, dz)]
     expected = [0.0, 0.0]
     J = np.diag([1.0] + [-1.0] * (rows - 1))

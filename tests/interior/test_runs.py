@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
-from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun
+from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun, _written_rows
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
 from fwdsl.certify.verify import verify
@@ -306,3 +306,10 @@ def test_a_large_cone_of_matrices_has_a_system_without_zeros() -> None:
     solved = bound.solve(method="interior", tol=1e-7)
     assert solved.status == "optimal"
     assert solved.iterations <= 40
+
+
+@pytest.mark.parametrize("chosen", [[], [0], [2, 3, 9], list(range(10))])
+def test_some_rows_are_written_out(chosen: list[int]) -> None:
+    A = csr_array(np.where(np.random.default_rng(1).random((10, 4)) < 0.4, 2.0, 0.0))
+    rows = np.array(chosen, dtype=np.intp)
+    assert np.array_equal(_written_rows(A, rows), A.toarray()[rows])
