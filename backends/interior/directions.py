@@ -49,7 +49,7 @@ class Direction:
 
 
 class Missed(NamedTuple):
-    """What the equations miss at a point, those of v and those of the rows, with the terms P v, A v and A'z, and the numbers that `measure` says."""
+    """The residuals of the equations at a point, those of v and those of the rows, with the terms P v, A v and A'z, and what `measure` says."""
 
     left: Array
     rows: Array

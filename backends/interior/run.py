@@ -298,7 +298,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return self.linear[2]
 
     def _missed(self) -> Missed:
-        """What the equations miss at the state, which a report and the step after it ask for."""
+        """The residuals of the equations at the state, which a report and the step after it ask for."""
         now, known = self.state, self.measured
         if (
             known is None

@@ -6,8 +6,8 @@ import math
 
 
 def measure(indptr, indices, data, v, z, s, tau, c, b, Pv, Av, Az, left, missed):
-    """Add the products with a matrix by rows to A v and A'z, which have those with the others. What the equations miss, P v + A'z + tau c into `left`
-    and A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
+    """Add the products with a matrix by rows to A v and A'z, which have those with the others. The residuals P v + A'z + tau c go into `left` and
+    A v + s - tau b into `missed`; v'P v, <c, v>, <b, z>, <s, z>, |v|_1, and the largest sizes of numbers of `left`, A'z, `missed`, A v and s."""
     for i in range(indptr.size - 1):
         value = Av[i]
         x = z[i]
