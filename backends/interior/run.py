@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import idamax
 from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
@@ -95,6 +96,11 @@ VANISHED = 1e-8
 
 NOTHING = 1e-26
 """Complementary products beside tau^2 from which on further steps say nothing."""
+
+
+def _peak(v: Array) -> float:
+    """The largest size of an entry, for numbers of which none is NaN: BLAS takes a quarter of NumPy's time for a few."""
+    return abs(float(v[idamax(v)])) if v.size else 0.0
 
 
 class _Loops(NamedTuple):
