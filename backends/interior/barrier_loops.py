@@ -1,7 +1,7 @@
 """The barriers of cones of three rows, and what steps make of them (`barriers`), cone by cone.
 
-a[n] is the power of cone n, 0 of an exponential one; points are the columns of arrays (3, number). Exponential and power cones have kernels of their
-own, as few programs have both.
+a[n] is the power of cone n, 0 of an exponential one; points and directions are the numbers of one cone after the other, three each. Exponential and
+power cones have kernels of their own, as few programs have both.
 """
 
 # `holds` is named when the kernel is compiled: names that do not exist here.
@@ -55,9 +55,9 @@ def exponential_gradients(a, s, z, primal, dual):
     psi, beside which all else is rounding: R is made of the terms themselves.
     """
     for n in range(a.size):
-        x = z[0, n]
-        y = z[1, n]
-        w = z[2, n]
+        x = z[3 * n]
+        y = z[3 * n + 1]
+        w = z[3 * n + 2]
         log = math.log(-w / x)
         psi = y - x - x * log
         one = 1.0 / psi
@@ -77,9 +77,9 @@ def exponential_gradients(a, s, z, primal, dual):
         dual[8, n] = math.sqrt(1.0 + 2.0 * bent) / (head * w)
         dual[9, n] = psi
         dual[10, n] = log
-        x = s[0, n]
-        y = s[1, n]
-        w = s[2, n]
+        x = s[3 * n]
+        y = s[3 * n + 1]
+        w = s[3 * n + 2]
         # 1 + e is the Wright omega function of 1 + rest; Newton from the left of the root of a concave function
         rest = math.log(w / y) - x / y
         e = 0.5 * rest if rest < 1.0 else rest - math.log1p(rest)
@@ -98,9 +98,9 @@ def power_gradients(a, s, z, primal, dual):
     for n in range(a.size):
         own = a[n]
         b = 1.0 - own
-        x = z[0, n]
-        y = z[1, n]
-        w = z[2, n]
+        x = z[3 * n]
+        y = z[3 * n + 1]
+        w = z[3 * n + 2]
         size = abs(w)
         # psi = above * below = (root + w) (root - w), none of them a difference of numbers that are nearly equal
         root = math.exp(own * math.log(x / own) + b * math.log(y / b))
@@ -136,9 +136,9 @@ def power_gradients(a, s, z, primal, dual):
         dual[8, n] = math.sqrt(last) / (head * y)
         dual[9, n] = (root + size) * rest
         dual[10, n] = root
-        x = s[0, n]
-        y = s[1, n]
-        w = s[2, n]
+        x = s[3 * n]
+        y = s[3 * n + 1]
+        w = s[3 * n + 2]
         size = abs(w)
         if size == 0.0:
             primal[0, n] = -(1.0 + own) / x
@@ -183,7 +183,13 @@ def reach(a, dual, s, ds, longest):
         most = found
         at = found
         for _ in range(HALVINGS):
-            if holds(a[n], dual, s[0, n] + at * ds[0, n], s[1, n] + at * ds[1, n], s[2, n] + at * ds[2, n]):
+            if holds(
+                a[n],
+                dual,
+                s[3 * n] + at * ds[3 * n],
+                s[3 * n + 1] + at * ds[3 * n + 1],
+                s[3 * n + 2] + at * ds[3 * n + 2],
+            ):
                 least = at
             else:
                 most = at
@@ -219,14 +225,14 @@ def secants(i, j, k, s, z, primal, dual, own, back):
     (i, j, k) is the order of the unknowns in which R is a triangle; `primal` and `dual` are what the kernels of gradients leave. `right` is `cross`.
     """
     left = 0
-    for n in range(s.shape[1]):
+    for n in range(s.size // 3):
         # all vectors are in the order of the triangle: that turns the sign of products at right angles, which are in both matrices
-        x = s[i, n]
-        y = s[j, n]
-        w = s[k, n]
-        p = z[i, n]
-        q = z[j, n]
-        r = z[k, n]
+        x = s[3 * n + i]
+        y = s[3 * n + j]
+        w = s[3 * n + k]
+        p = z[3 * n + i]
+        q = z[3 * n + j]
+        r = z[3 * n + k]
         fx = primal[i, n]
         fy = primal[j, n]
         fw = primal[k, n]
@@ -267,10 +273,10 @@ def secants(i, j, k, s, z, primal, dual, own, back):
             length = math.nan
         at = 9 * n
         for m in range(3):
-            own[at + m] = s[m, n] / root
-            back[at + m] = z[m, n] / root
-            own[at + 3 + m] = (s[m, n] + mu * dual[m, n]) / side
-            back[at + 3 + m] = (z[m, n] + mu * primal[m, n]) / side
+            own[at + m] = s[3 * n + m] / root
+            back[at + m] = z[3 * n + m] / root
+            own[at + 3 + m] = (s[3 * n + m] + mu * dual[m, n]) / side
+            back[at + 3 + m] = (z[3 * n + m] + mu * primal[m, n]) / side
         at += 6
         own[at + i] = length * ax
         own[at + j] = length * ay
@@ -380,22 +386,12 @@ def centre(i, j, k, a, s, z, dual, ds, dz, mu):
         e = dz[at + 1]
         f = dz[at + 2]
         p, q, r, pu, qu, ru, pv, qv, rv, puv, quv, ruv, pl, ql, rl = bends(
-            a[n], z[0, n], z[1, n], z[2, n], dual[10, n], u, v, h, d, e, f
+            a[n], z[3 * n], z[3 * n + 1], z[3 * n + 2], dual[10, n], u, v, h, d, e, f
         )
         one = 1.0 / dual[9, n]
         along_u = (p * u + q * v + r * h) * one
         along_v = (p * d + q * e + r * f) * one
         along = (pv * u + qv * v + rv * h) * one - 2.0 * along_u * along_v
-        ds[at] = s[0, n] + mu * dual[0, n] - 0.5 * (along * p + along_u * pv + along_v * pu - puv) * one + pl
-        ds[at + 1] = s[1, n] + mu * dual[1, n] - 0.5 * (along * q + along_u * qv + along_v * qu - quv) * one + ql
-        ds[at + 2] = s[2, n] + mu * dual[2, n] - 0.5 * (along * r + along_u * rv + along_v * ru - ruv) * one + rl
-
-
-def times(numbers, down, along, v, out):
-    """Matrices (3, 3) times three numbers of v each into `out`; `numbers` has their rows, and steps to the next row and to the next column."""
-    for n in range(v.size // 3):
-        for i in range(3):
-            value = 0.0
-            for j in range(3):
-                value += numbers[9 * n + down * i + along * j] * v[3 * n + j]
-            out[3 * n + i] = value
+        ds[at] = s[3 * n] + mu * dual[0, n] - 0.5 * (along * p + along_u * pv + along_v * pu - puv) * one + pl
+        ds[at + 1] = s[3 * n + 1] + mu * dual[1, n] - 0.5 * (along * q + along_u * qv + along_v * qu - quv) * one + ql
+        ds[at + 2] = s[3 * n + 2] + mu * dual[2, n] - 0.5 * (along * r + along_u * rv + along_v * ru - ruv) * one + rl

@@ -5,9 +5,9 @@ The dual barrier is f*(z) = -log psi(z) - sum_j beta_j log |z_j|, of degree 3, w
     exponential   psi = z_1 - z_0 - z_0 log(-z_2 / z_0),                              beta = (1, 0, 1)
     power         psi = (z_0 / a)^(2 a) (z_1 / (1 - a))^(2 - 2 a) - z_2^2,            beta = (1 - a, a, 0)
 
-and f, the primal barrier, is its conjugate: the gradient of f at s is -z where that of f* at z is -s. Points are the columns of arrays (3, n),
-directions are the numbers of one cone after the other, scalings are arrays (n, 3, 3), and a is the array of the powers. All that a step takes of
-them is compiled (`barrier_loops`): it has a hundred sums of products, each of which would take NumPy longer than a kernel takes for all.
+and f, the primal barrier, is its conjugate: the gradient of f at s is -z where that of f* at z is -s. Points and directions are the numbers of one
+cone after the other, scalings are arrays (n, 3, 3), and a is the array of the powers. All that a step takes of them is compiled (`barrier_loops`): it
+has a hundred sums of products, each of which would take NumPy longer than a kernel takes for all.
 
 Sources: Dahl, Andersen, "A primal-dual interior-point algorithm for nonsymmetric exponential-cone optimization", 2022 (scaling, corrector,
 centrality); Serrano, "Algorithms for unsymmetric cone optimization", 2015 (the gradient of f); Goulart, Chen 2024 (power cones).
@@ -84,11 +84,6 @@ def _kernels(powers: bool) -> _Kernels:
     )
 
 
-@cache
-def _times() -> Function:
-    return kernel(loops.times)
-
-
 def barriers(a: Array, s: Array, z: Array) -> Barriers:
     """Both barriers at a point of the interior."""
     primal, numbers = np.empty((3, a.size)), np.empty((11, a.size))
@@ -97,34 +92,31 @@ def barriers(a: Array, s: Array, z: Array) -> Barriers:
 
 
 class Scaled(NamedTuple):
-    """W, V = W^-T, V s, and the barriers."""
+    """W, V = W^-T, and the barriers."""
 
     W: Array
     V: Array
-    lam: Array
     at: Barriers
 
 
-def scaling(a: Array, s: Array, z: Array) -> Scaled:
-    """W with W z = W^-T s and W f'(s) = W^-T f*'(z). Raises `LinAlgError` where there is none.
+def scaling(a: Array, s: Array, z: Array, W: Array, V: Array) -> Scaled:
+    """W with W z = W^-T s and W f'(s) = W^-T f*'(z), into the arrays W and V (n, 3, 3). Raises `LinAlgError` where there is none.
 
     W has the rows s / sqrt<s, z>, ds / sqrt<ds, dz> and sqrt(t) times the axis at right angles to z and dz, where ds = s + mu f*'(z) and
     dz = z + mu f'(s). t is what the rank-two update of Broyden, Fletcher, Goldfarb and Shanno leaves of the Hessian along it. Close to the central
     path the two conditions are one, and W'W is mu times the Hessian.
     """
     at = barriers(a, s, z)
-    W, V = np.empty((a.size, 3, 3)), np.empty((a.size, 3, 3))
     if _kernels(is_power(a)).secants(*at.order, s, z, at.primal, at.numbers, W.reshape(-1), V.reshape(-1)):
         _take_hessian(np.isnan(W[:, 2, 2]), at, s, z, W, V)
-    lam = times(V, s.T.reshape(-1), turned=False)
     if not math.isfinite(float(V.sum())):
         raise np.linalg.LinAlgError("a scaling of cones is singular")
-    return Scaled(W, V, lam, at)
+    return Scaled(W, V, at)
 
 
 def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W: Array, V: Array) -> None:
     """Have W'W = mu R'R of these cones."""
-    T = np.sqrt(np.einsum("ij,ij->j", s, z)[cones] / 3.0) * at.R[:, :, cones]
+    T = np.sqrt((s * z).reshape(-1, 3).sum(axis=1)[cones] / 3.0) * at.R[:, :, cones]
     i, j, k = at.order
     inverse = np.zeros_like(T)
     inverse[0, i], inverse[1, j], inverse[2, k] = 1.0 / T[0, i], 1.0 / T[1, j], 1.0 / T[2, k]
@@ -134,20 +126,11 @@ def _take_hessian(cones: NDArray[np.bool_], at: Barriers, s: Array, z: Array, W:
     W[cones], V[cones] = T.transpose(2, 0, 1), inverse.transpose(2, 0, 1)
 
 
-def times(M: Array, v: Array, *, turned: bool) -> Array:
-    """Each matrix, or its transpose, times its numbers of v."""
-    out = np.empty(v.size)
-    _times()(M.reshape(-1), *((1, 3) if turned else (3, 1)), v, out)
-    return out
-
-
-def corrected(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
-    """V (s + mu f*'(z) - f*^(3)(z)[W^-1 dz, H^-1 W'ds] / 2)."""
-    moved = times(scaled.W, ds, turned=True)
-    centre = _kernels(is_power(a)).centre
-    along = times(scaled.V, dz, turned=True)
-    centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, along, mu)
-    return times(scaled.V, moved, turned=False)
+def aim(a: Array, s: Array, z: Array, scaled: Scaled, ds: Array, dz: Array, mu: float) -> Array:
+    """s + mu f*'(z) - f*^(3)(z)[dz, H^-1 ds] / 2."""
+    moved = ds.copy()
+    _kernels(is_power(a)).centre(*scaled.at.order, a, s, z, scaled.at.numbers, moved, dz, mu)
+    return moved
 
 
 def farthest(a: Array, s: Array, z: Array, mu: float) -> float:

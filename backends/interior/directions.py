@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS, Scalings
+from fwdsl.backends.interior.cones import Cones, Scalings
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite
 from fwdsl.backends.interior.system import System
@@ -21,70 +22,66 @@ LONGEST = 1.0 / 0.99
 """The longest step looked for in cones of three rows: a little is left to the boundary of a whole one."""
 
 
-class Direction(NamedTuple):
-    """A direction of the embedding: of z as W dz, of s as W^-T ds."""
+class Direction:
+    """A direction of the embedding: of z as W dz, of s as W^-T ds; ds and dz themselves are worked out where somebody asks."""
 
-    v: Array
-    z: Array
-    s: Array
-    tau: float
-    kappa: float
+    def __init__(self, scalings: Scalings, v: Array, z: Array, s: Array, tau: float, kappa: float) -> None:
+        self.scalings, self.v, self.z, self.s, self.tau, self.kappa = scalings, v, z, s, tau, kappa
+
+    @cached_property
+    def dz(self) -> Array:
+        """The change of z."""
+        return self.scalings.inverse(self.z)
+
+    @cached_property
+    def ds(self) -> Array:
+        """The change of s."""
+        return self.scalings.wt(self.s)
+
+    def reach(self, tau: float, kappa: float) -> float:
+        """The largest step that stays in the cones."""
+        longest = self.scalings.reach(self, math.inf)
+        for value, change in ((tau, self.tau), (kappa, self.kappa)):
+            if change < 0.0:
+                longest = min(longest, -value / change)
+        # those of three rows look for their way from the whole step on, the longest that is taken
+        return self.scalings.reach_of_three(self, min(longest, LONGEST)) if self.scalings.threes else longest
 
 
-class Linearised(NamedTuple):
-    """The equations at a point: the scalings, the factored system, P v, what the equations of v miss and those of the rows, these scaled; what the
-    rows miss as they are, with the terms A'z and A v."""
+class Missed(NamedTuple):
+    """The residuals of the equations at a point, those of v and those of the rows, with the terms P v, A v and A'z, and what `measure` says."""
 
-    scalings: Scalings
-    system: System | FactoredQuasidefinite
-    Pv: Array
     left: Array
-    right: Array
-    sizes: tuple[Array, Array, Array]
+    rows: Array
+    Pv: Array
+    Av: Array
+    Az: Array
+    sizes: tuple[float, ...]
 
     @property
     def is_exact(self) -> bool:
         """True if all that is missed is rounding."""
-        missed, Az, Av = self.sizes
-        return is_rounding(self.left, Az) and is_rounding(missed, Av)
+        _, _, _, _, _, left, Az, rows, Av, _ = self.sizes
+        return bool(left <= EXACT * Az and rows <= EXACT * Av)
 
 
-def is_rounding(missed: Array, terms: Array) -> bool:
-    """True if what is missed is rounding beside terms of that kind."""
-    return float(np.abs(missed).max(initial=0.0)) <= EXACT * float(np.abs(terms).max(initial=0.0))
+class Linearised(NamedTuple):
+    """The equations at a point: the scalings, the factored system, and what they miss; of the rows as W^-T of it, too."""
+
+    scalings: Scalings
+    system: System | FactoredQuasidefinite
+    missed: Missed
+    right: Array
 
 
 def scalings_of(batches: Sequence[Batch], s: Array, z: Array) -> Scalings:
-    """The scalings at a point of the interior; None of the zero cone."""
+    """The scalings at a point of the interior."""
+    return scalings_at(Cones.of(batches), s, z)
+
+
+def scalings_at(cones: Cones, s: Array, z: Array) -> Scalings:
+    """The scalings of a program's cones at a point of the interior."""
+    if not cones.apart:
+        return Scalings(cones, s, z)
     with np.errstate(all="ignore"):
-        return [
-            KINDS[k.kind](k, s[k.start : k.stop], z[k.start : k.stop]) if k.kind in KINDS else None for k in batches
-        ]
-
-
-def reach_of(scalings: Scalings, d: Direction, tau: float, kappa: float) -> float:
-    """The largest step in a direction that stays in the cones."""
-    longest = math.inf
-    for scaling in scalings:
-        # those of three rows look for their way from the whole step on, the longest that is taken
-        if scaling is not None and scaling.symmetric:
-            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], longest)
-    for value, change in ((tau, d.tau), (kappa, d.kappa)):
-        if change < 0.0:
-            longest = min(longest, -value / change)
-    for scaling in scalings:
-        if scaling is not None and not scaling.symmetric:
-            longest = scaling.reach(d.s[scaling.place], d.z[scaling.place], min(longest, LONGEST))
-    return longest
-
-
-def inside(batches: Sequence[Batch], s: Array, z: Array) -> bool:
-    """True if s is in the interior of the cones and z in that of the dual ones, whatever they have in the rows of the zero cone."""
-    return all(KINDS[k.kind].inside(k, s[k.start : k.stop], z[k.start : k.stop]) for k in batches if k.kind in KINDS)
-
-
-def central(batches: Sequence[Batch], s: Array, z: Array, mu: float) -> bool:
-    """True if a point of the interior is in the neighbourhood of the central path at products of mu."""
-    return all(
-        KINDS[k.kind].central(k, s[k.start : k.stop], z[k.start : k.stop], mu) for k in batches if k.kind in KINDS
-    )
+        return Scalings(cones, s, z)

@@ -2,13 +2,15 @@
 
 The matrix has its upper triangle by columns: column k has the rows `indices[p]` <= k and the numbers `data[p]` for indptr[k] <= p < indptr[k + 1].
 L has a diagonal of ones, which is not kept. Its columns are in `rows` and `values` from starts[j] on; the columns of row k are in `columns` from
-row_starts[k] on. Both rise. `inverse` has the numbers 1 / D.
+row_starts[k] on. Both rise. `inverse` has the numbers 1 / D. Places are unsigned numbers, but for those of `walk`.
 
 Source: Liu, "The role of elimination trees in sparse factorization", 1990; Davis, "Algorithm 849: a concise sparse Cholesky factorization
 package", 2005 (one row of L after the other).
 """
 
 from __future__ import annotations
+
+import math
 
 BESIDE = 1e-6
 """The share of an answer's numbers that residuals are measured beside, with the right-hand side."""
@@ -17,8 +19,9 @@ ROUNDING = 4e-16
 """The share of the largest product in a residual that is rounding."""
 
 
-def walk(indptr, indices, parent, mark, at, rows):
-    """The rows of L's columns into `rows`, the next of column j at at[j], which moves on; with no room there, only `at` moves.
+def walk(indptr, indices, parent, mark, at, rows, row_starts, columns):
+    """The rows of L's columns into `rows`, the next of column j at at[j], which moves on, and then the columns of its rows, with where these start;
+    with no room there, only `at` moves.
 
     On the way the parents of the elimination tree are found where they are -1, as those of roots remain.
     """
@@ -34,17 +37,40 @@ def walk(indptr, indices, parent, mark, at, rows):
                 at[i] += 1
                 mark[i] = k
                 i = parent[i]
+    if not rows.size:
+        for k in range(row_starts.size):
+            row_starts[k] = 0
+        return
+    for k in range(mark.size):
+        mark[k] = 0
+    for p in range(rows.size):
+        mark[rows[p]] += 1
+    total = 0
+    for k in range(mark.size):
+        row_starts[k] = total
+        total += mark[k]
+        mark[k] = row_starts[k]
+    row_starts[mark.size] = total
+    p = 0
+    for j in range(mark.size):
+        # column j ends where the next one starts
+        while p < at[j]:
+            i = rows[p]
+            columns[mark[i]] = j
+            mark[i] += 1
+            p += 1
 
 
-def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
-    """L and D; False where a number of them is none. A number of D that has not its sign, or is smaller than `least`, becomes that.
+def factor(indptr, indices, data, shift, starts, rows, row_starts, columns, signs, least, values, inverse, y, at):
+    """L and D of the matrix with the shift added to its diagonal; False where a number of them is none. A number of D that has not its sign, or is
+    smaller than `least`, becomes that.
 
     `y` has zeros, and `at` where the columns of L start.
     """
     for k in range(inverse.size):
         for p in range(indptr[k], indptr[k + 1]):
             y[indices[p]] = data[p]
-        pivot = y[k]
+        pivot = y[k] + shift[k]
         y[k] = 0.0
         for q in range(row_starts[k], row_starts[k + 1]):
             j = columns[q]
@@ -65,64 +91,123 @@ def factor(indptr, indices, data, starts, rows, row_starts, columns, signs, leas
     return True
 
 
-def refine(indptr, indices, data, starts, rows, values, inverse, part, right, harmless, x, rest, found, sizes):
-    """x and the solution of L D L'd = rest into `found`, what that leaves of the right-hand side into `rest`; its relative size, which may be NaN.
+def answer(
+    indptr, indices, data, starts, rows, values, inverse, part, of_v, of_z, p, r, harmless, most, enough, work, v, z
+):  # fmt: skip
+    """The solution (v, z) for the right-hand sides p and r, refined while that halves what is left, `most` times at most; the relative size of what
+    is left, infinite where there is no solution.
 
-    The two parts are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What is no larger
-    than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `sizes` (4, 2), zeros before, gets the
-    largest number of the right-hand side, of what is left, of `found` and of the products of each part.
+    The two parts of what is left are measured apart, each beside its right-hand side and the share `BESIDE` of the other part's largest number. What
+    is no larger than `harmless` in the first part, or than the share `ROUNDING` of the largest product, counts as none. `work` (4, size of the
+    matrix) needs no numbers.
     """
+    right = work[0]
+    best = work[1]
+    rest = work[2]
+    found = work[3]
     n = inverse.size
     for j in range(n):
-        value = rest[j]
-        if value != 0.0:
-            for p in range(starts[j], starts[j + 1]):
-                rest[rows[p]] -= values[p] * value
-    for j in range(n - 1, -1, -1):
-        value = rest[j] * inverse[j]
-        for p in range(starts[j], starts[j + 1]):
-            value -= values[p] * rest[rows[p]]
-        rest[j] = value
-        found[j] = x[j] + value
-    for k in range(n):
-        own = part[k]
-        value = right[k]
-        for p in range(indptr[k], indptr[k + 1]):
-            i = indices[p]
-            entry = data[p]
-            product = entry * found[i]
-            value -= product
-            size = abs(product)
-            if size > sizes[3, own]:
-                sizes[3, own] = size
-            # the diagonal comes once; rows before k have their right-hand sides
-            if i != k:
-                product = entry * found[k]
-                rest[i] -= product
+        right[j] = 0.0
+        best[j] = 0.0
+    for j in range(p.size):
+        right[of_v[j]] = p[j]
+    for j in range(r.size):
+        right[of_z[j]] = r[j]
+    for j in range(n):
+        rest[j] = right[j]
+    least = math.inf
+    for _ in range(most + 1):
+        for j in range(n):
+            value = rest[j]
+            if value != 0.0:
+                for q in range(starts[j], starts[j + 1]):
+                    rest[rows[q]] -= values[q] * value
+        for j in range(n - 1, -1, -1):
+            value = rest[j] * inverse[j]
+            for q in range(starts[j], starts[j + 1]):
+                value -= values[q] * rest[rows[q]]
+            rest[j] = value
+            found[j] = best[j] + value
+        first = 0.0
+        second = 0.0
+        for k in range(n):
+            value = right[k]
+            other = found[k]
+            largest = 0.0
+            for q in range(indptr[k], indptr[k + 1]):
+                i = indices[q]
+                entry = data[q]
+                product = entry * found[i]
+                value -= product
                 size = abs(product)
-                if size > sizes[3, part[i]]:
-                    sizes[3, part[i]] = size
-        rest[k] = value
-    total = 0.0
-    for k in range(n):
-        own = part[k]
-        size = abs(right[k])
-        if size > sizes[0, own]:
-            sizes[0, own] = size
-        size = abs(rest[k])
-        total += size
-        if size > sizes[1, own]:
-            sizes[1, own] = size
-        size = abs(found[k])
-        if size > sizes[2, own]:
-            sizes[2, own] = size
-    # NaN if any number is, or infinite ones of two signs
-    share = total - total
-    for own in range(2):
-        missed = sizes[1, own]
-        if missed > harmless and missed > ROUNDING * sizes[3, own]:
-            beside = sizes[0, own] + BESIDE * sizes[2, 1 - own]
-            if missed > share * beside:
-                share = missed / beside
-        harmless = 0.0
-    return share
+                if size > largest:
+                    largest = size
+                # the diagonal comes once; rows before k have their right-hand sides
+                if i != k:
+                    product = entry * other
+                    rest[i] -= product
+                    size = abs(product)
+                    if part[i]:
+                        if size > second:
+                            second = size
+                    elif size > first:
+                        first = size
+            rest[k] = value
+            if part[k]:
+                if largest > second:
+                    second = largest
+            elif largest > first:
+                first = largest
+        # what counts as none, and the sizes of what is left, of the right-hand side and of the answer, of either part
+        first *= ROUNDING
+        if harmless > first:
+            first = harmless
+        second *= ROUNDING
+        total = 0.0
+        left_v = 0.0
+        left_z = 0.0
+        right_v = 0.0
+        right_z = 0.0
+        found_v = 0.0
+        found_z = 0.0
+        for k in range(n):
+            value = abs(rest[k])
+            size = abs(right[k])
+            other = abs(found[k])
+            total += value
+            if part[k]:
+                if value > left_z:
+                    left_z = value
+                if size > right_z:
+                    right_z = size
+                if other > found_z:
+                    found_z = other
+            else:
+                if value > left_v:
+                    left_v = value
+                if size > right_v:
+                    right_v = size
+                if other > found_v:
+                    found_v = other
+        # a number that is none, or an infinite one, leaves nothing to go on with
+        if not total < math.inf:
+            break
+        share = 0.0
+        if left_v > first:
+            share = left_v / (right_v + BESIDE * found_z)
+        if left_z > second:
+            value = left_z / (right_z + BESIDE * found_v)
+            if value > share:
+                share = value
+        if not share < 0.5 * least:
+            break
+        least = share
+        for j in range(n):
+            best[j] = found[j]
+        if share <= enough:
+            break
+    for j in range(p.size):
+        v[j] = best[of_v[j]]
+    for j in range(r.size):
+        z[j] = best[of_z[j]]
+    return least

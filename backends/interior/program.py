@@ -195,9 +195,9 @@ class ConicProgram:
         """(u, h) with b - A (v + u) + amounts = b + h - A v in these rows, and h = 0 elsewhere: u moves the unknowns that a row alone sees, and h is
         the amounts of the rows without one."""
         moved, held = np.zeros(self.c.size), np.zeros(self.b.size)
-        held[rows] = amounts
         if not amounts.any():
             return moved, held
+        held[rows] = amounts
         seen = np.bincount(self.A.indices, minlength=moved.size)
         seen[self.P.diagonal() > 0.0] = 2
         row = np.repeat(np.arange(held.size), np.diff(self.A.indptr))

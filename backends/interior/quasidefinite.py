@@ -11,7 +11,6 @@ Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boy
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -23,14 +22,18 @@ from scipy.sparse.linalg import spilu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
-from fwdsl.backends.interior.cones import Scalings, SecondOrder, each
-from fwdsl.backends.interior.ldl_loops import factor, refine, walk
+from fwdsl.backends.interior.cone_loops import write, write_lengths
+from fwdsl.backends.interior.cones import Scalings
+from fwdsl.backends.interior.ldl_loops import answer, factor, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.canon.maps import by_rows, placed, row_by_row
+from fwdsl.canon.maps import row_by_row
 
 Index = NDArray[np.intp]
+
+Unsigned = NDArray[np.uint32]
+"""Places for kernels: unsigned ones need no test, and short ones half the memory."""
 
 SHIFT = 1e-8
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
@@ -47,7 +50,7 @@ LARGE = 5_000
 REFINEMENTS, ENOUGH, POOR = 10, 1e-11, 1e-8
 """Refinements of an answer at most, the relative residual that needs no more, and the one from which on the factor is poor."""
 
-SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 1.2e-9, 2e-8, 2e-8
+SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 4e-10, 1.5e-8, 1.6e-8
 """Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
 order with an entry of the system."""
 
@@ -56,15 +59,13 @@ class Pattern(NamedTuple):
     """The places of the numbers of the systems of one program, and of those of L."""
 
     place: Index  # of each unknown, row and further unknown in the order
-    indptr: Index
-    indices: Index
-    entry: (
-        Index  # the place in the data of each number that is written, in the order in which `Quasidefinite` writes them
-    )
-    starts: Index
-    rows: Index
-    row_starts: Index
-    columns: Index
+    entry: Unsigned  # the place in the data of each number that is written, as `Quasidefinite` writes them
+    indptr: Unsigned
+    indices: Unsigned
+    starts: Unsigned
+    rows: Unsigned
+    row_starts: Unsigned
+    columns: Unsigned
 
 
 def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: Look) -> Pattern | None:
@@ -82,18 +83,7 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
         return None
     row, column = _coordinates(P, A, batches)
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
-    ones = np.ones(row.size)
-    off = row != column
-    each_row = np.bincount(row[off], minlength=size) + np.bincount(column[off], minlength=size)
-    at = np.arange(size)
-    by_row = placed(
-        np.concatenate([row[off], column[off], at]),
-        np.concatenate([column[off], row[off], at]),
-        np.concatenate([ones[off], ones[off], each_row + 1.0]),
-        (size, size),
-    )
-    # symmetric: its rows are its columns
-    dominant = csc_array((by_row.data, by_row.indices, by_row.indptr), by_row.shape)
+    dominant = _dominant(row, column, size)
     options = {"SymmetricMode": True, "Equil": False}
 
     def ordered() -> Index:
@@ -112,16 +102,31 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     indptr = np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))])
     indices = low[order]
     parent, mark, counts = np.full(size, -1), np.empty(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
-    kernel(walk)(indptr, indices, parent, mark, counts, np.empty(0, dtype=np.intp))
+    none, symbolic = np.empty(0, dtype=np.intp), kernel(walk)
+    symbolic(indptr, indices, parent, mark, counts, none, none, none)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.empty(int(starts[-1]), dtype=np.intp)
+    rows, columns = np.empty((2, int(starts[-1])), dtype=np.intp)
     seconds = SECONDS * float(np.square(counts, dtype=np.float64).sum()) + OF_A_NUMBER * float(rows.size + row.size)
     if seconds > allowed:
         return None
-    kernel(walk)(indptr, indices, parent, mark, starts[:-1].copy(), rows)
-    by_row = by_rows(np.ones(rows.size), rows, starts, (size, size)).tocsc()
-    row_starts, columns = (a.astype(np.intp) for a in (by_row.indptr, by_row.indices))
-    return Pattern(place, indptr, indices, entry, starts, rows, row_starts, columns)
+    row_starts = np.empty(size + 1, dtype=np.intp)
+    symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
+    found = (entry, indptr, indices, starts, rows, row_starts, columns)
+    return Pattern(place, *(a.astype(np.uint32) for a in found))
+
+
+def _dominant(row: Index, column: Index, size: int) -> csc_array:
+    """A symmetric matrix with numbers at these places and those across the diagonal, which is larger than the sum of the others in its column."""
+    off = row != column
+    row, column = row[off], column[off]
+    kind = np.int32 if size < 1 << 15 else np.int64
+    key = np.concatenate([row * size + column, column * size + row, np.arange(size) * (size + 1)]).astype(kind)
+    # a sort of the places themselves takes a third of the time that one of their order takes
+    key.sort()
+    indices, starts = key % size, np.searchsorted(key, np.arange(size + 1) * kind(size))
+    data = np.ones(key.size)
+    data[indices == np.repeat(np.arange(size), np.diff(starts))] += np.diff(starts)
+    return csc_array((data, indices, starts), (size, size))
 
 
 def _supported(place: Index, P: Any, A: Any, batches: Sequence[Batch]) -> Index:
@@ -172,9 +177,9 @@ def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index
     for batch in batches:
         at = n + batch.start + np.arange(batch.number * batch.rows).reshape(batch.number, batch.rows)
         if _is_split(batch):
-            more = size + 2 * np.arange(batch.number)[:, None]
-            row += [at, at[:, 1:]]
-            column += [np.broadcast_to(more, at.shape), np.broadcast_to(more + 1, at[:, 1:].shape)]
+            row.append(np.concatenate([at, at[:, 1:]], axis=1))
+            one, other = np.repeat([0, 1], [batch.rows, batch.rows - 1]), np.arange(batch.number)
+            column.append(size + 2 * other[:, None] + one)
             size += 2 * batch.number
         elif batch.kind not in ORDER[:2]:
             i, j = _above(batch.rows)
@@ -203,48 +208,28 @@ class Quasidefinite:
         self.data = np.empty(pattern.indices.size)
         fixed = np.concatenate([P.data[row < P.indices], A.data])
         self.data[pattern.entry[: fixed.size]] = fixed
-        self.written = pattern.entry[fixed.size :]
-        self.diagonal = np.concatenate(
-            [P.diagonal() + SHIFT, np.full(m, -SHIFT), np.tile((1.0, -1.0), (size - n - m) // 2)]
-        )
-        signs = np.concatenate([np.ones(n), np.full(m, -1.0), np.tile((1.0, -1.0), (size - n - m) // 2)])
-        self.shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
+        self.written = pattern.entry[fixed.size :].astype(np.intp)
+        further = np.tile((1.0, -1.0), (size - n - m) // 2)
+        self.diagonal = np.concatenate([P.diagonal(), np.zeros(m), further])
+        signs = np.concatenate([np.ones(n), np.full(m, -1.0), further])
+        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
         part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
-        self.signs, self.part = np.empty(size), np.empty(size, np.int8)
-        self.signs[pattern.place], self.part[pattern.place] = signs, part
-        self.of_v, self.of_z = pattern.place[:n], pattern.place[n : n + m]
-        self.factor, self.refine = kernel(factor), kernel(refine)
+        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
+        self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
+        place = pattern.place.astype(np.uint32)
+        self.of_v, self.of_z = place[:n], place[n : n + m]
+        self.work = np.empty((4, size))
+        self.write, self.factor, self.answer = kernel(write), kernel(factor), kernel(answer)
 
     def at(self, scalings: Scalings) -> FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where numbers overflow."""
-        pattern, n, size = self.pattern, self.of_v.size, self.diagonal.size
+        pattern, of = self.pattern, scalings.numbers
+        rows, n, more = of.symmetric, self.of_v.size, self.diagonal.size
         numbers = np.empty(self.written.size)
-        numbers[:size] = self.diagonal
-        at = size
-        for batch, scaling in zip(self.batches, scalings, strict=True):
-            if scaling is None:
-                continue
-            own = numbers[n + batch.start : n + batch.stop]
-            if _is_split(batch):
-                assert isinstance(scaling, SecondOrder)
-                head, u, w = scaling.split_square()
-                of_cones = own.reshape(scaling.shape)
-                of_cones[:, 0] -= head
-                of_cones[:, 1:] -= (scaling.eta * scaling.eta)[:, None]
-                for more in (-u, w[:, 1:]):
-                    numbers[at : at + more.size] = more.reshape(-1)
-                    at += more.size
-                continue
-            square = scaling.square()
-            if square.ndim == 1:
-                own -= square
-                continue
-            flat = square.reshape(batch.number, -1)
-            own.reshape(batch.number, batch.rows)[:] -= flat[:, :: batch.rows + 1]
-            i, j = _above(batch.rows)
-            more = flat.take(batch.rows * i + j, axis=1)
-            np.negative(more.reshape(-1), out=numbers[at : at + more.size])
-            at += more.size
+        numbers[:more] = self.diagonal
+        if rows.has_lengths:
+            more = kernel(write_lengths)(rows.heads, of.root, of.eta, n, more, WHOLE, numbers)
+        self.write(rows.equations, rows.linear, of.threes, of.root, of.own, n, more, numbers)
         data = self.data.copy()
         data[self.written] = numbers
         values, inverse = np.empty(pattern.rows.size), np.empty(self.signs.size)
@@ -252,6 +237,7 @@ class Quasidefinite:
             pattern.indptr,
             pattern.indices,
             data,
+            self.shift,
             pattern.starts,
             pattern.rows,
             pattern.row_starts,
@@ -265,7 +251,6 @@ class Quasidefinite:
         )
         if not good:
             raise np.linalg.LinAlgError("the system is singular")
-        data[self.written[:size]] -= self.shift
         return FactoredQuasidefinite(self, scalings, data, values, inverse)
 
 
@@ -275,44 +260,32 @@ class FactoredQuasidefinite:
     is_poor = False
 
     def __init__(self, of: Quasidefinite, scalings: Scalings, data: Array, values: Array, inverse: Array) -> None:
-        """`data` are the numbers of the matrix without its shift, which L D L' has."""
+        """`data` are the numbers of the matrix, which L D L' has with its shift."""
         self.of, self.scalings, self.data, self.values, self.inverse = of, scalings, data, values, inverse
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
-        of = self.of
-        right = np.zeros(self.inverse.size)
-        right[of.of_v] = p
-        right[of.of_z] = each(self.scalings, r, lambda k: k.wt)
-        missed, best = self._answer(right, harmless)
+        of, pattern = self.of, self.of.pattern
+        v, z = np.empty(p.size), np.empty(r.size)
+        missed = of.answer(
+            pattern.indptr,
+            pattern.indices,
+            self.data,
+            pattern.starts,
+            pattern.rows,
+            self.values,
+            self.inverse,
+            of.part,
+            of.of_v,
+            of.of_z,
+            p,
+            self.scalings.wt(r),
+            harmless,
+            REFINEMENTS,
+            ENOUGH,
+            of.work,
+            v,
+            z,
+        )
         self.is_poor = self.is_poor or not missed <= POOR
-        return best.take(of.of_v), each(self.scalings, best.take(of.of_z), lambda k: k.w)
-
-    def _answer(self, right: Array, harmless: float) -> tuple[float, Array]:
-        """The least relative residual, and the answer that has it: refined while that shrinks, `REFINEMENTS` times at most."""
-        of, pattern, size = self.of, self.of.pattern, right.size
-        best, rest, least = np.zeros(size), right.copy(), math.inf
-        for _ in range(REFINEMENTS + 1):
-            found, sizes = np.empty(size), np.zeros((4, 2))
-            share = of.refine(
-                pattern.indptr,
-                pattern.indices,
-                self.data,
-                pattern.starts,
-                pattern.rows,
-                self.values,
-                self.inverse,
-                of.part,
-                right,
-                harmless,
-                best,
-                rest,
-                found,
-                sizes,
-            )
-            if not share < 0.5 * least:
-                break
-            least, best = share, found
-            if share <= ENOUGH:
-                break
-        return least, best
+        return v, self.scalings.w(z)

@@ -23,23 +23,19 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import idamax
+from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest
-from fwdsl.backends.interior.cones import KINDS, Scalings, Symmetric, each
-from fwdsl.backends.interior.directions import (
-    Direction,
-    Linearised,
-    central,
-    inside,
-    reach_of,
-    scalings_of,
-)
+from fwdsl.backends.interior.cones import KINDS, Cones, Symmetric
+from fwdsl.backends.interior.directions import Direction, Linearised, Missed, scalings_at
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import ROUNDING, presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
@@ -47,7 +43,9 @@ from fwdsl.backends.interior.quasidefinite import pattern_of
 from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
+from fwdsl.backends.interior.step_loops import embed, measure, move
 from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
+from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
@@ -89,8 +87,9 @@ that is far from the end is worth no products."""
 SHARE, NEAR = 1.0, 1e-8
 """The multiple of the gap that a sharpened point may cost, and the relative violation that it may have."""
 
-CALLS = {"whole": 3e-4, "condensed": 4e-4, "reduced": 8e-4, "sparse": 1e-3}
-"""Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size."""
+CALLS, MIXED = {"whole": 1.5e-4, "condensed": 2.4e-4, "reduced": 4e-4, "sparse": 1e-3}, 7e-4
+"""Seconds that the calls of a step's system take where it has no pattern of its own, by its kind, whatever its size; and those that reduced ones
+take more where scalings mix rows."""
 
 VANISHED = 1e-8
 """tau beside kappa from which on the embedding's point looks like a ray."""
@@ -102,6 +101,28 @@ NOTHING = 1e-26
 def _peak(v: Array) -> float:
     """The largest size of an entry, for numbers of which none is NaN: BLAS takes a quarter of NumPy's time for a few."""
     return abs(float(v[idamax(v)])) if v.size else 0.0
+
+
+class _Loops(NamedTuple):
+    """The compiled kernels of a step."""
+
+    measure: Function
+    embed: Function
+    move: Function
+
+
+@cache
+def _loops() -> _Loops:
+    return _Loops(*(kernel(f, reorder=True) for f in (measure, embed, move)))
+
+
+def _written_rows(A: csr_array, rows: NDArray[np.intp]) -> Array:
+    """Some rows of a sparse matrix, written out: for a few SciPy takes ten times as long to find them."""
+    first, counts = A.indptr[rows], np.diff(A.indptr)[rows]
+    at = np.arange(int(counts.sum())) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    out = np.zeros((rows.size, A.shape[1]))
+    out[np.repeat(np.arange(rows.size), counts), A.indices[at]] = A.data[at]
+    return out
 
 
 class _MeasuredPoint(NamedTuple):
@@ -123,8 +144,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
-        # the products of systems with a point (v, z)
-        self.multiplied: tuple[Systems, Array, Array, tuple[Array, Array, Array]] | None = None
+        # what systems miss at a point (v, z) and tau
+        self.measured: tuple[Systems, Array, Array, float, Missed] | None = None
         problem.writes_down = True
         program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
@@ -146,13 +167,15 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
         self.separates = self.kind == "reduced" or chained
         # a chain's narrow band has kernels that are faster still
-        allowed = size.seconds + CALLS[self.kind]
+        mixes = self.kind == "reduced" and any(k.kind not in ORDER[:2] for k in program.batches)
+        allowed = size.seconds + CALLS[self.kind] + (MIXED if mixes else 0.0)
         look = problem.look
         unordered = chained or size.fills
         self.pattern = None if unordered else pattern_of(P, self.A, program.batches, allowed, look)
         self._level(*self.levels)
         self.batches = program.batches
-        self.degree = 1 + sum(KINDS[k.kind].degree(k) for k in self.batches if k.kind in KINDS)
+        self.cones = Cones.of(program.batches)
+        self.degree = 1 + self.cones.degree
 
     def _level(self, of_c: float, of_b: float) -> None:
         """The program with c and b times these factors, in which v and z are as many times b's and c's as large."""
@@ -170,10 +193,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def begin(self, x: Any, ys: Sequence[Array] | None) -> InteriorState:
         """The middle of the cones: a method of this kind does not gain by a start. The given point is the first candidate nonetheless."""
         self.start = (np.asarray(x), list(ys)) if x is not None and ys is not None else None
-        unit = np.zeros(self.b.size)
-        for batch in self.batches:
-            if batch.kind in KINDS:
-                unit[batch.start : batch.stop] = KINDS[batch.kind].unit(batch)
+        unit = self.cones.unit()
         return InteriorState(0, np.zeros(self.c.size), unit.copy(), unit, 1.0, 1.0, *self.levels)
 
     # --- a step -------------------------------------------------------------------------------------------------------
@@ -240,65 +260,67 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         now = self.state
         if now.steps == 0:
             self._first_point()
-        scalings, system, Pv, left, right, _ = self._linearised()
+        scalings, system, missed, right = self._linearised()
         self.linear = None
-        curved = float(now.v @ Pv)
-        middle = now.kappa + float(self.c @ now.v) + float(self.b @ now.z) + curved / now.tau
-        b = each(scalings, self.b, lambda k: k.inverse_t)
+        tau, kappa, left, loop = now.tau, now.kappa, missed.left, _loops().embed
+        curved, of_c, of_b, products, size = missed.sizes[:5]
+        middle = kappa + of_c + of_b + curved / tau
+        products += tau * kappa
+        b = scalings.inverse_t(self.b)
         # what is missed by dv'P + .. adds to the gap by no more than its largest entry times |v|_1
-        products = float(now.s @ now.z) + now.tau * now.kappa
-        harmless = HARMLESS * products / max(float(np.abs(now.v).sum()), 1e-300)
+        harmless = HARMLESS * products / max(size, 1e-300)
         along = system(-self.c, b, harmless)
-        slope = 2.0 / now.tau * Pv + self.c
-        pivot = now.kappa / now.tau + curved / now.tau**2 - float(slope @ along[0]) - float(b @ along[1])
+        slope = 2.0 / tau * missed.Pv + self.c
+        pivot = kappa / tau + curved / tau**2 - float(slope @ along[0]) - float(b @ along[1])
 
         def direction(share: float, turned: Array, product: float) -> Direction:
             """The direction of the residuals times `share`, with W^-T ds + W dz = -turned and kappa dtau + tau dkappa = -product."""
             v, u = system(-share * left, turned - share * right, harmless)
-            tau = (share * middle - product / now.tau + float(slope @ v) + float(b @ u)) / pivot
-            v, u = v + tau * along[0], u + tau * along[1]
-            return Direction(v, u, -(turned + u), tau, -(product + now.kappa * tau) / now.tau)
+            s = np.empty(u.size)
+            moved = loop(share, middle, product, pivot, tau, kappa, slope, b, *along, turned, v, u, s)
+            return Direction(scalings, v, u, s, *moved)
 
-        lam = np.zeros(self.b.size)
-        for scaling in scalings:
-            if scaling is not None:
-                lam[scaling.place] = scaling.lam
-        affine = direction(1.0, lam, now.tau * now.kappa)
-        reach = min(1.0, reach_of(scalings, affine, now.tau, now.kappa))
+        affine = direction(1.0, scalings.lam, tau * kappa)
+        reach = min(1.0, affine.reach(tau, kappa))
         sigma = (1.0 - reach) ** 3
         mu = sigma * products / self.degree
-        turned = lam
-        for scaling in scalings:
-            if scaling is not None:
-                at = scaling.place
-                turned[at] = scaling.corrected(affine.s[at], affine.z[at], mu)
-        found = direction(1.0 - sigma, turned, now.tau * now.kappa + affine.tau * affine.kappa - mu)
+        turned = scalings.corrected(affine, mu)
+        found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
         if system.is_poor:
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        return self._move(found, scalings, min(1.0, NEARLY * reach_of(scalings, found, now.tau, now.kappa)))
+        return self._move(found, min(1.0, NEARLY * found.reach(tau, kappa)))
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
         self._take_factors()
         now = self.state
         if self.linear is None or self.linear[0] is not now or self.linear[1] != now.iteration:
-            scalings = scalings_of(self.batches, now.s, now.z)
+            scalings = scalings_at(self.cones, now.s, now.z)
             system = self.systems.at(self.batches, scalings)
             # a factorisation may be long, and the state has not changed yet
             self.problem.look()
-            Pv, Av, Az = self._products()
-            left, missed = Pv + Az + now.tau * self.c, Av + now.s - now.tau * self.b
-            right = each(scalings, missed, lambda k: k.inverse_t)
-            self.linear = now, now.iteration, Linearised(scalings, system, Pv, left, right, (missed, Az, Av))
+            missed = self._missed()
+            self.linear = now, now.iteration, Linearised(scalings, system, missed, scalings.inverse_t(missed.rows))
         return self.linear[2]
 
-    def _products(self) -> tuple[Array, Array, Array]:
-        """P v, A v and A'z of the state, which a report and the step after it ask for."""
-        now, known = self.state, self.multiplied
-        if known is None or known[0] is not self.systems or known[1] is not now.v or known[2] is not now.z:
-            found = self.systems.of_P(now.v), *self.systems.products(now.v, now.z)
-            known = self.multiplied = self.systems, now.v, now.z, found
-        return known[3]
+    def _missed(self) -> Missed:
+        """The residuals of the equations at the state, which a report and the step after it ask for."""
+        now, known = self.state, self.measured
+        if (
+            known is None
+            or known[0] is not self.systems
+            or known[1] is not now.v
+            or known[2] is not now.z
+            or known[3] != now.tau
+        ):
+            systems = self.systems
+            Pv, (Av, Az) = systems.of_P(now.v), systems.known(now.v, now.z)
+            left, rows = np.empty(now.v.size), np.empty(now.z.size)
+            sizes = _loops().measure(
+                *systems.by_rows, now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, left, rows
+            )
+            known = self.measured = self.systems, now.v, now.z, now.tau, Missed(left, rows, Pv, Av, Az, sizes)
+        return known[4]
 
     def _corrected(self) -> tuple[Array, Array]:
         """v and z without what the equations miss, where the cones have room for that.
@@ -307,19 +329,20 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """
         now = self.state
         try:
-            if now.steps == 0 or (at := self._linearised()).is_exact:
+            if now.steps == 0 or self._missed().is_exact:
                 return now.v, now.z
-            dv, u = at.system(-at.left, -at.right)
+            at = self._linearised()
+            dv, u = at.system(-at.missed.left, -at.right)
         except (np.linalg.LinAlgError, ZeroDivisionError):
             return now.v, now.z
         if at.system.is_poor:
             # what is missed is as small as rounding, which a step does not mind
             at.system.is_poor = False
             return now.v, now.z
-        v, z = now.v + dv, now.z + each(at.scalings, u, lambda k: k.inverse)
-        s = now.s - each(at.scalings, u, lambda k: k.wt)
-        fits = np.isfinite(v).all() and inside(self.batches, s, z)
-        return (v, z) if fits else (now.v, now.z)
+        v, z, s = np.empty(dv.size), np.empty(u.size), np.empty(u.size)
+        change = dv, at.scalings.inverse(u), -at.scalings.wt(u)
+        fits = _loops().move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, *change, v, z, s)
+        return (v, z) if fits and self.cones.inside(s, z) else (now.v, now.z)
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
@@ -329,7 +352,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         now = self.state
         if not all(KINDS[k.kind].symmetric for k in self.batches if k.kind in KINDS):
             return
-        system = self.systems.at(self.batches, scalings_of(self.batches, now.s, now.z))
+        system = self.systems.at(self.batches, scalings_at(self.cones, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
         s, z = -u, u.copy()
@@ -347,31 +370,24 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if np.isfinite(v).all() and np.isfinite(s).all():
             now.v, now.s, now.z = v, s, z
 
-    def _move(self, d: Direction, scalings: Scalings, length: float) -> float:
+    def _move(self, d: Direction, length: float) -> float:
         """Move the state, by less where rounding would leave the interior, and bring its size back to one; the length of the step."""
-        now = self.state
-        dz, ds = (
-            each(scalings, d.z, lambda k: k.inverse),
-            each(scalings, d.s, lambda k: k.wt),
-        )
+        now, step = self.state, _loops().move
+        at = *self.cones.symmetric[:2], now.v, now.z, now.s, d.v, d.dz, d.ds
+        v, z, s = np.empty(now.v.size), np.empty(now.z.size), np.empty(now.s.size)
         for _ in range(40):
-            v, z, s = now.v + length * d.v, now.z + length * dz, now.s + length * ds
             tau, kappa = now.tau + length * d.tau, now.kappa + length * d.kappa
-            if tau > 0.0 and kappa > 0.0 and np.isfinite(v).all() and inside(self.batches, s, z):
-                k = self.program.equations
-                mu = (float(s[k:] @ z[k:]) + tau * kappa) / self.degree
-                if central(self.batches, s, z, mu):
+            size = max(tau, kappa)
+            if tau > 0.0 and kappa > 0.0 and step(length, size, *at, v, z, s):
+                mu = (float(s @ z) + tau * kappa / size**2) / self.degree
+                if self.cones.inside(s, z) and self.cones.central(s, z, mu):
                     break
             length *= 0.8
         else:
             length = 0.0
-            v, z, s, tau, kappa = now.v, now.z, now.s, now.tau, now.kappa
-        size = max(tau, kappa)
-        now.v, now.z, now.s = v / size, z / size, s / size
-        for batch in self.batches:
-            if batch.kind not in KINDS:
-                now.s[batch.start : batch.stop] = 0.0
-        now.tau, now.kappa = tau / size, kappa / size
+            size, tau, kappa = max(now.tau, now.kappa), now.tau, now.kappa
+            step(0.0, size, *at, v, z, s)
+        now.v, now.z, now.s, now.tau, now.kappa = v, z, s, tau / size, kappa / size
         now.short = now.short + 1 if length < SHORTEST else 0
         now.steps += 1
         now.iteration += 1
@@ -415,11 +431,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """P and the violation of the embedding's point as it is, which no verifier is asked about yet."""
         now = self.state
         scale = now.tau * self.of_c * self.of_b
-        Pv, Av, _ = self._products()
-        value = (0.5 * float(now.v @ Pv) / now.tau + float(self.c @ now.v)) / scale
+        curved, of_c, _, _, _, _, _, missed, of_v, of_s = self._missed().sizes
+        value = (0.5 * curved / now.tau + of_c) / scale
         value += self.program.constant + float(self.program.c @ self.offset)
-        size = max(_peak(Av), _peak(now.s))
-        missed = _peak(Av + now.s - now.tau * self.b)
+        size = max(of_v, of_s)
         share = min(1.0, missed / size) if size > 0.0 else 0.0
         return Report(value, value - max(self._gap(), 0.0), "interior", share)
 
@@ -507,8 +522,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         active = rows[now.s[rows] <= now.z[rows]]
         if not active.size or self.systems.sparse or active.size > ACTIVE:
             return v
-        A = self.systems.A[active]
-        A = A if isinstance(A, np.ndarray) else A.toarray()
+        A = self.systems.A
+        A = A[active] if isinstance(A, np.ndarray) else _written_rows(A, active)
         missed = self.b[active] - A @ ((v - self.offset) * now.of_b / self.d)
         step = A.T @ least_solution(A @ A.T, missed)
         return np.asarray(v + self.d * step / now.of_b)

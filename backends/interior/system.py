@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     sparse_product,
     weighted_gram,
 )
-from fwdsl.backends.interior.cones import Scaling, SecondOrder
+from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
@@ -110,10 +110,12 @@ class Systems:
         self.quasidefinite = None if pattern is None else Quasidefinite(pattern, P, A, batches)
         self.separate: Separate | None = None
         self.sparse = kind in ("sparse", "reduced")
+        #: A by rows, as kernels read it, where no other products with it are known.
+        self.by_rows = np.zeros(1, np.uint32), np.zeros(0, np.uint32), np.zeros(0)
         if self.quasidefinite is None:
             self._prepare(P, A, batches, separate())
         else:
-            self.rows = Rows(A)
+            self.by_rows = A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data
 
     def _prepare(self, P: Any, A: csr_array, batches: Sequence[Batch], separate: Separate | None) -> None:
         """Set up what the kind of system needs, once a program."""
@@ -155,7 +157,7 @@ class Systems:
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = A.T.tocsr() if self.separate is None else None
 
-    def at(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System | FactoredQuasidefinite:
+    def at(self, batches: Sequence[Batch], scalings: Scalings) -> System | FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
         if self.quasidefinite is not None:
             return self.quasidefinite.at(scalings)
@@ -219,12 +221,10 @@ class Systems:
             return (self._apart if self.parts else self._thin)(scaled, across, root)
         return self._condensed(root[:, None] * self.A)
 
-    def products(self, v: Array, z: Array) -> tuple[Array, Array]:
-        """A v and A'z."""
+    def known(self, v: Array, z: Array) -> tuple[Array, Array]:
+        """A v and A'z, without the products with the matrix `by_rows`."""
         if self.quasidefinite is not None:
-            across = np.zeros(v.size)
-            self.rows.add_adjoint(z, across)
-            return self.rows @ v, across
+            return np.zeros(z.size), np.zeros(v.size)
         if self.separate is not None:
             return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
         return self.A @ v, self.At @ z
@@ -413,8 +413,9 @@ def _product(P: Any) -> Solve:
     """The product with P."""
     if not isinstance(P, np.ndarray):
         diagonal = P.diagonal()
-        if P.count_nonzero() == np.count_nonzero(diagonal):
+        if np.count_nonzero(P.data) == np.count_nonzero(diagonal):
             return lambda v: diagonal * v
+        return Rows(P.tocsr()).__matmul__
     return lambda v: P @ v
 
 

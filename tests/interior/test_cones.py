@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cone_loops import apply, scale
-from fwdsl.backends.interior.cones import KINDS, Scaling, matrices, order_of, triangles
+from fwdsl.backends.interior.cone_loops import outwards_lengths, scale_lengths, turn_lengths
+from fwdsl.backends.interior.cones import KINDS, Symmetric, SymmetricRows, matrices, order_of, triangles
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.uncompiled import Uncompiled
@@ -36,10 +36,12 @@ def interior(batch: Batch, rng: np.random.Generator) -> Array:
     return np.asarray(point + step)
 
 
-def scaling(batch: Batch, seed: int = 0) -> tuple[Scaling, Array, Array]:
+def scaling(batch: Batch, seed: int = 0) -> tuple[Symmetric, Array, Array]:
     rng = np.random.default_rng([seed, batch.rows])
     s, z = interior(batch, rng), interior(batch, rng)
-    return KINDS[batch.kind](batch, s, z), s, z
+    found = KINDS[batch.kind](batch, s, z)
+    assert isinstance(found, Symmetric)
+    return found, s, z
 
 
 @each
@@ -134,12 +136,14 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
     rng = np.random.default_rng(rows)
     s, z, v = rng.standard_normal((3, number, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) + near for m in (s, z))
-    own, eta, out = np.empty((number, rows)), np.empty(number), np.empty((number, rows))
-    made(scale)(s, z, own, eta)
+    heads = SymmetricRows.of([Batch("second_order", 0, number, rows)]).heads
+    root, eta, out, lam = np.empty(number * rows), np.empty(number), np.empty(number * rows), np.empty(number * rows)
+    made(scale_lengths)(heads, s.reshape(-1), z.reshape(-1), root, eta, lam)
+    own = root.reshape(number, rows)
     J = np.diag([1.0] + [-1.0] * (rows - 1))
-    for sign in (1.0, -1.0):
-        most = made(apply)(own, eta, v, sign, out)
-        expected = []
+    for inverse in (False, True):
+        made(turn_lengths)(heads, root, eta, inverse, v.reshape(-1), out)
+        expected, of_z = [], []
         for c in range(number):
             size_s, size_z = np.sqrt(s[c] @ J @ s[c]), np.sqrt(z[c] @ J @ z[c])
             unit_s, unit_z = s[c] / size_s, z[c] / size_z
@@ -147,10 +151,33 @@ def test_kernels_of_second_order_cones_follow_their_formulas(
             square = size_s / size_z * (2.0 * np.outer(w, w) - J)
             assert own[c] == pytest.approx(w, rel=1e-9, abs=1e-9) and eta[c] == pytest.approx(np.sqrt(size_s / size_z))
             assert square @ z[c] == pytest.approx(s[c], rel=1e-7, abs=1e-7)
-            W = symmetric_root(square)
-            expected.append(W @ v[c] if sign > 0.0 else np.linalg.solve(W, v[c]))
-        assert out == pytest.approx(np.array(expected), rel=1e-7, abs=1e-7)
-        assert most == pytest.approx(max(0.0, *(np.linalg.norm(u[1:]) - u[0] for u in out)), rel=1e-9, abs=1e-9)
+            root_of = symmetric_root(square)
+            expected.append(np.linalg.solve(root_of, v[c]) if inverse else root_of @ v[c])
+            of_z.append(root_of @ z[c])
+        assert out.reshape(number, rows) == pytest.approx(np.array(expected), rel=1e-7, abs=1e-7)
+        assert lam.reshape(number, rows) == pytest.approx(np.array(of_z), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("number", "rows"), [(1, 1), (4, 2), (3, 5), (1, 40)])
+@pytest.mark.parametrize("made", [partial(kernel, reorder=True), Uncompiled], ids=["compiled", "uncompiled"])
+def test_the_way_out_of_second_order_cones_follows_its_formula(
+    number: int, rows: int, made: Callable[[Function], Function]
+) -> None:
+    """The largest |u_1| - u_0 of u = W^-1 d, with W lambda = e cone by cone; 0 where none leaves."""
+    rng = np.random.default_rng(rows)
+    lam, ds, dz = rng.standard_normal((3, number, rows))
+    lam[:, 0] = np.linalg.norm(lam[:, 1:], axis=1) + 0.3
+    heads = SymmetricRows.of([Batch("second_order", 0, number, rows)]).heads
+    most = [made(outwards_lengths)(heads, lam.reshape(-1), d.reshape(-1)) for d in (ds, dz)]
+    expected = [0.0, 0.0]
+    J = np.diag([1.0] + [-1.0] * (rows - 1))
+    for c in range(number):
+        size = lam[c] @ J @ lam[c]
+        w = lam[c] / np.sqrt(size)
+        for k, d in enumerate((ds, dz)):
+            u = np.linalg.solve(symmetric_root(2.0 * np.outer(w, w) - J), d[c]) / np.sqrt(size)
+            expected[k] = max(expected[k], float(np.linalg.norm(u[1:]) - u[0]))
+    assert most == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 
 def test_rows_of_a_semidefinite_cone_keep_the_inner_product() -> None:

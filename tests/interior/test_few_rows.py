@@ -50,6 +50,7 @@ def problem(loss: str = "quantile", beside: str = "norm1", **data: Any) -> fw.Pr
 def test_the_steps_are_those_of_the_whole_system(
     loss: str, beside: str, sparse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    without_patterns(monkeypatch)
     bound = problem(loss, beside, **wide(sparse=sparse))
     assert size_of(bound.canonical).kind == "reduced"
     few = stepped(bound, "interior", 4)

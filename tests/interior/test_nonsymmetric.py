@@ -28,7 +28,7 @@ def batch_of(a: float, number: int) -> Batch:
 
 def at(a: float, s: Array, z: Array) -> barriers.Barriers:
     """Both barriers of one cone."""
-    return barriers.barriers(np.array([a]), s[:, None].copy(), z[:, None].copy())
+    return barriers.barriers(np.array([a]), s.copy(), z.copy())
 
 
 def is_inside(a: float, point: Array, dual: bool) -> bool:
@@ -109,7 +109,7 @@ def test_a_scaling_has_both_secants(a: float) -> None:
     s, z = points(a, 3), points(a, 4, dual=True)
     batch = batch_of(a, 6)
     found = Nonsymmetric(batch, s.reshape(-1), z.reshape(-1))
-    assert found.w(z.reshape(-1)) == pytest.approx(found.lam, rel=1e-7, abs=1e-7)
+    assert found.w(z.reshape(-1)) == pytest.approx(found.inverse_t(s.reshape(-1)), rel=1e-7, abs=1e-7)
     conjugates = np.concatenate([conjugate_point(a, p) for p in s])
     gradients = np.concatenate([derivative(a, p)[0] for p in z])
     assert found.w(conjugates) == pytest.approx(found.inverse_t(gradients), rel=1e-5, abs=1e-6)
@@ -135,7 +135,7 @@ def test_the_correction_has_the_third_derivatives(a: float) -> None:
     s, z = points(a, 8), points(a, 9, dual=True)
     found = Nonsymmetric(batch_of(a, 6), s.reshape(-1), z.reshape(-1))
     ds, dz = rng.standard_normal((2, 6, 3))
-    own = found.wt(found.corrected(found.inverse_t(ds.reshape(-1)), found.w(dz.reshape(-1)), 0.7)).reshape(6, 3)
+    own = found.aim(ds.reshape(-1), dz.reshape(-1), 0.7).reshape(6, 3)
     for i in range(6):
         g, H = derivative(a, z[i])
         along = step * dz[i] / float(np.abs(dz[i] / z[i]).max())
@@ -153,7 +153,7 @@ def test_cones_of_several_powers_are_scaled_at_once() -> None:
         own = slice(3 * i, 3 * i + 3)
         alone = Nonsymmetric(batch_of(a, 1), s[i], z[i])
         assert found.w(v)[own] == pytest.approx(alone.w(v[own]), rel=1e-9)
-        one, other = found.corrected(v, v, 0.1)[own], alone.corrected(v[own], v[own], 0.1)
+        one, other = found.aim(v, v, 0.1)[own], alone.aim(v[own], v[own], 0.1)
         assert one == pytest.approx(other, rel=1e-9)
     t = [
         Nonsymmetric(batch_of(a, 1), s[i], z[i]).reach(v[3 * i : 3 * i + 3], -v[3 * i : 3 * i + 3], 5.0)
@@ -169,7 +169,7 @@ def test_the_longest_step_ends_close_to_the_boundary(a: float) -> None:
     found = Nonsymmetric(batch, s.reshape(-1), z.reshape(-1))
     for seed in range(4):
         ds, dz = np.random.default_rng(seed).standard_normal((2, 18))
-        t = found.reach(found.inverse_t(ds), found.w(dz), 10.0)
+        t = found.reach(ds, dz, 10.0)
         within, beyond = ((s.reshape(-1) + e * t * ds, z.reshape(-1) + e * t * dz) for e in (0.999, 1.01))
         assert Nonsymmetric.inside(batch, *within)
         assert t == 10.0 or not Nonsymmetric.inside(batch, *beyond)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.interior import quasidefinite, sizes
-from fwdsl.backends.interior.cones import KINDS, Scalings, SecondOrder, each
+from fwdsl.backends.interior.cones import Cones, Scalings
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
 from fwdsl.backends.interior.run import InteriorRun
@@ -37,17 +37,14 @@ def mixed(seed: int) -> tuple[sp.csr_array, sp.csr_array, Scalings]:
     rng = np.random.default_rng(seed)
     L = sp.random_array((4, 12), density=0.3, rng=rng)
     A = sp.csr_array(sp.vstack([sp.random_array((ROWS - 12, 12), density=0.4, rng=rng), sp.eye_array(12)]))
-    scalings: list[object] = [None]
-    for batch in MIXED[1:]:
-        unit = KINDS[batch.kind].unit(batch)
-        s, z = (unit * (1.0 + 0.2 * rng.random(unit.size)) for _ in range(2))
-        scalings.append(KINDS[batch.kind](batch, s, 0.1 * z))
-    return sp.csr_array(L.T @ L), A, scalings  # type: ignore[return-value]
+    cones = Cones.of(MIXED)
+    s, z = (cones.unit() * (1.0 + 0.2 * rng.random(ROWS)) for _ in range(2))
+    return sp.csr_array(L.T @ L), A, Scalings(cones, s, 0.1 * z)
 
 
 def written(P: sp.csr_array, A: sp.csr_array, scalings: Scalings) -> np.ndarray:
     """The system [P, A'; A, -W'W], column by column."""
-    square = np.stack([each(scalings, each(scalings, e, lambda k: k.w), lambda k: k.wt) for e in np.eye(ROWS)], axis=1)
+    square = np.stack([scalings.wt(scalings.w(e)) for e in np.eye(ROWS)], axis=1)
     square[:3] = 0.0
     return np.block([[P.toarray(), A.toarray().T], [A.toarray(), -square]])
 
@@ -65,8 +62,8 @@ def test_answers_solve_the_equations(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, r = rng.standard_normal(12), rng.standard_normal(ROWS)
     v, u = system(p, r)
-    dz = each(scalings, u, lambda k: lambda rows: k.inverse(rows))
-    right = np.concatenate([p, each(scalings, r, lambda k: k.wt)])
+    dz = scalings.inverse(u)
+    right = np.concatenate([p, scalings.wt(r)])
     np.testing.assert_allclose(K @ np.concatenate([v, dz]), right, rtol=1e-8, atol=1e-8)
 
 
@@ -90,7 +87,20 @@ def test_the_factor_is_that_of_the_shifted_matrix() -> None:
     np.testing.assert_allclose(without, K + np.diag(shift), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [2, 5, 40])
+def system_of_cones(batches: tuple[Batch, ...], s: np.ndarray, z: np.ndarray) -> tuple[Scalings, np.ndarray]:
+    """The scalings of cones alone, and the block of a system that they are, with their further unknowns."""
+    cones = Cones.of(batches)
+    scalings = Scalings(cones, s, z)
+    P, A = sp.csr_array((1, 1)), sp.csr_array(np.ones((cones.rows, 1)))
+    pattern = pattern_of(P, A, batches, np.inf, lambda: None)
+    assert pattern is not None
+    data, size = Quasidefinite(pattern, P, A, batches).at(scalings).data, pattern.place.size
+    upper = sp.csc_array((data, pattern.indices.astype(int), pattern.indptr.astype(int)), (size, size)).toarray()
+    whole = upper + np.triu(upper, 1).T
+    return scalings, whole[pattern.place][:, pattern.place][1:, 1:]
+
+
+@pytest.mark.parametrize("rows", [5, 7, 40])
 @pytest.mark.parametrize("near", [1.0, 1e-6])
 def test_the_split_square_of_a_second_order_cone(rows: int, near: float) -> None:
     """diag(d, eta^2, ..) + u u' - w w' = W'W, and without u u' it is positive definite, close to the boundary too."""
@@ -98,11 +108,15 @@ def test_the_split_square_of_a_second_order_cone(rows: int, near: float) -> None
     batch = Batch("second_order", 0, 2, rows)
     s, z = rng.standard_normal((2, 2, rows))
     s[:, 0], z[:, 0] = (np.linalg.norm(m[:, 1:], axis=1) * (1.0 + near) for m in (s, z))
-    scaling = SecondOrder(batch, s.reshape(-1), z.reshape(-1))
-    for head, u, w, eta, square in zip(*scaling.split_square(), scaling.eta, scaling.square(), strict=True):
-        definite = np.diag(np.concatenate([[head], np.full(rows - 1, eta * eta)])) - np.outer(w, w)
-        size = float(np.abs(square).max())
-        np.testing.assert_allclose(definite + np.outer(u, u), square, atol=1e-10 * size)
+    scalings, whole = system_of_cones((batch,), s.reshape(-1), z.reshape(-1))
+    square = np.stack([scalings.w(scalings.w(e)) for e in np.eye(2 * rows)], axis=1)
+    for c in range(2):
+        own = slice(c * rows, (c + 1) * rows)
+        diagonal, (u, w) = -whole[own, own], whole[own, 2 * (rows + c) :][:, :2].T
+        definite = diagonal - np.outer(w, w)
+        size = float(np.abs(square[own, own]).max())
+        assert np.array_equal(diagonal, np.diag(np.diag(diagonal)))
+        np.testing.assert_allclose(definite + np.outer(u, u), square[own, own], atol=1e-10 * size)
         assert np.linalg.eigvalsh(definite / size)[0] > -1e-12
 
 
@@ -234,13 +248,15 @@ def random_equations(rows: int) -> tuple[Any, Any, Any]:
     return A, b, fw.parse(text).bind(A=A, b=b)
 
 
-@pytest.mark.parametrize("batch", [*MIXED[1:], Batch("semidefinite", 0, 2, 6)], ids=lambda b: f"{b.kind} {b.rows}")
+@pytest.mark.parametrize("batch", MIXED[1:], ids=lambda b: f"{b.kind} {b.rows}")
 def test_squares_are_those_of_the_scalings(batch: Batch) -> None:
+    """The numbers that a system has of a cone, its further unknowns eliminated, are those of -W'W."""
     rng = np.random.default_rng(4)
-    unit = KINDS[batch.kind].unit(batch)
-    s, z = (unit * (1.0 + 0.2 * rng.random(unit.size)) for _ in range(2))
-    scaling = KINDS[batch.kind](batch, s, z)
-    square = scaling.square()
-    for v in rng.standard_normal((3, unit.size)):
-        found = square * v if square.ndim == 1 else (square @ v.reshape(batch.number, -1, 1)).reshape(-1)
-        np.testing.assert_allclose(found, scaling.wt(scaling.w(v)), rtol=1e-9, atol=1e-9)
+    batches = (batch._replace(start=0),)
+    cones = Cones.of(batches)
+    m = cones.rows
+    scalings, whole = system_of_cones(batches, *(cones.unit() * (1.0 + 0.2 * rng.random(m)) for _ in range(2)))
+    inner, outer = whole[:m, :m], whole[:m, m:]
+    square = outer @ np.linalg.solve(whole[m:, m:], outer.T) - inner
+    for v in rng.standard_normal((3, m)):
+        np.testing.assert_allclose(square @ v, scalings.wt(scalings.w(v)), rtol=1e-9, atol=1e-9)

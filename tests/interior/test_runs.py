@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
-from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun
+from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun, _written_rows
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
 from fwdsl.certify.verify import verify
@@ -95,7 +95,9 @@ def test_unknowns_of_single_entries_are_eliminated_exactly(name: str, monkeypatc
         answers[kind] = run.systems.at(run.batches, scalings_of(run.batches, run.state.s, run.state.z))(p, r)
         found = problem.solve(method="interior", tol=1e-8)
         assert found.status == "optimal"
-        answers[kind] = (*answers[kind], np.array([found.objective]), *run.systems.products(p, r))
+        run.state.v, run.state.z = p, r
+        missed = run._missed()
+        answers[kind] = (*answers[kind], np.array([found.objective]), missed.Av, missed.Az)
     for whole, reduced in zip(answers["whole"], answers["reduced"], strict=True):
         assert reduced == pytest.approx(whole, rel=1e-6, abs=1e-6 * float(np.abs(whole).max()))
 
@@ -304,3 +306,10 @@ def test_a_large_cone_of_matrices_has_a_system_without_zeros() -> None:
     solved = bound.solve(method="interior", tol=1e-7)
     assert solved.status == "optimal"
     assert solved.iterations <= 40
+
+
+@pytest.mark.parametrize("chosen", [[], [0], [2, 3, 9], list(range(10))])
+def test_some_rows_are_written_out(chosen: list[int]) -> None:
+    A = csr_array(np.where(np.random.default_rng(1).random((10, 4)) < 0.4, 2.0, 0.0))
+    rows = np.array(chosen, dtype=np.intp)
+    assert np.array_equal(_written_rows(A, rows), A.toarray()[rows])
