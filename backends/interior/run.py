@@ -68,6 +68,9 @@ are nearly its own units, or as its steps are long."""
 ALIKE = 10.0
 """The ratio of units, either way, up to which they are nearly the same."""
 
+WORN = 1e-12
+"""Complementary products beside tau^2 down to which a long run goes on: below, rounding is what holds it up."""
+
 LONG = 0.5
 """The share of the whole step from which on steps are long: each brings the gap down to half at least."""
 
@@ -232,8 +235,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def _is_slow(self, length: float) -> bool:
         """True after so many steps, the last of this length, that other units would need fewer."""
         steps = self.state.steps
-        if steps < PATIENCE or steps >= LONG_PATIENCE:
-            return steps >= LONG_PATIENCE
+        if steps < PATIENCE:
+            return False
+        if steps >= LONG_PATIENCE or self._is_near(WORN):
+            return True
         return length < LONG and not all(1.0 / ALIKE <= share <= ALIKE for share in self._sizes())
 
     def _sizes(self) -> tuple[float, float]:

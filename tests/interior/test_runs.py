@@ -244,6 +244,9 @@ def test_a_slow_run_begins_anew_where_other_units_would_help(
     run.state.z = run.state.z / np.abs(run.state.z).max()
     assert isinstance(run, InteriorRun)
     assert run._is_slow(length) == anew
+    # beside what rounding leaves no step brings anything
+    run.state.s, run.state.kappa = 1e-14 * run.state.s / np.abs(run.state.s).max(), 0.0
+    assert run._is_slow(length) == (steps >= PATIENCE)
 
 
 def test_a_point_far_out_on_a_ray_is_never_optimal() -> None:
