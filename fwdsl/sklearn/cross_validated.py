@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -46,8 +48,16 @@ class CrossValidated(ProgramEstimator):
         found = problem.grid({along: tuple(values)}, folds=folds, score=criterion, **self._options())
         self._keep_choice(found, along, values)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator without the training data: the solution of `cross_validation_` is then `solution_`."""
+        state = super().__getstate__()
+        if "cross_validation_" in state:
+            found = self.cross_validation_
+            state["cross_validation_"] = replace(found, solution=found.solution and state.get("solution_"))
+        return state
+
     def _keep_choice(self, found: CrossValidation, along: str, values: Any) -> None:
-        self.cross_validation_ = found
+        self.cross_validation_ = found = self._with_labels(found)
         setattr(self, f"{along}s_", values)
         if found.status == "interrupted":
             raise KeyboardInterrupt
@@ -61,15 +71,31 @@ class CrossValidated(ProgramEstimator):
         setattr(self, f"{along}_", found.best[along])
         self._keep(found.solution)
 
+    def _with_labels(self, found: CrossValidation) -> CrossValidation:
+        return found if found.solution is None else replace(found, solution=self._labelled(found.solution))
+
     def _folds(self, instance: Instance) -> Any:
-        """The splits by scikit-learn's rules, with the classes in each where there are some."""
+        """The splits by scikit-learn's rules, with the classes in each where there are some; of entries their number or a list of splits."""
         names = self._names()
         cv = self.cv
         if names.y is None:
+            if cv is not None and not isinstance(cv, Integral | list | tuple):
+                raise ValueError(
+                    f"cv={cv!r} splits rows, and {names.call} leaves out observed entries: give the number of folds, or a list of pairs, the "
+                    "positions of the entries to fit to and of those to leave out, in the order of the rows"
+                )
             return 5 if cv is None else cv
         y = instance.values[names.y]
         splitter = check_cv(cv, y, classifier=is_classifier(self))
-        return list(splitter.split(np.zeros((y.shape[0], 1)), y))
+        try:
+            return list(splitter.split(np.zeros((y.shape[0], 1)), y))
+        except ValueError as error:
+            if "'groups'" not in str(error):
+                raise
+            raise ValueError(
+                f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
+                f"cv=list({type(cv).__name__}(...).split(X, y, groups))"
+            ) from None
 
     def _values(self, problem: Problem) -> Any:
         """Values to try: down from one that leaves little of the coefficients."""

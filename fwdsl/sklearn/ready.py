@@ -268,7 +268,17 @@ def _used(lines: list[str]) -> Iterator[str]:
 
 
 def _are_lists(groups: Any) -> bool:
-    return groups is not None and len(groups) > 0 and np.ndim(groups[0]) == 1
+    """True for lists of the features of each group. Raises `ValueError` for what is no list at all."""
+    if groups is None:
+        return False
+    if isinstance(groups, Mapping):
+        raise ValueError("groups is a mapping, whose names no group needs: give groups=list(groups.values())")
+    if isinstance(groups, str | set | frozenset) or not np.iterable(groups):
+        raise ValueError(
+            f"groups={groups!r} is no list: it has the group of each feature, as in [0, 0, 1], or the features of each group, as in "
+            "[[0, 1], [2]]"
+        )
+    return np.ndim(next(iter(groups), 0)) == 1
 
 
 def _boxes(lower: Any, upper: Any) -> list[str]:
