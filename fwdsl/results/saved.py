@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ..canon import Form
     from ..model.options import Options
     from .evaluation import Fit
-    from .solution import Solution
+
+A = TypeVar("A", bound=Answer)
 
 RECORD, VERSION = "record", 1
 """The name of the record, and the version of what it says; a record of a later version may mean something else."""
@@ -79,7 +80,7 @@ def file_of(solution: Answer) -> Mapping[str, Any]:
     return _file(solution, form, solution.options or Options())
 
 
-def without_data(solution: Solution, fit: Fit) -> Solution:
+def without_data(solution: A, fit: Fit) -> A:
     """A solution as it is handed on, with this fit in the place of the data it was found on. It saves as it did before."""
     written = {**solution.record, "file": file_of(solution)}
     return replace(solution, instance=None, state=None, plan=None, fit=fit, record=written)

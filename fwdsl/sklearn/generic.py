@@ -65,7 +65,7 @@ class ProgramParameters(ProgramEstimator):
     def _with_program(self, program: object) -> ProgramParameters:
         """This estimator as it is with another program; it shares all else."""
         other: ProgramParameters = object.__new__(type(self))
-        vars(other).update(vars(self))
+        other.__dict__.update(vars(self))
         other.program = program
         return other
 
