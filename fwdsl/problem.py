@@ -241,7 +241,7 @@ class Problem(ShownInNotebooks):
             return solve_over(names, points, problems[1:], lambda at, before: at.solve(start=before, **options), start)
         from .studies.folds import cross_validate
 
-        require_folds(folds, score)
+        folds = require_folds(folds, score)
         callback = options.pop("callback", None)
         session = problems[1]._with(resolve_options(self.model, **options))
         return cross_validate(session, names, points, folds, score, lambda at, before: at.solve(callback, before))

@@ -75,27 +75,21 @@ class CrossValidated(ProgramEstimator):
         return found if found.solution is None else replace(found, solution=self._labelled(found.solution))
 
     def _folds(self, instance: Instance) -> Any:
-        """The splits by scikit-learn's rules, with the classes in each where there are some; of entries their number or a list of splits."""
-        names = self._names()
-        cv = self.cv
-        if names.y is None:
-            if cv is not None and not isinstance(cv, Integral | list | tuple):
-                raise ValueError(
-                    f"cv={cv!r} splits rows, and {names.call} leaves out observed entries: give the number of folds, or a list of pairs, the "
-                    "positions of the entries to fit to and of those to leave out, in the order of the rows"
-                )
-            return 5 if cv is None else cv
-        y = instance.values[names.y]
+        """The splits by scikit-learn's rules, with the classes in each where there are some; of observed entries where there are no targets. Their
+        number is then taken as the language takes it, shuffled."""
+        names, cv = self._names(), self.cv
+        if names.y is None and (cv is None or isinstance(cv, Integral)):
+            return 5 if cv is None else int(cv)
+        y = None if names.y is None else instance.values[names.y]
+        count = instance.values[names.X].values.size if y is None else y.shape[0]
         splitter = check_cv(cv, y, classifier=is_classifier(self))
         try:
-            return list(splitter.split(np.zeros((y.shape[0], 1)), y))
-        except ValueError as error:
-            if "'groups'" not in str(error):
-                raise
-            raise ValueError(
-                f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
-                f"cv=list({type(cv).__name__}(...).split(X, y, groups))"
-            ) from None
+            splits = list(splitter.split(np.zeros((count, 1)), y))
+        except (TypeError, ValueError) as error:
+            raise _no_splits(cv, error) from None
+        if not splits:
+            raise ValueError(f"cv={cv!r} has no splits")
+        return splits
 
     def _values(self, problem: Problem) -> Any:
         """Values to try: down from one that leaves little of the coefficients."""
@@ -113,6 +107,20 @@ class CrossValidated(ProgramEstimator):
             lambdas = instance.values["lambdas"] if scale == "sorted" else None
             largest = _dual_norm(slopes, scale, lambdas)
         return np.geomspace(1.0, RANGE, COUNT) * (largest or 1.0)
+
+
+def _no_splits(cv: Any, error: Exception) -> Exception:
+    """What is wrong with `cv`, where it is not what a splitter says itself."""
+    if "'groups'" in str(error):
+        return ValueError(
+            f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
+            f"cv=list({type(cv).__name__}(...).split(X, y, groups))"
+        )
+    if not hasattr(cv, "split"):
+        return ValueError(
+            f"cv={cv!r} is no list of splits: each is a pair, the samples to fit to and those to leave out"
+        )
+    return error
 
 
 def _dual_norm(slopes: Any, scale: str, lambdas: Any) -> float:

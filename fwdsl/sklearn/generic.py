@@ -200,7 +200,11 @@ def _refuse_unknown(model: Model, call: str, own: tuple[str, ...], given: tuple[
         rule=f"The program has the parameters {', '.join(f'`{n}`' for n in params) or 'none'}, and {call} "
         f"{', '.join(f'`{n}`' for n in own if n != 'program')}; data and dimensions of the program are taken too.",
         hint=_ELSEWHERE.get(name)
-        or (f"did you mean `{close[0]}`?" if close else f"leave `{name}` out, or declare it in the program"),
+        or (
+            f"did you mean `{close[0]}`?"
+            if close
+            else f"leave `{name}` out (`set_params({name}=None)`), or declare it in the program"
+        ),
     )
 
 

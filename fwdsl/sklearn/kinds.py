@@ -170,8 +170,11 @@ class Classification(ClassifierMixin, Supervised):
         labels = tuple(self.classes_.tolist())
         if not all(isinstance(label, int | float | str) for label in labels):
             return solution  # a saved answer has a place for numbers and words alone
-        instance = solution.instance
-        maps = {**instance.maps, str(self._names().y): labels}
+        instance, name = solution.instance, str(self._names().y)
+        known = instance.maps.get(name, ())
+        if known == labels and [type(label) for label in known] == [type(label) for label in labels]:
+            return solution
+        maps = {**instance.maps, name: labels}
         return replace(solution, instance=replace(instance, maps=maps))
 
     def _coefficients(self, w: Any) -> Any:
