@@ -110,7 +110,7 @@ class CrossValidated(ProgramEstimator):
 
 
 def _no_splits(cv: Any, error: Exception) -> Exception:
-    """What is wrong with `cv`, where it is not what a splitter says itself."""
+    """The error for splits that cannot be made with `cv`; that of a splitter itself where this says nothing more."""
     if "'groups'" in str(error):
         return ValueError(
             f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
