@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .build.assemble import assemble
@@ -57,6 +58,11 @@ class Problem(ShownInNotebooks):
     def model(self) -> Model:
         """The checked model. Raises `RejectedError` where the program is not accepted."""
         return self._session.compile()
+
+    @property
+    def bound(self) -> Mapping[str, object]:
+        """The values that `bind` was given, by name."""
+        return MappingProxyType(self._values)
 
     @property
     def instance(self) -> Instance:
@@ -235,7 +241,7 @@ class Problem(ShownInNotebooks):
             return solve_over(names, points, problems[1:], lambda at, before: at.solve(start=before, **options), start)
         from .studies.folds import cross_validate
 
-        require_folds(folds, score)
+        folds = require_folds(folds, score)
         callback = options.pop("callback", None)
         session = problems[1]._with(resolve_options(self.model, **options))
         return cross_validate(session, names, points, folds, score, lambda at, before: at.solve(callback, before))

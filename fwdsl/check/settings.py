@@ -93,8 +93,9 @@ def swept_values(model: Model, values: object, call: Literal["path", "grid"] = "
 FOLDS = "`folds` takes a whole number from 2, or a list of pairs: rows to fit to, and rows that are left out."
 
 
-def require_folds(folds: object, score: object) -> None:
-    """Raise `BuildError` FW0310 unless these are folds, by their number or as pairs of rows, and the name of a score."""
+def require_folds(folds: Any, score: object) -> Any:
+    """Folds, a number of NumPy's as one of Python's. Raises `BuildError` FW0310 unless they are given by their number or as pairs of rows, beside the
+    name of a score."""
     is_number = isinstance(folds, numbers.Integral) and not isinstance(folds, bool)
     are_pairs = isinstance(folds, list | tuple) and folds and all(hasattr(p, "__len__") and len(p) == 2 for p in folds)
     if not is_number and not are_pairs:
@@ -105,6 +106,7 @@ def require_folds(folds: object, score: object) -> None:
     if score not in ("loss", "error"):
         rule = '`score` takes "loss" or "error".'
         raise misuse("FW0310", f"score={score!r} is not what the option takes", rule=rule)
+    return int(folds) if is_number else folds
 
 
 def _rule(model: Model, call: Literal["path", "grid"]) -> str:

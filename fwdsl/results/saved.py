@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ..bind.instance import Instance
     from ..canon import Form
     from ..model.options import Options
+    from .evaluation import Fit
+
+A = TypeVar("A", bound=Answer)
 
 RECORD, VERSION = "record", 1
 """The name of the record, and the version of what it says; a record of a later version may mean something else."""
@@ -41,6 +44,11 @@ LARGEST_KEPT = 1_000_000
 
 def save_solution(name: str, solution: Answer, form: Form, options: Options) -> None:
     """Write a solution with its record, whole or not at all. Raises `OSError` where that fails."""
+    write_arrays(name, _file(solution, form, options))
+
+
+def _file(solution: Answer, form: Form, options: Options) -> dict[str, Any]:
+    """The arrays of a solution's file by name, its record among them."""
     point = solution.record.get("dual_point") or ()
     labels = dual_labels(form) if point else []
     arrays = {
@@ -51,21 +59,31 @@ def save_solution(name: str, solution: Answer, form: Form, options: Options) -> 
         **{f"{FIXED}{name}": array for name, array in _kept(form.instance).items()},
     }
     arrays = {key: np.asarray(value) for key, value in arrays.items()}
-    write_arrays(name, {**arrays, RECORD: sealed(record(solution, form, options), arrays)})
+    return {**arrays, RECORD: np.asarray(sealed(record(solution, form, options), arrays))}
 
 
 def save(name: str, solution: Answer) -> None:
     """Write a solution by itself, one that was loaded as it was saved. Raises `OSError` where that fails."""
-    written = solution.record.get("file")
+    write_arrays(name, file_of(solution))
+
+
+def file_of(solution: Answer) -> Mapping[str, Any]:
+    """The arrays of the file of a solution by itself, by name; of one that was loaded those that it was loaded from."""
+    written: Mapping[str, Any] | None = solution.record.get("file")
     if written is not None:
-        write_arrays(name, written)
-        return
+        return written
     from ..canon import canonicalise
     from ..model.options import Options
 
     form, _ = canonicalise(solution.instance)
     assert form is not None  # it was solved
-    save_solution(name, solution, form, solution.options or Options())
+    return _file(solution, form, solution.options or Options())
+
+
+def without_data(solution: A, fit: Fit) -> A:
+    """A solution as it is handed on, with this fit in the place of the data it was found on. It saves as it did before."""
+    written = {**solution.record, "file": file_of(solution)}
+    return replace(solution, instance=None, state=None, plan=None, fit=fit, record=written)
 
 
 def sealed(written: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:

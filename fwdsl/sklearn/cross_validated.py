@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -46,8 +48,16 @@ class CrossValidated(ProgramEstimator):
         found = problem.grid({along: tuple(values)}, folds=folds, score=criterion, **self._options())
         self._keep_choice(found, along, values)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator without the training data: the solution of `cross_validation_` is then `solution_`."""
+        state = super().__getstate__()
+        if "cross_validation_" in state:
+            found = self.cross_validation_
+            state["cross_validation_"] = replace(found, solution=found.solution and state.get("solution_"))
+        return state
+
     def _keep_choice(self, found: CrossValidation, along: str, values: Any) -> None:
-        self.cross_validation_ = found
+        self.cross_validation_ = found = self._with_labels(found)
         setattr(self, f"{along}s_", values)
         if found.status == "interrupted":
             raise KeyboardInterrupt
@@ -61,15 +71,25 @@ class CrossValidated(ProgramEstimator):
         setattr(self, f"{along}_", found.best[along])
         self._keep(found.solution)
 
+    def _with_labels(self, found: CrossValidation) -> CrossValidation:
+        return found if found.solution is None else replace(found, solution=self._labelled(found.solution))
+
     def _folds(self, instance: Instance) -> Any:
-        """The splits by scikit-learn's rules, with the classes in each where there are some."""
-        names = self._names()
-        cv = self.cv
-        if names.y is None:
-            return 5 if cv is None else cv
-        y = instance.values[names.y]
+        """The splits by scikit-learn's rules, with the classes in each where there are some; of observed entries where there are no targets. Their
+        number is then taken as the language takes it, shuffled."""
+        names, cv = self._names(), self.cv
+        if names.y is None and (cv is None or isinstance(cv, Integral)):
+            return 5 if cv is None else int(cv)
+        y = None if names.y is None else instance.values[names.y]
+        count = instance.values[names.X].values.size if y is None else y.shape[0]
         splitter = check_cv(cv, y, classifier=is_classifier(self))
-        return list(splitter.split(np.zeros((y.shape[0], 1)), y))
+        try:
+            splits = list(splitter.split(np.zeros((count, 1)), y))
+        except (TypeError, ValueError) as error:
+            raise _no_splits(cv, error) from None
+        if not splits:
+            raise ValueError(f"cv={cv!r} has no splits")
+        return splits
 
     def _values(self, problem: Problem) -> Any:
         """Values to try: down from one that leaves little of the coefficients."""
@@ -87,6 +107,20 @@ class CrossValidated(ProgramEstimator):
             lambdas = instance.values["lambdas"] if scale == "sorted" else None
             largest = _dual_norm(slopes, scale, lambdas)
         return np.geomspace(1.0, RANGE, COUNT) * (largest or 1.0)
+
+
+def _no_splits(cv: Any, error: Exception) -> Exception:
+    """The error for splits that cannot be made with `cv`; that of a splitter itself where this says nothing more."""
+    if "'groups'" in str(error):
+        return ValueError(
+            f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
+            f"cv=list({type(cv).__name__}(...).split(X, y, groups))"
+        )
+    if not hasattr(cv, "split"):
+        return ValueError(
+            f"cv={cv!r} is no list of splits: each is a pair, the samples to fit to and those to leave out"
+        )
+    return error
 
 
 def _dual_norm(slopes: Any, scale: str, lambdas: Any) -> float:

@@ -20,6 +20,7 @@ from ..bind.bindings import categories_of, told_where_to_give
 from ..errors import DataError, FwError
 from ..problem import Problem
 from ..readers.frames import column_names, select
+from ..results.saved import without_data
 from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
@@ -174,7 +175,7 @@ class ProgramEstimator(BaseEstimator):
                 rule="An estimator is the solution of its program, and this one has none.",
                 hint="give other parameters, or look at the program: `fwdsl run`",
             )
-        names = self._names()
+        names, solution = self._names(), self._labelled(solution)
         roles = roles_of(solution.instance.model, names)
         self.solution_ = solution
         self.objective_, self.dual_gap_, self.n_iter_ = solution.objective, solution.gap, solution.iterations
@@ -190,6 +191,10 @@ class ProgramEstimator(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=_levels_to_the_caller(),
             )
+
+    def _labelled(self, solution: Solution) -> Solution:
+        """The solution with the labels that the targets had, where they are classes."""
+        return solution
 
     def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
         for name in ("coef_", "intercept_"):
@@ -218,8 +223,7 @@ class ProgramEstimator(BaseEstimator):
         """The estimator without the training data: `solution_` then has what `fw.load_solution` gives of a saved one."""
         state: dict[str, Any] = dict(super().__getstate__())
         if "solution_" in state:
-            fit = self._predictor._fit
-            state["solution_"] = replace(self.solution_, instance=None, state=None, plan=None, fit=fit)
+            state["solution_"] = without_data(self.solution_, self._predictor._fit)
         return state
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -232,7 +236,7 @@ class ProgramEstimator(BaseEstimator):
         if not isinstance(values, Mapping):
             values = {self._swept(problem): values}
         found: SolutionGrid = problem.grid(dict(values), **self._options())
-        return found
+        return replace(found, solutions=tuple(map(self._labelled, found.solutions)))
 
     def _swept(self, problem: Problem) -> str:
         """The parameter that values without a name are of."""

@@ -26,9 +26,9 @@ METHODS = ("predict", "transform")
 class ProgramParameters(ProgramEstimator):
     """The parameters of a program as parameters of its estimator.
 
-    `get_params` has, beside the constructor's own, every parameter of the program (its default where that is a number, else None, which is the
-    program's default), and the data and dimensions that were given. `set_params` sets them, and they are attributes, but for `predict` and
-    `transform`, which are methods.
+    `get_params` has, beside the constructor's own, every parameter of the program (what a `Problem` has bound, else its default where that is a
+    number, else None, which is the program's own), and the data and dimensions that were given or bound. `set_params` sets them, and they are
+    attributes, but for `predict` and `transform`, which are methods.
     """
 
     program: Any
@@ -46,19 +46,28 @@ class ProgramParameters(ProgramEstimator):
         return {**own, **{n: v for n, v in self._of_program().items() if n not in own}}
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters of the constructor or of the program. Raises `ValueError` for a name that is neither."""
-        known = self.get_params(deep=False)
-        wrong = [n for n in params if n not in known and not self._is_of_program(n)]
+        """Set parameters of the constructor or of the program, which is the new one where that is set too. Raises `ValueError` for a name that is
+        neither."""
+        then = self._with_program(params["program"]) if "program" in params else self
+        known = then.get_params(deep=False)
+        wrong = [n for n in params if n not in known and not then._is_of_program(n)]
         if wrong:
-            self._refuse_rejected(wrong[0])
+            then._refuse_rejected(wrong[0])
             close = get_close_matches(wrong[0], known, n=1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
                 f"Invalid parameter {wrong[0]!r} for estimator {type(self).__name__}. Valid parameters are: {sorted(known)}.{meant}"
             )
-        for name, value in params.items():
-            setattr(self, name, value)
+        for name in sorted(params, key=lambda n: n != "program"):  # the program first, which says what the others are
+            setattr(self, name, params[name])
         return self
+
+    def _with_program(self, program: object) -> ProgramParameters:
+        """This estimator as it is with another program; it shares all else."""
+        other: ProgramParameters = object.__new__(type(self))
+        other.__dict__.update(vars(self))
+        other.program = program
+        return other
 
     def _refuse_rejected(self, name: str) -> None:
         """Raise `ValueError` with the errors of a program that is not accepted: its parameters are not known."""
@@ -69,13 +78,15 @@ class ProgramParameters(ProgramEstimator):
             raise ValueError(told) from None
 
     def _of_program(self) -> dict[str, Any]:
-        """The values of the program's parameters, and of what else was given."""
+        """The values of the program's parameters, and of what else was given or is bound; `fit` gives samples, targets and weights."""
         given = {n: v for n, v in self._beside.items() if n not in METHODS}
         try:
-            model = compiled(self.program).model
+            problem = compiled(self.program)
+            model = problem.model
         except (FwError, OSError):
             return {**vars(self).get("_earlier", {}), **given}
-        return {**{p.name: _number(p.default) for p in model.params}, **given}
+        bound = {n: v for n, v in problem.bound.items() if n not in (self.X, self.y, self.weights)}
+        return {**{p.name: _number(p.default) for p in model.params}, **bound, **given}
 
     def _is_of_program(self, name: str) -> bool:
         """True for parameters, data and dimensions of the program."""
@@ -128,11 +139,11 @@ class ProgramParameters(ProgramEstimator):
         return Names(type(self).__name__, self.X, self.y, self.weights, what)
 
     def __sklearn_clone__(self) -> Any:
-        """A new estimator with the same parameters; a `Problem` never changes, and is shared."""
+        """A new estimator that is given what this one was; a `Problem` never changes, and is shared. What the program says it says to both."""
         from sklearn.base import clone
 
         shared = ("program", *(n for n in self._beside if n in METHODS))
-        params = self.get_params(deep=False)
+        params = {**{n: vars(self)[n] for n in self._get_param_names() if n not in self._beside}, **self._beside}
         copied = {n: v if n in shared or isinstance(v, PLAIN) else clone(v, safe=False) for n, v in params.items()}
         other = type(self)(**copied)
         for name in ("_metadata_request", "_sklearn_output_config"):
@@ -189,7 +200,11 @@ def _refuse_unknown(model: Model, call: str, own: tuple[str, ...], given: tuple[
         rule=f"The program has the parameters {', '.join(f'`{n}`' for n in params) or 'none'}, and {call} "
         f"{', '.join(f'`{n}`' for n in own if n != 'program')}; data and dimensions of the program are taken too.",
         hint=_ELSEWHERE.get(name)
-        or (f"did you mean `{close[0]}`?" if close else f"leave `{name}` out, or declare it in the program"),
+        or (
+            f"did you mean `{close[0]}`?"
+            if close
+            else f"leave `{name}` out (`set_params({name}=None)`), or declare it in the program"
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..model import DataDecl, Term
 from ..readers.frames import column_names
+from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error
 from .estimator import NUMBERS, ProgramEstimator
@@ -45,7 +47,13 @@ class Supervised(ProgramEstimator):
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Any:
         names = self._names()
         roles = roles_of(self._program(sample_weight is not None).model, names)
-        assert roles.y is not None
+        if roles.y is None:
+            raise estimator_error(
+                "FW0220",
+                f"{names.call} was given `y=None`, which names no data",
+                rule=f"{names.call} has targets, and `y` is how the program calls them.",
+                hint=f'write {names.call}(..., y="y") with the name of yours, or use FwTransformer, which needs no targets',
+            )
         X, y, sample_weight = computed(X, "X"), computed_column(y, "y"), computed_column(sample_weight, "sample_weight")
         known = self._known(X, y) if sample_weight is None else None
         if known is not None:
@@ -157,6 +165,17 @@ class Classification(ClassifierMixin, Supervised):
                 "wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
             )
         return X, np.where(codes == 1, 1.0, -1.0)
+
+    def _labelled(self, solution: Solution) -> Solution:
+        labels = tuple(self.classes_.tolist())
+        if not all(isinstance(label, int | float | str) for label in labels):
+            return solution  # a saved answer has a place for numbers and words alone
+        instance, name = solution.instance, str(self._names().y)
+        known = instance.maps.get(name, ())
+        if known == labels and [type(label) for label in known] == [type(label) for label in labels]:
+            return solution
+        maps = {**instance.maps, name: labels}
+        return replace(solution, instance=replace(instance, maps=maps))
 
     def _coefficients(self, w: Any) -> Any:
         return np.atleast_2d(w.T)

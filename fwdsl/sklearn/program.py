@@ -77,7 +77,7 @@ def roles_of(model: Model, names: Names) -> Roles:
     """The roles of a program's names. Raises FW0220 for data that are not there, FW0204 and FW0211 where what is predicted cannot be told."""
     data = {d.name: d for d in model.data}
     for role, name in (("X", names.X), ("y", names.y)):
-        if name is not None and name not in data:
+        if name not in data and not (name is None and role == "y"):
             raise no_such_data(model, role, name, names.call)
     prediction = prediction_of(model, names.predict)
     losses = [t for t in model.terms if t.kind == "loss" and t.argument == prediction]

@@ -187,7 +187,12 @@ class ReadyEstimator(ProgramEstimator):
         if groups is None:
             return np.arange(self.n_features_in_)
         named = np.asarray(groups)
-        return groups if named.dtype.kind in "biuf" else np.unique(named, return_inverse=True)[1]
+        if named.dtype.kind in "biuf":
+            return groups
+        try:
+            return np.unique(named, return_inverse=True)[1]
+        except TypeError:
+            raise ValueError(f"groups={groups!r} has no order: they are all numbers, or all names") from None
 
     def _lambdas(self) -> Any:
         """The weights of ranks as they are given, or the quantiles 1 - q i / (2 p) of the normal distribution (Bogdan et al. 2015)."""
@@ -268,7 +273,17 @@ def _used(lines: list[str]) -> Iterator[str]:
 
 
 def _are_lists(groups: Any) -> bool:
-    return groups is not None and len(groups) > 0 and np.ndim(groups[0]) == 1
+    """True for lists of the features of each group. Raises `ValueError` for what is no list at all."""
+    if groups is None:
+        return False
+    if isinstance(groups, Mapping):
+        raise ValueError("groups is a mapping, whose names no group needs: give groups=list(groups.values())")
+    if isinstance(groups, str | set | frozenset) or not np.iterable(groups):
+        raise ValueError(
+            f"groups={groups!r} is no list: it has the group of each feature, as in [0, 0, 1], or the features of each group, as in "
+            "[[0, 1], [2]]"
+        )
+    return np.ndim(next(iter(groups), 0)) == 1
 
 
 def _boxes(lower: Any, upper: Any) -> list[str]:
@@ -298,7 +313,11 @@ def make_classes() -> dict[str, type]:
             name, along = f"{recipe.name}CV", recipe.along
             chosen = (
                 (f"{along}s", None, f"values of `{along}` to choose from; None for 20 that the data suggest"),
-                ("cv", None, "folds: their number, a splitter of scikit-learn, or a list of splits; None for 5"),
+                (
+                    "cv",
+                    None,
+                    "folds: their number, a splitter of scikit-learn, or a list of splits, as one by groups of samples gives them; None for 5",
+                ),
                 ("criterion", "loss", "what the samples left out are scored by: 'loss', or for classifiers 'error'"),
             )
             others = tuple(p for p in recipe.parameters if p[0] != along)

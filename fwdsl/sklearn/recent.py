@@ -108,7 +108,7 @@ class Recent:
         known `again` from now on if the data are kept. Raises what `bind` raises."""
         params = {p.name for p in problem.model.params}
         numbers: Mapping[str, Any] = {name: frames[name][1] if name in frames else a for name, a in data.items()}
-        known = params.issuperset(settings) and all(map(_is_plain, numbers.values()))
+        known = params.issuperset(settings) and all(_is_plain(a) and _is_whole(a) for a in numbers.values())
         if not known or not _is_all_there_is(problem.model, settings, data):
             return problem.bind(**settings, **data)
         # a name that is given now and was not before would leave its value to fits without it
@@ -187,10 +187,15 @@ def _is_plain(value: object) -> bool:
     return type(value) is np.ndarray and value.dtype.kind in "fiub" and value.ndim > 0 and value.size > 0
 
 
+def _is_whole(a: Any) -> bool:
+    """True for an array by rows or by columns. A copy of another one would have another layout, and sums over it other bits."""
+    return bool(a.flags.c_contiguous or a.flags.f_contiguous)
+
+
 def _looks(a: Any) -> Key:
     """The layout and some entries of an array, in which most arrays that differ do so."""
     at = tuple([size * i // LOOKS for i in range(LOOKS)] for size in a.shape)
-    return a.shape, a.dtype.str, a.flags.c_contiguous, tuple(a[at].tolist())
+    return a.shape, a.dtype.str, a.flags.c_contiguous, a.flags.f_contiguous, tuple(a[at].tolist())
 
 
 RECENT = Recent()

@@ -164,6 +164,47 @@ def test_parameters_of_the_program_are_parameters():
         FwRegressor(LASSO.replace("norm1", "norm_one")).set_params(mu=1.0)
 
 
+@pytest.mark.parametrize("make", [fw.parse, str], ids=["bound", "given"])
+def test_what_a_problem_has_bound_is_a_parameter(make: Any):
+    estimator = FwRegressor(make(LASSO).bind(mu=0.3)) if make is fw.parse else FwRegressor(LASSO, mu=0.3)
+    fitted = estimator.fit(X, Y)
+    assert estimator.get_params()["mu"] == estimator.mu == clone(estimator).mu == 0.3
+    assert np.array_equal(clone(estimator).fit(X, Y).coef_, fitted.coef_)
+    search = GridSearchCV(make_pipeline(StandardScaler(), estimator), {"fwregressor__tol": [1e-8]}).fit(X, Y)
+    assert search.best_estimator_[-1].solution_.instance.values["mu"] == 0.3
+    assert estimator.set_params(mu=0.5).get_params()["mu"] == clone(estimator).mu == 0.5
+    assert clone(estimator).fit(X, Y).solution_.instance.values["mu"] == 0.5
+    assert pickle.loads(pickle.dumps(estimator)).mu == 0.5  # noqa: S301
+
+
+def test_arrays_and_sizes_that_a_problem_has_bound_stay_with_a_clone():
+    text = LASSO.replace("0.1", "0.1, c: vector[p]").replace("norm1(w)", "norm1(c * w)")
+    c = np.arange(1.0, 7.0)
+    estimator = FwRegressor(fw.parse(text).bind(c=c, p=6))
+    assert clone(estimator).c is c and clone(estimator).p == 6
+    assert np.array_equal(clone(estimator).fit(X, Y).coef_, FwRegressor(text, c=c).fit(X, Y).coef_)
+    ones = clone(estimator.set_params(c=np.ones(6))).fit(X, Y)
+    assert ones.coef_ == pytest.approx(FwRegressor(LASSO).fit(X, Y).coef_, abs=1e-4)
+    grouped = FwClassifier(fw.parse(GROUPED).bind(groups=[0, 0, 0, 1, 1, 1]))
+    assert grouped.get_params()["groups"] == clone(grouped).groups == [0, 0, 0, 1, 1, 1]
+    # samples are those of `fit`
+    whole = FwRegressor(fw.parse(LASSO).bind(X=X[:9], y=Y[:9]))
+    assert whole.get_params()["X"] == "X"
+    assert np.array_equal(clone(whole).fit(X, Y).coef_, FwRegressor(LASSO).fit(X, Y).coef_)
+
+
+def test_a_program_and_its_parameters_are_set_in_one_call():
+    other = LASSO.replace("mu", "lam")
+    estimator = FwRegressor(LASSO).set_params(lam=0.2, program=other)
+    assert estimator.lam == 0.2 and estimator.fit(X, Y).solution_.instance.values["lam"] == 0.2
+    kept = FwRegressor(LASSO)
+    with pytest.raises(ValueError, match="Invalid parameter 'mu'"):
+        kept.set_params(program=other, mu=0.2)
+    assert kept.program == LASSO
+    spaces = [{"program": [LASSO], "mu": [1.0]}, {"program": [other], "lam": [0.01]}]
+    assert GridSearchCV(FwRegressor(LASSO), spaces).fit(X, Y).best_estimator_.lam == 0.01
+
+
 def test_a_program_is_a_text_a_file_or_a_problem(tmp_path: Path):
     (tmp_path / "lasso.fw").write_text(LASSO)
     made = [FwRegressor(program).fit(X, Y) for program in (LASSO, tmp_path / "lasso.fw", fw.parse(LASSO))]
@@ -350,6 +391,8 @@ def test_no_solution_is_an_error():
     ("make", "words"),
     [
         (lambda: FwRegressor(LASSO, X="A").fit(X, Y), "no data `A`, which `X` names"),
+        (lambda: FwRegressor(LASSO, y=None).fit(X, Y), "FwRegressor was given `y=None`"),
+        (lambda: FwRegressor(LASSO, X=None).fit(X, Y), "no data `None`, which `X` names"),
         (lambda: FwClassifier(LASSO).fit(X, WORDS), "`y` is declared `vector`, which has no classes"),
         (lambda: FwClassifier(BINARY).fit(X, LETTERS), "declare `y: labels"),
         (lambda: FwClassifier(BINARY).fit(X, np.full(80, "yes")), "only one class: 'yes'"),
@@ -392,6 +435,45 @@ def test_a_pickled_fit_predicts_without_its_data():
     code = "import pickle, sys, json; e = pickle.load(sys.stdin.buffer); print(json.dumps(e.predict([[1, 0, 0, 0, 0, 0]]).tolist()))"
     told = subprocess.run([sys.executable, "-c", code], input=kept, capture_output=True, check=True).stdout
     assert float(told.decode().strip("[]\n")) == pytest.approx(fitted.predict([[1, 0, 0, 0, 0, 0]])[0])
+
+
+def test_the_solution_of_a_pickle_saves_what_it_did_before(tmp_path: Path):
+    fitted = FwClassifier(CLASSES).fit(X, LETTERS)
+    fitted.solution_.save(tmp_path / "before.npz")
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    again.solution_.save(tmp_path / "after.npz")
+    pickle.loads(pickle.dumps(again)).solution_.save(tmp_path / "twice.npz")  # noqa: S301
+    with np.load(tmp_path / "before.npz") as before:
+        for name in ("after.npz", "twice.npz"):
+            with np.load(tmp_path / name) as after:
+                assert before.files == after.files
+                assert all(np.array_equal(before[key], after[key]) for key in before.files)
+    assert np.array_equal(fw.load_solution(tmp_path / "after.npz").predict(X=X), fitted.solution_.predict(X=X))
+
+
+@pytest.mark.parametrize(
+    ("program", "y", "classes"),
+    [
+        (BINARY, WORDS, ("no", "yes")),
+        (BINARY, np.where(Z > 0.0, 7, 3), (3, 7)),
+        (BINARY, Z > 0.0, (False, True)),
+        (CLASSES, LETTERS, ("a", "b", "c")),
+    ],
+    ids=["words", "numbers", "truths", "classes"],
+)
+def test_a_saved_solution_keeps_the_labels(tmp_path: Path, program: str, y: Any, classes: tuple[Any, ...]):
+    fitted = FwClassifier(program).fit(X, y)
+    fitted.solution_.save(tmp_path / "fit.npz")
+    loaded = fw.load_solution(tmp_path / "fit.npz")
+    assert loaded.predictor().classes == fitted.solution_.predictor().classes == classes
+    (rate,) = loaded.error_rates(X=X, y=y, sample_weight=np.ones(80)).values()
+    assert rate == pytest.approx(1.0 - fitted.score(X, y))
+    assert all(point.predictor().classes == classes for point in fitted.path(X, y, [0.1, 0.01]))
+
+
+def test_labels_that_no_file_holds_are_told_as_codes():
+    fitted = FwClassifier(BINARY).fit(X, np.where(Z > 0.0, np.datetime64("2026-01-02"), np.datetime64("2026-01-01")))
+    assert fitted.solution_.predictor().classes == (-1.0, 1.0)
 
 
 @pytest.mark.slow

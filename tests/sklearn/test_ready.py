@@ -16,7 +16,7 @@ from .programs import samples
 pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn (extra `sklearn`) is not installed")
 
 from sklearn.linear_model import Lasso, LinearRegression, QuantileRegressor
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 
 import fwdsl.sklearn as estimators
 from fwdsl.sklearn import CROSS_VALIDATED, READY
@@ -136,6 +136,13 @@ def test_a_parameter_that_is_not_there_is_told_with_the_class():
         ("GroupLasso", {"groups": [[0, 1, 2], [3, 4, 5]], "group_weights": [1.0]}, "of the 2 groups"),
         ("GroupLassoCV", {"group_weights": np.ones(7)}, "of the 6 groups"),
         ("BoxRegression", {"lower": None}, "lower is None: write -numpy.inf"),
+        ("GroupLasso", {"groups": {"a": [0]}}, r"groups is a mapping, .*groups=list\(groups.values\(\)\)"),
+        ("GroupLasso", {"groups": 3}, "groups=3 is no list"),
+        ("GroupLasso", {"groups": "aab"}, "groups='aab' is no list"),
+        ("GroupLasso", {"groups": [None] * 6}, "has no order"),
+        ("GroupLassoCV", {"cv": GroupKFold(3)}, r"cv=list\(GroupKFold\(...\).split\(X, y, groups\)\)"),
+        ("GroupLassoCV", {"cv": [1]}, r"cv=\[1\] is no list of splits"),
+        ("GroupLassoCV", {"cv": []}, r"cv=\[\] has no splits"),
     ],
 )
 def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):
@@ -226,6 +233,46 @@ def test_folds_choose_what_a_search_over_them_does():
     scores = -search.cv_results_["mean_test_score"]
     assert ours.cross_validation_.mean == pytest.approx(scores, rel=1e-3)
     assert ours.coef_ == pytest.approx(search.best_estimator_.coef_, abs=1e-4)
+
+
+def test_splits_by_groups_are_given_as_a_list():
+    splits = list(GroupKFold(3).split(X, Y, np.arange(80) % 6))
+    found = made("GroupLassoCV", alphas=(0.1, 0.01), cv=splits, groups=GROUPS).fit(X, Y).cross_validation_
+    assert found.folds == 3
+    held = made("GroupLasso", alpha=0.1, groups=GROUPS).fit(X[splits[0][0]], Y[splits[0][0]]).predict(X[splits[0][1]])
+    assert found.by_fold[0, 0] == pytest.approx(np.mean((held - Y[splits[0][1]]) ** 2), rel=1e-3)
+
+
+def test_a_splitter_splits_the_observed_entries():
+    holes = low_rank()[1]
+    count = int(np.sum(~np.isnan(holes)))
+    splits = list(KFold(3, shuffle=True, random_state=0).split(np.zeros((count, 1))))
+    scores = [
+        made("MatrixCompletionCV", alphas=(1.0, 0.1), cv=cv).fit(holes).cross_validation_.by_fold
+        for cv in (KFold(3, shuffle=True, random_state=0), splits, iter(splits))
+    ]
+    assert scores[0].shape == (2, 3)
+    assert all(np.array_equal(scores[0], other) for other in scores[1:])
+    with pytest.raises(ValueError, match="as an integer, a cross-validation object"):
+        made("MatrixCompletionCV", cv="rows").fit(holes)
+
+
+def test_a_pickle_of_a_choice_has_none_of_the_data():
+    many, t = np.repeat(X, 500, axis=0), np.repeat(Y, 500)
+    fitted = made("GroupLassoCV", alphas=(0.1, 0.01)).fit(many, t)
+    assert fitted.cross_validation_.solution is fitted.solution_
+    kept = pickle.dumps(fitted)
+    assert len(kept) < 500_000 and many[:100].tobytes() not in kept  # the data have 1.9 MB, the dual point 0.3
+    again = pickle.loads(kept)  # noqa: S301
+    assert again.cross_validation_.solution is again.solution_ and again.solution_.instance is None
+    assert repr(again.cross_validation_) == repr(fitted.cross_validation_)
+    assert np.array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_a_choice_by_folds_keeps_the_labels():
+    fitted = made("GroupLogisticRegressionCV", alphas=(0.1, 0.01), cv=3).fit(X, np.where(Z > 0, "yes", "no"))
+    assert fitted.cross_validation_.solution is fitted.solution_
+    assert fitted.solution_.predictor().classes == ("no", "yes")
 
 
 def test_values_are_found_where_none_are_given():

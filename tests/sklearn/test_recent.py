@@ -118,6 +118,24 @@ def test_frames_are_known_again_with_the_names_of_their_columns(own: Recent, kin
     assert list(FwRegressor(LASSO, mu=0.1).fit(make(X), Y).feature_names_in_) == names
 
 
+@pytest.mark.parametrize(
+    "before",
+    [lambda a: np.asfortranarray(a), lambda a: np.ascontiguousarray(a), lambda a: a],
+    ids=["by columns", "by rows", "the same"],
+)
+def test_rows_that_lie_in_neither_order_are_not_kept(own: Recent, before: Any):
+    """A copy would lie in one of them, and methods sum over each in an order of its own."""
+    strided = np.random.default_rng(1).normal(size=(300, 24))[:, ::-1]
+    t = strided @ np.arange(24.0) + np.sin(np.arange(300.0))
+    for _ in range(3):
+        FwRegressor(LASSO).fit(before(strided), t)
+    expected = fw.parse(LASSO).bind(X=strided, y=t).solve(threads=1)
+    for _ in range(3):
+        solution = FwRegressor(LASSO).fit(strided, t).solution_
+        np.testing.assert_array_equal(solution["w"], expected["w"])
+        assert not any(solution.instance.values["X"] is kept.numbers["X"] for kept in own._kept.values())
+
+
 def test_samples_that_changed_in_place_are_other_samples(own: Recent):
     rows, y = X.copy(), Y.copy()
     for _ in range(3):

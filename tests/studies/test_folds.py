@@ -82,6 +82,12 @@ def test_folds_may_be_given():
         problem.path(mu=VALUES, folds=[[1, 2, 3]], tol=1e-10)
 
 
+def test_the_number_of_folds_may_be_one_of_numpy():
+    problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
+    found = [problem.path(mu=[0.1, 0.01], folds=folds) for folds in (3, np.int64(3))]
+    assert np.array_equal(found[0].by_fold, found[1].by_fold) and found[0].seed == found[1].seed == 0
+
+
 def test_folds_may_be_lists_and_masks():
     problem = fw.parse(LASSO.format(reduce="mean")).bind(X=X, y=Y)
     held = np.arange(45) % 3 == 0
