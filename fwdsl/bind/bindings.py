@@ -541,13 +541,18 @@ def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> Non
 
 
 def told_where_to_give(
-    diagnostics: Iterable[Diagnostic], model: Model, hint: Callable[[str], str]
+    diagnostics: Iterable[Diagnostic], model: Model, data: Callable[[str], str], params: Callable[[str], str]
 ) -> tuple[Diagnostic, ...]:
-    """The diagnostics, with a hint of the caller's own for each name of data without a value (FW4501): where they are given to it."""
-    names = {decl.span: decl.name for decl in model.data}
-    return tuple(
-        replace(d, hint=hint(names[d.span])) if d.code == "FW4501" and d.span in names else d for d in diagnostics
-    )
+    """The diagnostics, with hints of the caller's own for each name of data (FW4501) and each parameter (FW4502) without a value: where they are
+    given to it."""
+    hints = {("FW4501", decl.span): (data, decl.name) for decl in model.data}
+    hints |= {("FW4502", decl.span): (params, decl.name) for decl in model.params}
+
+    def told(d: Diagnostic) -> Diagnostic:
+        found = None if d.span is None else hints.get((d.code, d.span))
+        return d if found is None else replace(d, hint=found[0](found[1]))
+
+    return tuple(map(told, diagnostics))
 
 
 def _served(name: str, bindings: Bindings) -> bool:
