@@ -200,7 +200,7 @@ class ProgramEstimator(BaseEstimator):
         roles = roles_of(solution.instance.model, names)
         self.solution_ = solution
         self.objective_, self.dual_gap_, self.n_iter_ = solution.objective, solution.gap, solution.iterations
-        self._predictor = solution.predictor(names.predict)
+        self._predictor, self._samples_name = solution.predictor(names.predict), names.X
         self._loss = roles.loss
         self._keep_coefficients(roles, solution)
         if solution.status == "interrupted":
@@ -309,7 +309,7 @@ class ProgramEstimator(BaseEstimator):
 
     def _scores(self, X: object) -> Any:
         """The value of what the program predicts, a row for each row of X."""
-        rows, name = self._rows(X), self._names().X
+        rows, name = self._rows(X), self._samples_name
         if self._predictor.inputs == (name,) and not self._has_categories():
             return self._predictor.of_checked(rows)
         return self._predictor(**{name: rows})
