@@ -162,6 +162,7 @@ def test_rows_of_every_kind(solution: fw.Solution) -> None:
         (None, {"X": NEW[:0]}, "FW4505", "empty"),
         (None, {"X": [["a", "b", "c", "d"]]}, "FW4504", "text"),
         (None, {"X": NEW, "XX": NEW}, "FW4500", "`predict(XX=...)` gives `XX`"),
+        (None, {"XX": NEW}, "FW4500", "`predict(XX=...)` gives `XX`"),
     ],
 )
 def test_what_does_not_fit(
