@@ -25,7 +25,7 @@ from .tables import has_categories, levels_of, selector_of, table
 T = TypeVar("T")
 
 BIND = "bind({}=...)"
-"""How Python gives values to a problem."""
+"""The way in which Python gives values to a problem."""
 
 
 @dataclass(frozen=True)
