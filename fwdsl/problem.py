@@ -26,6 +26,7 @@ from .readers.frames import is_lazy
 from .session import Diagnostics, Raising, Session
 
 if TYPE_CHECKING:
+    from .bind import Bindings
     from .bind.instance import Instance
     from .build.expression import Constraint, Expression
     from .canon import Form
@@ -51,6 +52,11 @@ class Problem(ShownInNotebooks):
     def __init__(self, session: Session, values: Mapping[str, object]) -> None:
         self._session = session
         self._values = dict(values)
+
+    def _given(self, bindings: Bindings) -> Problem:
+        """The problem, without values so far, with these: `bind`, told in the words of the bindings."""
+        values = {**bindings.data, **bindings.params, **bindings.dims}
+        return Problem(self._session.bound_to(bindings), values)
 
     # --- the stages --------------------------------------------------------------------------------------------------
 

@@ -760,6 +760,10 @@ def lower_bound(p, X, t, y, c):
 def read_array(name, path):
     """The array of `--data NAME=PATH`: an npy file, or one of an npz file by its name or by `PATH:KEY`."""
     path, _, key = path.partition(":") if ".npz" in path else (path, "", "")
+    if not path.lower().endswith((".npy", ".npz")):
+        raise Refused(
+            f"the files of `{path}`: it reads NumPy's own, as `--data {name}={name}.npy` or `--data {name}=FILE.npz:KEY`"
+        )
     try:
         found = np.load(path, allow_pickle=False)
         return found if isinstance(found, np.ndarray) else found[key or name]

@@ -24,6 +24,9 @@ from .tables import has_categories, levels_of, selector_of, table
 
 T = TypeVar("T")
 
+BIND = "bind({}=...)"
+"""The way in which Python gives values to a problem."""
+
 
 @dataclass(frozen=True)
 class Bindings:
@@ -34,7 +37,7 @@ class Bindings:
     New data may have no other labels, and need not have all of them. `of_fit` says that `dims` are the sizes of that fit. `memory` are the bytes that
     the process may take: larger matrices in files stay there, and are read by ranges of their rows (`fwdsl.readers.row_blocks`). `held` says that
     workers are to hold the rows: what is given in blocks is never in memory as a whole. `entries_stay` says that observed entries may go into files
-    which these read.
+    which these read. `given` is how `data` are given, in words: a text with a place for the name.
     """
 
     data: Mapping[str, object] = field(default_factory=dict)
@@ -46,6 +49,11 @@ class Bindings:
     memory: int | None = None
     held: bool = False
     entries_stay: bool = False
+    given: str = BIND
+
+    def how(self, name: str) -> str:
+        """The way in which a value of `data` is given."""
+        return self.given.format(name)
 
     @property
     def stays(self) -> int | None:
@@ -68,12 +76,13 @@ class Bindings:
             self.memory if other.memory is None else other.memory,
             self.held or other.held,
             self.entries_stay or other.entries_stay,
+            self.given if other.given == BIND else other.given,
         )
 
 
-def bind_python(**values: object) -> Bindings:
-    """The bindings of Python's `bind(X=..., delta=3.0)`: a name is that of a datum, a parameter or a dimension."""
-    return Bindings(data=dict(values))
+def bind_python(call: str = "bind", /, **values: object) -> Bindings:
+    """The bindings of Python's `bind(X=..., delta=3.0)`, or of another `call`: a name is that of a datum, a parameter or a dimension."""
+    return Bindings(data=dict(values), given=f"{call}({{}}=...)")
 
 
 def _without(values: Mapping[str, T], names: set[str]) -> dict[str, T]:
@@ -102,7 +111,7 @@ def check_names(model: Model, bindings: Bindings, known_dims: Sequence[str], fin
     params = [p.name for p in model.params]
     # The names that each way accepts. Python's `bind` accepts all three kinds.
     ways: list[tuple[str, list[str], list[str]]] = [
-        ("bind({}=...)", list(bindings.data), [*data, *params, *known_dims]),
+        (bindings.given, list(bindings.data), [*data, *params, *known_dims]),
         ("--data {}", [n for names, _ in bindings.sources for n in names], data),
         ("--set {}", list(bindings.params), params),
         ("--dim {}", list(bindings.dims), list(known_dims)),
@@ -222,7 +231,8 @@ def collect(
     bindings = with_paths(bindings, decls)
     values = {name: value for name, value in bindings.data.items() if name in decls}
     bound = {
-        name: of_python(decls[name], value, bindings.labels, findings, bindings.stays) for name, value in values.items()
+        name: of_python(decls[name], value, bindings.labels, findings, bindings.stays, bindings.how(name))
+        for name, value in values.items()
     }
     found = {name: datum for name, datum in bound.items() if datum is not None}
     jobs = _jobs(decls, set(values), bindings, base, findings)
@@ -292,7 +302,7 @@ def collect_parameters(
         elif value is not None:
             datum = RawDatum(decl, value, f"--set {name}")
         elif name in bindings.data:
-            datum = of_python(decl, bindings.data[name], {}, findings)
+            datum = of_python(decl, bindings.data[name], {}, findings, origin=bindings.how(name))
         elif param.default is not None and param.default.op == "literal":
             datum = RawDatum(decl, param.default.value, DECLARED)
         if datum is not None:
@@ -477,13 +487,15 @@ def of_python(
     labels: Mapping[str, Sequence[object]],
     findings: Findings,
     stays: int | None = None,
+    origin: str = "",
 ) -> RawDatum | None:
     """A value given in Python. A frame keeps the names of its columns, which are put into the order of an earlier fit.
 
     A lazy frame is computed, of the fit's columns alone where there is one. None where that fails, or a frame lacks columns that the declaration
-    names, which is noted. Blocks of rows are taken one after the other where they may outgrow memory (`stays`), or are all that there is.
+    names, which is noted. Blocks of rows are taken one after the other where they may outgrow memory (`stays`), or are all that there is. `origin` is
+    how the value is given, in words.
     """
-    origin, selectors = f"bind({decl.name}=...)", categories_of(decl)
+    origin, selectors = origin or BIND.format(decl.name), categories_of(decl)
     try:
         plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not selectors
         if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):
@@ -504,7 +516,7 @@ def of_python(
         findings.add(code, message, span=decl.span, rule=rule, hint=hint)
         return None
     if selectors:
-        value = table(decl, value, selectors, labels, findings)
+        value = table(decl, value, selectors, labels, findings, origin)
         if value is None or isinstance(value, Mixed):
             return None if value is None else RawDatum(decl, value, origin)
     names = column_names(value) if (decl.type.is_matrix or decl.type.is_signs) and len(decl.type.shape) == 2 else ()
@@ -541,13 +553,18 @@ def note_not_pulled(decl: DataDecl, error: NotPulled, findings: Findings) -> Non
 
 
 def told_where_to_give(
-    diagnostics: Iterable[Diagnostic], model: Model, hint: Callable[[str], str]
+    diagnostics: Iterable[Diagnostic], model: Model, data: Callable[[str], str], params: Callable[[str], str]
 ) -> tuple[Diagnostic, ...]:
-    """The diagnostics, with a hint of the caller's own for each name of data without a value (FW4501): where they are given to it."""
-    names = {decl.span: decl.name for decl in model.data}
-    return tuple(
-        replace(d, hint=hint(names[d.span])) if d.code == "FW4501" and d.span in names else d for d in diagnostics
-    )
+    """The diagnostics, with hints of the caller's own for each name of data (FW4501) and each parameter (FW4502) without a value: where they are
+    given to it."""
+    hints = {("FW4501", decl.span): (data, decl.name) for decl in model.data}
+    hints |= {("FW4502", decl.span): (params, decl.name) for decl in model.params}
+
+    def told(d: Diagnostic) -> Diagnostic:
+        found = None if d.span is None else hints.get((d.code, d.span))
+        return d if found is None else replace(d, hint=found[0](found[1]))
+
+    return tuple(map(told, diagnostics))
 
 
 def _served(name: str, bindings: Bindings) -> bool:

@@ -222,7 +222,7 @@ def bind_parameters(
 def supplied_parameter(decl: ParamDecl, bindings: Bindings, findings: Findings) -> tuple[float | None, str]:
     """The given value of a parameter (None, with the reason noted, where it has none), and where it comes from."""
     by_option = decl.name in bindings.params
-    origin = f"--set {decl.name}" if by_option else f"bind({decl.name}=...)"
+    origin = f"--set {decl.name}" if by_option else bindings.how(decl.name)
     value = _number(decl, (bindings.params if by_option else bindings.data)[decl.name], origin, findings)
     if value is not None and not _fits(decl, value, origin, findings):
         value = None

@@ -37,7 +37,12 @@ def levels_of(
 
 
 def table(
-    decl: DataDecl, value: Any, selectors: Sequence[Selector], labels: Mapping[str, Sequence[Any]], findings: Findings
+    decl: DataDecl,
+    value: Any,
+    selectors: Sequence[Selector],
+    labels: Mapping[str, Sequence[Any]],
+    findings: Findings,
+    origin: str,
 ) -> Any:
     """The columns of a frame that a declaration names, as a `Mixed`; None where a frame lacks one, which is noted.
 
@@ -79,7 +84,7 @@ def table(
     if found.wrong or not found.positions:
         findings.add(
             "FW4032",
-            f"`{decl.name}` from bind({decl.name}=...) has {found.words(names)}, which its declaration names",
+            f"`{decl.name}` from {origin} has {found.words(names)}, which its declaration names",
             span=decl.span,
             label="declared with columns of categories",
             rule="A frame has the columns that `columns=` of the declared source names.",

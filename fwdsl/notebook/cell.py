@@ -10,6 +10,7 @@ from inspect import isclass, ismodule, isroutine
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
+from ..bind import Bindings
 from ..cli.arguments import Parser, add_solve
 from ..cli.exits import CommandStop
 from ..diagnostics.traceback import SHOWN
@@ -128,13 +129,15 @@ def _options(known: Any) -> dict[str, Any]:
 
 def _bound(problem: Problem, known: Any, shell: Any) -> tuple[Problem, str]:
     """The problem with what the line gives and what the notebook has, and a line that says what was taken from the notebook unasked."""
-    given = dict(_value(text, shell) for text in known.data)
-    given |= dict(_parameter(text, shell.user_ns) for text in known.set)
-    given |= dict(_checked(parse_dim_argument(text)) for text in known.dim)
-    found = _from_notebook(problem, given, shell.user_ns)
+    data = dict(_value(text, shell) for text in known.data)
+    params = dict(_parameter(text, shell.user_ns) for text in known.set)
+    dims: dict[str, Any] = dict(_checked(parse_dim_argument(text)) for text in known.dim)
+    found = _from_notebook(problem, {**data, **params, **dims}, shell.user_ns)
     said = f"bound from the notebook: {', '.join(found)}" if found else ""
-    values = {**found, **given}
-    return problem.bind(**values) if values else problem, said
+    if not (found or data or params or dims):
+        return problem, said
+    # so that messages tell what is wrong in the words of the line
+    return problem._given(Bindings({**found, **data}, params=params, dims=dims, given="--data {}")), said
 
 
 def _from_notebook(problem: Problem, given: Mapping[str, object], namespace: Mapping[str, object]) -> dict[str, object]:

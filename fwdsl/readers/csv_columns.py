@@ -223,7 +223,8 @@ def _targets(
             "FW4031",
             f"nothing says which column of `{path}` is `{role.name}`",
             rule="A vector or labels take the column named by `target=`, the one of their own name, or the only one.",
-            hint=f"give `target=`, a name or a position from 0; {header.listed()}",
+            hint=f"name the column `{role.name}`, or write `target=`, a name or a position from 0, in the program's `from`; "
+            + header.listed(),
             row=header.row if header.names else None,
         )
     return None if rest else tuple((role, chosen[role.name]) for role in singles)

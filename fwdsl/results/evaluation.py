@@ -238,11 +238,7 @@ def _with_new_data(
         raise DataError([missing(d.name, _NO_TARGETS) for d in absent])
     fixed = {n: fit.dims[n] for v in model.variables for n in dimensions_of(v.type) if n in fit.dims}
     unread = Bindings(params=fit.params, dims=fixed, labels=fit.maps, of_fit=True)
-    params = {p.name for p in model.params}
-    settings = {n: v for n, v in new_bindings.data.items() if n in params}
-    bindings = unread.merge(
-        replace(new_bindings, params={**new_bindings.params, **settings}, data=_without(new_bindings.data, params))
-    )
+    bindings = unread.merge(new_bindings)
     # Without terms: feature maps keep the statistics of the fit, and are computed where something names them.
     bare = replace(model, data=read, dims=(), terms=(), constraints=(), lets=())
     instance, found = bind(bare, bindings, base)
@@ -269,10 +265,6 @@ def missing(name: str, more: str = "") -> Diagnostic:
         rule="Data that are not at hand with the fit are given anew.",
         hint=f"give `{name}=...`, on the command line `--data {name}=PATH`{more}",
     )
-
-
-def _without(values: Mapping[str, object], names: set[str]) -> dict[str, object]:
-    return {n: v for n, v in values.items() if n not in names}
 
 
 def _agrees(dims: Iterable[Any], fit: Fit, instance: Instance) -> bool:

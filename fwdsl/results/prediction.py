@@ -176,7 +176,9 @@ class Predictor:
         if absent and data.keys() <= {d.name for d in self._model.data}:  # a name that is none is told first
             raise DataError([missing(name) for name in absent])
         needed = {n: v for n, v in data.items() if n not in self._unneeded}
-        value, _ = value_of(self._fit, lambda model: prediction_of(model, self.what), bind_python(**needed), Path())
+        value, _ = value_of(
+            self._fit, lambda model: prediction_of(model, self.what), bind_python("predict", **needed), Path()
+        )
         return value
 
     def of_checked(self, rows: Any) -> Any:
@@ -378,5 +380,7 @@ def predict(fit: Fit, predictor: Predictor, data: Mapping[str, object]) -> Any:
     if not absent or not all(n in fit.values for n in absent):
         return predictor(**data)
     needed = {n: v for n, v in data.items() if n not in predictor._unneeded}
-    value, _ = value_of(fit, lambda model: prediction_of(model, predictor.what), Bindings(data=needed), Path())
+    value, _ = value_of(
+        fit, lambda model: prediction_of(model, predictor.what), bind_python("predict", **needed), Path()
+    )
     return value

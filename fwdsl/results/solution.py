@@ -131,7 +131,7 @@ class Solution(Answer, ShownInNotebooks):
         from ..bind import bind_python
         from .evaluation import evaluate
 
-        found = evaluate(self._fit(), names, bind_python(**values), Path())
+        found = evaluate(self._fit(), names, bind_python("evaluate", **values), Path())
         for warning in found.warnings:
             # two calls up: where `evaluate` or `error_rates` was called
             warn(warning.message, stacklevel=3)

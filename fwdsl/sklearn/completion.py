@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..atoms.low_rank import LowRank
 from ..problem import Problem
+from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
 from .kinds import observed
 from .lazy import computed
-from .program import Names
+from .program import Names, Roles
 
 RANK_TOLERANCE = 1e-9
 """Singular values below this share of the largest are rounding."""
@@ -31,14 +32,16 @@ class Completion(OneToOneFeatureMixin, TransformerMixin, ProgramEstimator):
     def fit(self, X: Any, y: Any = None) -> Any:
         """Solve for the observed entries of X, (n, p), where nan is missing. `y` is not used."""
         self._solve(self._given(X))
-        Z = self.solution_["Z"]
-        self._alpha = float(self.solution_.instance.values["alpha"])
+        return self
+
+    def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
+        Z = solution["Z"]
+        self._alpha = float(solution.instance.values["alpha"])
         Z = Z if isinstance(Z, LowRank) else np.asarray(Z)
         U, s, V = _thin(Z)
         kept = s > RANK_TOLERANCE * s.max(initial=0.0)
         self.components_ = (V[:, kept] * np.sqrt(s[kept])).T
         self.completion_ = (U[:, kept] * s[kept]) @ V[:, kept].T + self.means_
-        return self
 
     def transform(self, X: Any) -> Any:
         """The rows of X with what is missing filled in."""

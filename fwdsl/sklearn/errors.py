@@ -23,7 +23,11 @@ def no_such_data(model: Model, role: str, name: object, call: str) -> EstimatorE
     """The program has no data of the name that the estimator's argument `role` gives (FW0220)."""
     names = [d.name for d in model.data]
     close = get_close_matches(str(name), names, n=1, cutoff=0.7)
-    other = close[0] if close else names[0] if names else "X"
+    # samples are a matrix, and targets mostly none
+    fitting = [d.name for d in model.data if (d.type.is_matrix or d.type.is_entries) == (role == "X")]
+    other = next(
+        iter([*(n for n in close if n in fitting), *(n for n in (role,) if n in names), *fitting, *close, *names]), "X"
+    )
     return estimator_error(
         "FW0220",
         f"the program has no data `{name}`, which `{role}` names",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -22,6 +23,7 @@ from ..problem import Problem
 from ..readers.frames import column_names, select
 from ..results.saved import without_data
 from ..results.solution import Solution
+from ..solve.interrupt import heard
 from ..studies.grid import SolutionGrid
 from .errors import estimator_error, listed
 from .lazy import computed
@@ -45,7 +47,7 @@ class ProgramEstimator(BaseEstimator):
     `feature_names_in_` where the columns have names, and `coef_` and `intercept_` where the prediction is `X @ w` or `X @ w + b`.
 
     A limit ends in a `ConvergenceWarning` with the certified gap. Raises FW0223 where the program has no solution; Ctrl-C raises
-    `KeyboardInterrupt` and leaves the best point found as the fit.
+    `KeyboardInterrupt`, and where it came during the solve leaves the best point found as the fit.
     """
 
     #: Whether the program and its settings are known before the samples are, which may then be found again before they are checked.
@@ -124,15 +126,21 @@ class ProgramEstimator(BaseEstimator):
         return RECENT.bound(problem, self._settings(), data, frames, Given(self._reader(), *given, found))
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
-        """The same error, with where an estimator is given the data that are missing (FW4501)."""
+        """The same error, with where an estimator is given the data and parameters that are missing (FW4501, FW4502)."""
+        hint = self._where_to_give
+        told = told_where_to_give(error.diagnostics, problem.model, data=hint, params=hint)
+        return error if told == tuple(error.diagnostics) else DataError(told)
+
+    def _where_to_give(self, name: str) -> str:
+        """The place of a value of the program, in words."""
         call = type(self).__name__
-        return DataError(
-            told_where_to_give(
-                error.diagnostics,
-                problem.model,
-                lambda name: f"give it to the estimator, as in {call}(..., {name}=...)",
+        if name == "y" and self._names().y is None and "y" in self._get_param_names():
+            return f'write {call}(..., y="y"), and give the targets to `fit`'
+        if name in self._get_param_names():
+            return (
+                f"call it otherwise in the program, for instance `{name}_`: {call} has a parameter `{name}` of its own"
             )
-        )
+        return f"give it to the estimator, as in {call}(..., {name}=...)"
 
     def _weights(self, roles: Roles, sample_weight: object, X: Any) -> Any:
         """Weights of the samples, ones where none are given. Where the program takes the mean of its loss they are scaled to a mean of 1, so that
@@ -150,14 +158,27 @@ class ProgramEstimator(BaseEstimator):
             raise ValueError("Negative values in data passed to `sample_weight`.")
         if weights.max() == 0.0:
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        return weights * (weights.size / weights.sum()) if roles.averaged else weights
+        if not roles.averaged:
+            return weights
+        # by a power of 2, which rounds nothing, so that no sum overflows and no quotient does
+        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+        return weights * (weights.size / weights.sum())
 
     def _solve(self, problem: Problem) -> None:
         """Solve, and keep what the solution says."""
-        try:
+        with self._telling(problem):
             self._solved(problem)
-        except DataError as error:
-            if error.code != "FW4501":
+
+    @contextmanager
+    def _telling(self, problem: Problem) -> Iterator[None]:
+        """A context of solves: missing values are told as estimators are given them, and where Ctrl-C came any error is one of it."""
+        before = heard()
+        try:
+            yield
+        except FwError as error:
+            if heard() > before:  # a search goes on after an error
+                raise KeyboardInterrupt from error
+            if not isinstance(error, DataError):
                 raise
             raise self._for_estimators(error, problem) from None
 
@@ -179,7 +200,7 @@ class ProgramEstimator(BaseEstimator):
         roles = roles_of(solution.instance.model, names)
         self.solution_ = solution
         self.objective_, self.dual_gap_, self.n_iter_ = solution.objective, solution.gap, solution.iterations
-        self._predictor = solution.predictor(names.predict)
+        self._predictor, self._samples_name = solution.predictor(names.predict), names.X
         self._loss = roles.loss
         self._keep_coefficients(roles, solution)
         if solution.status == "interrupted":
@@ -197,6 +218,7 @@ class ProgramEstimator(BaseEstimator):
         return solution
 
     def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
+        """Keep the coefficients, and whatever else a kind of estimator has from a solution: an interruption raises once all is kept."""
         for name in ("coef_", "intercept_"):
             self.__dict__.pop(name, None)
         found = coefficients(roles)
@@ -235,7 +257,10 @@ class ProgramEstimator(BaseEstimator):
         """The solutions along values of a parameter, or over those of several by name."""
         if not isinstance(values, Mapping):
             values = {self._swept(problem): values}
-        found: SolutionGrid = problem.grid(dict(values), **self._options())
+        with self._telling(problem):
+            found: SolutionGrid = problem.grid(dict(values), **self._options())
+        if found[-1].status == "interrupted":
+            raise KeyboardInterrupt
         return replace(found, solutions=tuple(map(self._labelled, found.solutions)))
 
     def _swept(self, problem: Problem) -> str:
@@ -284,7 +309,7 @@ class ProgramEstimator(BaseEstimator):
 
     def _scores(self, X: object) -> Any:
         """The value of what the program predicts, a row for each row of X."""
-        rows, name = self._rows(X), self._names().X
+        rows, name = self._rows(X), self._samples_name
         if self._predictor.inputs == (name,) and not self._has_categories():
             return self._predictor.of_checked(rows)
         return self._predictor(**{name: rows})

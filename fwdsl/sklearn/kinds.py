@@ -230,8 +230,10 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProgramEstima
             self._solve(self._bound(X if column_names(X) else rows, y, sample_weight, rows))
             return self
         sizes = {str(d): size for d, size in zip(roles.X.type.shape, rows.shape, strict=True) if isinstance(d, str)}
-        self._solve(self._bound(observed(rows), y, sample_weight).bind(**sizes))
+        problem = self._bound(observed(rows), y, sample_weight).bind(**sizes)
+        # before the solve, which an interruption ends with a fit
         self._shape = rows.shape
+        self._solve(problem)
         return self
 
     def transform(self, X: Any) -> Any:

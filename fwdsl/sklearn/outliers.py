@@ -10,9 +10,11 @@ from sklearn.utils.validation import validate_data
 
 from ..bind.values import is_sparse
 from ..problem import Problem
+from ..results.solution import Solution
 from ..studies.grid import SolutionGrid
 from .estimator import NUMBERS, ProgramEstimator
 from .lazy import computed, computed_column
+from .program import Roles
 
 ON_THE_EDGE = 1e-8
 """The distance to the threshold, relative to it, within which a sample is on it: some samples of every fit are."""
@@ -24,8 +26,11 @@ class Outliers(OutlierMixin, ProgramEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Solve with the samples X, (n, p). `y` is not used."""
         self._solve(self._given(X, sample_weight))
-        self.offset_ = float(self.solution_["rho"])
         return self
+
+    def _keep_coefficients(self, roles: Roles, solution: Solution) -> None:
+        super()._keep_coefficients(roles, solution)
+        self.offset_ = float(solution["rho"])
 
     def decision_function(self, X: Any) -> Any:
         """The distance to the threshold, on the scale of the kernel: negative for outliers, (n,). Rounding of the threshold is 0."""

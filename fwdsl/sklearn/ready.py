@@ -247,7 +247,14 @@ class ReadyEstimator(ProgramEstimator):
         for name in ("lower", "upper"):
             if vars(self)[name] is None:
                 raise ValueError(f"{name} is None: write {'-' if name == 'lower' else ''}numpy.inf for no bound")
-            shape = np.shape(vars(self)[name])
+            try:
+                found = np.asarray(vars(self)[name], dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} has what is no number: {vars(self)[name]!r}") from None
+            if np.isnan(found).any():
+                at = "is" if found.ndim == 0 else f"has at entry {int(np.flatnonzero(np.isnan(found))[0])}"
+                raise ValueError(f"{name} {at} nan: write {'-' if name == 'lower' else ''}numpy.inf for no bound")
+            shape = found.shape
             if len(shape) > 1 or (shape and p is not None and shape != (p,)):
                 each = "each feature" if p is None else f"each of the {p} features"
                 raise ValueError(f"{name} has the shape {shape}: it is a number, or has one for {each}")

@@ -41,7 +41,7 @@ _heard: list[int] = []
 def heard() -> int:
     """The number of times that solves of this process have met Ctrl-C.
 
-    One that comes as a run is about to end of itself leaves no trace in its answer, and who solves several times is to stop all the same.
+    One that comes while it is proven that there is no solution leaves no trace in the answer, and who solves several times is to stop all the same.
     """
     return len(_heard)
 

@@ -53,7 +53,8 @@ def solve(
 
     `start` is a solution (its duals are used too) or values by name; `resume` is where a run stood (`Solution.state`, or what
     `fwdsl.solve.state` loaded). `on_progress` is called about ten times a second and may return False to stop; `on_state` after every
-    step; a `watch` sees what is certified on the way. Ctrl-C ends it too (`interruptible`), wherever it stands.
+    step; a `watch` sees what is certified on the way. Ctrl-C ends it too (`interruptible`), wherever it stands, and is told by the status
+    `interrupted` also where it came as the run ended of itself.
     """
     if isinstance(form, Rewritten) and plan.as_written:
         form = form.outer
@@ -76,9 +77,20 @@ def solve(
         seconds, kernels = time.perf_counter() - began, compile_seconds() - compiling
         solution = solution_of(task, plan, outcome, origin, seconds, kernels, duals, changes)
         solution = told_of_device(solution, table, options)
-        gap, count = solution.relative_gap, solution.iterations
-        log.info("%s: %s, relative gap %.1e, %d iterations, %.3g s", plan.method, solution.status, gap, count, seconds)
+    # after the context: from here on Ctrl-C is as usual
+    if control.stop:
+        solution = _told_of_stop(solution)
+    gap, count = solution.relative_gap, solution.iterations
+    log.info("%s: %s, relative gap %.1e, %d iterations, %.3g s", plan.method, solution.status, gap, count, seconds)
+    return solution
+
+
+def _told_of_stop(solution: Solution) -> Solution:
+    """The solution with the status `interrupted`, where its run was to stop and had ended of itself: nothing else tells a script that its loop of
+    solves is to end. A proof that there is no solution stays one."""
+    if solution.status not in ("optimal", "tolerance_not_reached"):
         return solution
+    return replace(solution, status="interrupted", reason=f"as it ended: {solution.reason}")
 
 
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:

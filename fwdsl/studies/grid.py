@@ -107,7 +107,7 @@ def solutions_over(
     for i, problem in enumerate(problems):
         before = heard()
         solution = solve(problem, kept.get(int(nearest[i]), start))
-        if heard() > before:  # though the run was at its end already
+        if heard() > before:  # though it is proven that there is no solution
             solution = replace(solution, status="interrupted")
         if solution.status not in ("infeasible", "unbounded"):
             found = np.sum((at - at[i]) ** 2, axis=1)

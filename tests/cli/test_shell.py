@@ -527,6 +527,8 @@ def test_data_that_are_missing_are_given_at_the_prompt(
     text = "data y: vector[n]\nvar w: vector[n]\nminimize sum_squares(w - y)\n:solve\n"
     _, err = typed(text, monkeypatch, capsys)
     assert "error[FW4501]" in err and "help: write `:data y=PATH`" in err
+    _, err = typed("param mu: real\nvar w: vector[2]\nminimize sum_squares(w - mu)\n:solve\n", monkeypatch, capsys)
+    assert "error[FW4502]" in err and "help: write `:set mu=VALUE`" in err
 
 
 def test_a_wrong_line_is_told_and_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

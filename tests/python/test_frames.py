@@ -89,7 +89,7 @@ def test_a_column_that_is_missing(frame: Maker):
     with pytest.raises(fw.DataError) as error:
         fitted(frame(X, "abc")).evaluate("z", X=frame(NEW, "adc"))
     assert error.value.code == "FW4032"
-    assert "`X` from bind(X=...) has no column `b`, which it has in the fit" in str(error.value)
+    assert "`X` from evaluate(X=...) has no column `b`, which it has in the fit" in str(error.value)
 
 
 @every

@@ -161,7 +161,8 @@ def test_rows_of_every_kind(solution: fw.Solution) -> None:
         (None, {"X": np.where(NEW > 1, np.nan, NEW)}, "FW4021", "is `nan`"),
         (None, {"X": NEW[:0]}, "FW4505", "empty"),
         (None, {"X": [["a", "b", "c", "d"]]}, "FW4504", "text"),
-        (None, {"X": NEW, "XX": NEW}, "FW4500", "`bind(XX=...)` gives `XX`"),
+        (None, {"X": NEW, "XX": NEW}, "FW4500", "`predict(XX=...)` gives `XX`"),
+        (None, {"XX": NEW}, "FW4500", "`predict(XX=...)` gives `XX`"),
     ],
 )
 def test_what_does_not_fit(

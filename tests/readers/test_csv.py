@@ -303,6 +303,14 @@ def test_another_separator_is_told_with_where_to_say_it(folder: Path) -> None:
     assert 'from csv("a.txt", sep=";")' in found.hint and "fwdsl new" not in found.hint
 
 
+def test_a_target_is_named_where_it_can_be(folder: Path) -> None:
+    """The command line has no `target=`."""
+    Path("rows.csv").write_text("a,ill\n1,2\n")
+    _, (told,) = read(SourceSpec("csv", "rows.csv", {}), (MATRIX, VECTOR))
+    assert told.hint.startswith("name the column `y`, or write `target=`") and "the program's `from`" in told.hint
+    assert "`a`, `ill`" in told.hint
+
+
 def test_nothing_says_which_column(found: Found) -> None:
     assert found("csv", HOUSES) == [("FW4031", 1, None, None)]
     assert found("csv", HOUSES, VECTOR, Role("z", "vector", (None,))) == [("FW4031", 1, None, None)] * 2

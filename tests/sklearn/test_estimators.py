@@ -381,6 +381,47 @@ def test_data_that_are_missing_are_given_to_the_estimator():
     assert "FwClassifier(..., groups=...)" in str(caught.value.hint)
 
 
+def test_parameters_that_are_missing_are_given_to_the_estimator():
+    text = LASSO.replace(" = 0.1", "")
+    for call in (lambda e: e.fit(X, Y), lambda e: e.path(X, Y, {"r": [1.0, 2.0]})):
+        with pytest.raises(fw.DataError, match="FW4502") as caught:
+            call(FwRegressor(text.replace("minimize", "param r: real = 1\nminimize r +")))
+        assert caught.value.hint == "give it to the estimator, as in FwRegressor(..., mu=...)"
+
+
+def test_targets_that_are_missing_are_given_to_fit():
+    with pytest.raises(fw.DataError, match="FW4501") as caught:
+        FwTransformer(LASSO).fit(X)
+    assert caught.value.hint == 'write FwTransformer(..., y="y"), and give the targets to `fit`'
+    with pytest.raises(fw.DataError, match="FW4501") as caught:
+        FwRegressor(LASSO.replace("y: v", "y: vector[n], tol: v").replace("f, y", "f, y + tol")).fit(X, Y)
+    assert "call it otherwise in the program" in str(caught.value.hint)
+
+
+def test_the_name_that_is_suggested_fits_the_role():
+    with pytest.raises(ValueError, match="FW0220") as caught:
+        FwRegressor(LASSO, y="yy").fit(X, Y)
+    assert 'y="y"' in str(caught.value)
+    with pytest.raises(ValueError, match="FW0220") as caught:
+        FwRegressor(LASSO, X="targets").fit(X, Y)
+    assert 'X="X"' in str(caught.value)
+
+
+def test_predictions_are_of_the_fit():
+    fitted = FwRegressor(LASSO).fit(X, Y)
+    expected = fitted.predict(X)
+    assert np.array_equal(fitted.set_params(X="Z").predict(X), expected)
+
+
+@pytest.mark.parametrize("weight", [1e307, 1e-310, 5e-324])
+def test_weights_of_any_size_weigh_alike(weight: float):
+    expected = FwRegressor(RIDGE).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = FwRegressor(RIDGE).fit(X, Y, sample_weight=np.full(len(X), weight))
+    assert fitted.coef_ == pytest.approx(expected.coef_) and fitted.objective_ == pytest.approx(expected.objective_)
+
+
 def test_no_solution_is_an_error():
     text = LASSO.replace("minimize", "param r: real = 1\nminimize") + "subject to sum(w) == r, w >= 0\n"
     with pytest.raises(fw.RunError, match="FW0223"):

@@ -143,6 +143,9 @@ def test_a_parameter_that_is_not_there_is_told_with_the_class():
         ("GroupLassoCV", {"cv": GroupKFold(3)}, r"cv=list\(GroupKFold\(...\).split\(X, y, groups\)\)"),
         ("GroupLassoCV", {"cv": [1]}, r"cv=\[1\] is no list of splits"),
         ("GroupLassoCV", {"cv": []}, r"cv=\[\] has no splits"),
+        ("BoxRegression", {"lower": np.nan}, "lower is nan: write -numpy.inf"),
+        ("BoxRegression", {"upper": [1.0, np.nan, 1.0, 1.0, 1.0, 1.0]}, "upper has at entry 1 nan: write numpy.inf"),
+        ("BoxRegression", {"lower": "a"}, "lower has what is no number: 'a'"),
     ],
 )
 def test_parameters_that_cannot_be(name: str, parameters: dict[str, Any], words: str):

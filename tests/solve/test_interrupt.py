@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from fwdsl.cli import main
 from fwdsl.model.options import Options
 from fwdsl.plan import make_plan
 from fwdsl.solve import Control, solve
-from fwdsl.solve.interrupt import BrokenOff, interruptible
+from fwdsl.solve.interrupt import BrokenOff, heard, interruptible
 from tests.problems import random_problem
 from tests.solve.test_clock import WATCHDOG, bound, entries
 
@@ -198,3 +199,39 @@ def test_the_command_line_gives_the_point_after_two(
 
 def test_methods_are_known() -> None:
     assert set(METHODS_TRIED) <= set(METHODS)
+
+
+def test_a_ctrl_c_as_the_run_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop of solves ends by the status; the answer and its certificate are those of the whole run."""
+    problem = logistic()
+    whole = problem.solve(threads=1)
+    # the package's function has the name of its module
+    ends = import_module("fwdsl.solve.solve")
+    solution_of = ends.solution_of
+
+    def met(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return solution_of(*given)
+
+    monkeypatch.setattr(ends, "solution_of", met)
+    found = problem.solve(threads=1)
+    assert whole.status == "optimal" and found.status == "interrupted"
+    assert found.reason == "as it ended: the tolerance is certified"
+    assert found.objective == whole.objective and found.dual_bound == whole.dual_bound
+    limited = problem.solve(max_iter=1, method="apg", threads=1)
+    assert (limited.status, limited.reason) == ("interrupted", "as it ended: the limit of 1 iterations")
+
+
+def test_a_proof_that_there_is_no_solution_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = import_module("fwdsl.solve.solve")
+    solution_of = ends.solution_of
+
+    def met(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return solution_of(*given)
+
+    monkeypatch.setattr(ends, "solution_of", met)
+    text = "data A: matrix[n, p]\nvar x: vector[p]\nminimize norm1(x)\nsubject to norm1(A @ x) <= 1, sum(x) == 90\n"
+    before = heard()
+    found = fw.parse(text).bind(A=np.eye(4)).solve(threads=1)
+    assert found.status == "infeasible" and heard() == before + 1

@@ -424,6 +424,10 @@ def test_files_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     assert tool.main(["a.npz"]) == 2
     assert capsys.readouterr().out == "refused: no data for `X`: give `--data X=PATH`\n"
+    Path("rows.csv").write_text("a,b\n1,2\n")
+    assert tool.main(["a.npz", "--data", "X=rows.csv", "--data", "y=vector.npy"]) == 2
+    told = capsys.readouterr().out
+    assert "`--data X=X.npy`" in told and "pickle" not in told and "unsafe" not in told
     changed(of("record", "v", lambda v: 2))
     assert checked("vector", capsys) == (2, "refused: this check does not know a record of version 2\n")
     assert all(line.startswith("refused: ") for line in capsys.readouterr().out.splitlines())

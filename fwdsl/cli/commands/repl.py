@@ -155,14 +155,19 @@ class Repl:
         sys.stdout.flush()
 
     def _told(self, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-        """The diagnostics, with where the prompt is given the data that are missing."""
+        """The diagnostics, with where the prompt is given the data and parameters that are missing."""
         from ...bind.bindings import told_where_to_give
         from ...check import compile_text
 
         model, _ = compile_text(self.text, "<prompt>")
         if model is None:
             return found
-        return told_where_to_give(found, model, lambda name: f"write `:data {name}=PATH`, or a `from` in the program")
+        return told_where_to_give(
+            found,
+            model,
+            data=lambda name: f"write `:data {name}=PATH`, or a `from` in the program",
+            params=lambda name: f"write `:set {name}=VALUE`, or a default in the program",
+        )
 
     def _add(self, line: str) -> None:
         """Add a line, and those that continue it, if the program is right as far as it goes. Ctrl-C drops all of them."""
