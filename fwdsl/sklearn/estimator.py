@@ -259,8 +259,6 @@ class ProgramEstimator(BaseEstimator):
             values = {self._swept(problem): values}
         with self._telling(problem):
             found: SolutionGrid = problem.grid(dict(values), **self._options())
-        if found[-1].status == "interrupted":
-            raise KeyboardInterrupt
         return replace(found, solutions=tuple(map(self._labelled, found.solutions)))
 
     def _swept(self, problem: Problem) -> str:

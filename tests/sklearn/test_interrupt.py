@@ -81,10 +81,10 @@ def test_a_search_ends_where_a_fit_has_no_solution(late: Callable[..., list[int]
 
 
 def test_a_path_ends(late: Callable[..., list[int]]) -> None:
-    made = late(2)
-    with pytest.raises(KeyboardInterrupt):
-        FwRegressor(LASSO).path(X, Y, [0.4, 0.2, 0.1])
-    assert len(made) == 2
+    """What is solved is not lost."""
+    late(2)
+    found = FwRegressor(LASSO).path(X, Y, [0.4, 0.2, 0.1])
+    assert [s.status for s in found] == ["optimal", "interrupted"]
 
 
 def test_folds_end(late: Callable[..., list[int]]) -> None:
