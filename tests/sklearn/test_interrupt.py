@@ -81,7 +81,6 @@ def test_a_search_ends_where_a_fit_has_no_solution(late: Callable[..., list[int]
 
 
 def test_a_path_ends(late: Callable[..., list[int]]) -> None:
-    """What is solved is not lost."""
     late(2)
     found = FwRegressor(LASSO).path(X, Y, [0.4, 0.2, 0.1])
     assert [s.status for s in found] == ["optimal", "interrupted"]
