@@ -119,6 +119,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             for f in problem.functions
         ]
         self.weights = sum(float(t.f.w.sum()) for t in canonical.terms if not isinstance(t.f, VectorFunction)) or 1.0
+        #: The weight of all samples, where they have one: products are taken of what it multiplies, which other weights of the same data ask for too.
+        self.unit = _common([t.f.w for t in canonical.terms if not isinstance(t.f, VectorFunction)])
         self._factor: Solve | None = None
         self._factored_at: list[Array] | None = None
         # where the curvatures of losses jump, an earlier Hessian is none of here
@@ -184,7 +186,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
 
     def _look_around(self, s: NewtonState, losses: float, rx: Array) -> None:
         """The gradient and its bound at x."""
-        kty = self.problem.adjoint(s.ys)
+        kty = self.unit * self.problem.adjoint([y / self.unit for y in s.ys])
         s.grad = kty + self.problem.q + rx
         # f*(y) = <z, y> - f(z) at y = f'(z)
         self._bound(s, losses - float(kty @ s.x), s.grad, rx - s.grad, s.ys, s.x)
@@ -358,9 +360,10 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """Factor the Hessian with these f''."""
         assert self.system is not None
         self._factored_at = hs
-        self._factor = (
-            self.system.factored(hs, s.single) if isinstance(self.system, Primal) else self.system.factored(hs)
-        )
+        if isinstance(self.system, Primal):
+            self._factor = self.system.factored(hs, s.single, self.unit)
+        else:
+            self._factor = self.system.factored(hs)
 
     def _solved(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
         """(d, grad + H d, K d) by the factor that there is; None where it leads nowhere."""
@@ -496,6 +499,12 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             if not np.all((y >= lo) & (y <= hi)):
                 return s.ys
         return ys
+
+
+def _common(weights: Sequence[Array]) -> float:
+    """The number that all weights are; 1 where they differ."""
+    (first, *others) = [(float(w.min(initial=math.inf)), float(w.max(initial=0.0))) for w in weights] or [(1.0, 1.0)]
+    return first[0] if first[0] == first[1] > 0.0 and all(other == first for other in others) else 1.0
 
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:

@@ -81,9 +81,11 @@ class Primal:
         #: The columns of H that belong to the free coordinates, where they are few; of data they are in double precision.
         self.of_free = np.zeros((ridge.size, 0))
 
-    def factored(self, hs: list[Array], single: bool = False) -> Solve | None:
-        """A step's solver; None where H is not definite. With `single` it leaves a residual of single precision."""
-        H = self.problem.gram(np.arange(self.ridge.size), hs, single)
+    def factored(self, hs: list[Array], single: bool = False, unit: float = 1.0) -> Solve | None:
+        """A step's solver; None where H is not definite. With `single` it leaves a residual of single precision. Products of the data are taken for
+        the weights h / unit."""
+        H = self.problem.gram(np.arange(self.ridge.size), [h / unit for h in hs], single)
+        H *= unit
         np.einsum("ii->i", H)[:] += self.ridge
         self.problem.look()
         if self.free.size <= FEW:

@@ -280,17 +280,20 @@ class LossFunction:
         return self._sum(lambda at: self._conjugate(y[at], self.b[at], self.w[at]), leaves)
 
     def _conjugate(self, y: Array, b: Array, w: Array) -> float:
-        if not self._is_dual_free:
-            lo, hi = self._ends(w, b)
+        free = self._is_dual_free
+        ends = None if free else self.loss.dual_bounds_naive(b, self.p)
+        if ends is not None:
+            lo, hi = self._weighted(w, *ends)
             if (y < lo).any() or (y > hi).any():
                 return math.inf
         if not self._weighs_all:
             live = w > 0
             y, w, b = y[live], w[live], b[live]
+            ends = None if ends is None else (ends[0][live], ends[1][live])
         u = y / w
-        if not self._is_dual_free:
+        if ends is not None:
             # y is in the domain, and so is y / w but for rounding
-            u = np.clip(u, *self.loss.dual_bounds_naive(b, self.p))
+            u = np.minimum(np.maximum(u, ends[0]), ends[1])
         return float(w @ self.loss.conjugate_naive(u, b, self.p))
 
     @cached_property
@@ -305,7 +308,9 @@ class LossFunction:
 
     def _ends(self, w: Array, b: Array) -> tuple[Array, Array]:
         """The ends of the domain of the conjugate for some samples: those of the loss times the weights, 0 where nothing weighs."""
-        lo, hi = self.loss.dual_bounds_naive(b, self.p)
+        return self._weighted(w, *self.loss.dual_bounds_naive(b, self.p))
+
+    def _weighted(self, w: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
         if self._weighs_all:
             return w * lo, w * hi
         with np.errstate(invalid="ignore"):
