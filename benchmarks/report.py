@@ -26,9 +26,12 @@ class Target:
         return self.measured >= self.limit if self.least else self.measured <= self.limit
 
     def row(self) -> list[str]:
-        """As a row of the table of targets."""
-        bound = f"{'at least' if self.least else 'at most'} {self.show(self.limit)}"
-        return [self.what, self.show(self.measured), bound, "met" if self.met else "**missed**"]
+        """As a row of the table of targets. A figure that misses its limit by less than its digits show has one more."""
+        limit, measured = self.show(self.limit), self.show(self.measured)
+        if measured == limit and not self.met:
+            measured = measured.replace(f"{self.measured:.3g}", f"{self.measured:.4g}")
+        bound = f"{'at least' if self.least else 'at most'} {limit}"
+        return [self.what, measured, bound, "met" if self.met else "**missed**"]
 
 
 class Report:

@@ -52,11 +52,11 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...
 
 
 def expanded(rows: list[tuple[Any, ...]]) -> np.ndarray:
-    """The matrix of rows by hand."""
+    """The matrix of rows by hand, by rows as the program has it: products by columns round otherwise."""
     columns = [[area for _, area, _, _ in rows]]
     columns += [[zone == level for zone, *_ in rows] for level in ("blue", "green", "red")]
     columns += [[heating == level for *_, heating in rows] for level in ("none", "oil")]
-    return np.array(columns, dtype=float).T
+    return np.ascontiguousarray(np.array(columns, dtype=float).T)
 
 
 def frame(rows: list[tuple[Any, ...]], kind: str) -> Any:
