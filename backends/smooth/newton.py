@@ -180,7 +180,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         rx = self.ridge * s.x
         s.value = problem.canonical.constant + losses + float(problem.q @ s.x) + 0.5 * float(rx @ s.x)
         gap = s.value - s.best_bound
-        s.late = problem.tol is not None and math.isfinite(gap) and gap <= SURE * problem.tol * abs(s.value)
+        # of a quadratic the gradient tells what rounding has left of the one step
+        asked = None if self.quadratic else problem.tol
+        s.late = asked is not None and math.isfinite(gap) and gap <= SURE * asked * abs(s.value)
         if not s.late:
             self._look_around(s, losses, rx)
 
