@@ -201,10 +201,8 @@ def test_methods_are_known() -> None:
     assert set(METHODS_TRIED) <= set(METHODS)
 
 
-def test_a_ctrl_c_as_the_run_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop of solves ends by the status; the answer and its certificate are those of the whole run."""
-    problem = logistic()
-    whole = problem.solve(threads=1)
+def meet_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Ctrl-C come in every solve once its run has ended."""
     # the package's function has the name of its module
     ends = import_module("fwdsl.solve.solve")
     solution_of = ends.solution_of
@@ -214,6 +212,13 @@ def test_a_ctrl_c_as_the_run_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         return solution_of(*given)
 
     monkeypatch.setattr(ends, "solution_of", met)
+
+
+def test_a_ctrl_c_as_the_run_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop of solves ends by the status; the answer and its certificate are those of the whole run."""
+    problem = logistic()
+    whole = problem.solve(threads=1)
+    meet_the_end(monkeypatch)
     found = problem.solve(threads=1)
     assert whole.status == "optimal" and found.status == "interrupted"
     assert found.reason == "as it ended: the tolerance is certified"
@@ -223,14 +228,7 @@ def test_a_ctrl_c_as_the_run_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_proof_that_there_is_no_solution_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = import_module("fwdsl.solve.solve")
-    solution_of = ends.solution_of
-
-    def met(*given: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return solution_of(*given)
-
-    monkeypatch.setattr(ends, "solution_of", met)
+    meet_the_end(monkeypatch)
     text = "data A: matrix[n, p]\nvar x: vector[p]\nminimize norm1(x)\nsubject to norm1(A @ x) <= 1, sum(x) == 90\n"
     before = heard()
     found = fw.parse(text).bind(A=np.eye(4)).solve(threads=1)
