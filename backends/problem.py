@@ -85,7 +85,7 @@ def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
     # an array laid out in neither order was copied, which need not outlive the solve
     if (A.flags.c_contiguous or A.flags.f_contiguous) and any(value is A for value in instance.values.values()):
         assert isinstance(operator.storage, Dense)
-        operator.storage.keep_grams()
+        operator.storage.keep_grams(stays)
         if stays:
             operator.storage.keep_products()
         kept[id(A)] = A, operator

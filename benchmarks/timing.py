@@ -13,13 +13,28 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
+CALLS = 5
+"""Calls in a row of which a turn takes the middle one."""
+
+SHORT = 0.05
+"""Seconds up to which a call is made again within its turn."""
+
+TURNS = (
+    f"A turn is one call, which is counted where it takes more than {1e3 * SHORT:g} ms, else {CALLS} more in a row, of which the middle one counts: "
+    "of a call of a few milliseconds it is a large part to meet the caches as another process left them."
+)
+"""How a turn is counted, for pages."""
+
+
 @dataclass(frozen=True)
 class Run(Generic[T]):
-    """Seconds by the clock and of the processors (child processes included) that a call took, and what it returned."""
+    """Seconds by the clock and of the processors (child processes included) that a call took, and what it returned; of a turn of several calls those
+    of the middle one, and in `first` the seconds of the call before them."""
 
     seconds: float
     cpu: float
     result: T
+    first: float = float("nan")
 
 
 @dataclass
@@ -32,6 +47,11 @@ class Runs:
     def median(self) -> float:
         """The middle one by the clock."""
         return median(run.seconds for run in self.all)
+
+    @property
+    def first(self) -> float:
+        """The middle one of the first calls of turns."""
+        return median(run.first for run in self.all)
 
     @property
     def total(self) -> float:
@@ -60,11 +80,22 @@ def timed(fn: Callable[[], T]) -> Run[T]:
     gc.collect()
     gc.disable()
     try:
-        cpu, start = _cpu(), time.perf_counter()
-        result = fn()
-        return Run(time.perf_counter() - start, _cpu() - cpu, result)
+        return _timed(fn)
     finally:
         gc.enable()
+
+
+def in_a_row(fn: Callable[[], T], first: Run[T]) -> Run[T]:
+    """The turn that began with a call: the middle one of `CALLS` more, where calls are short. The first meets the caches as others left them."""
+    if first.seconds > SHORT:
+        return Run(first.seconds, first.cpu, first.result, first.seconds)
+    gc.disable()
+    try:
+        runs = [_timed(fn) for _ in range(CALLS)]
+    finally:
+        gc.enable()
+    middle = sorted(runs, key=lambda run: run.seconds)[CALLS // 2]
+    return Run(middle.seconds, middle.cpu, middle.result, first.seconds)
 
 
 def interleaved(competitors: Mapping[str, Callable[[], object]], rounds: int, budget: float = 20.0) -> dict[str, Runs]:
@@ -75,6 +106,12 @@ def interleaved(competitors: Mapping[str, Callable[[], object]], rounds: int, bu
             if runs[name].total < budget:
                 runs[name].all.append(timed(fn))
     return runs
+
+
+def _timed(fn: Callable[[], T]) -> Run[T]:
+    cpu, start = _cpu(), time.perf_counter()
+    result = fn()
+    return Run(time.perf_counter() - start, _cpu() - cpu, result)
 
 
 def _cpu() -> float:

@@ -109,8 +109,9 @@ class Dense:
     _grams: dict[tuple[Block, Any], Array] | None = None
     #: The first products with the transpose, as (y, A'y), where they are kept.
     _products: list[tuple[Array, Array]] | None = None
-    #: The mark of the data that these are of, once there are some.
+    #: The mark of the data that these are of, once there are some, where the data may change.
     _mark: NDArray[Any] | None = None
+    _stays = False
 
     def __init__(self, store: NDArray[Any], transposed: bool, leaves: tuple[Rows, ...] | None = None) -> None:
         self.store = readonly(store)
@@ -119,10 +120,11 @@ class Dense:
         self.nnz = store.size
         self.leaves = dense_leaves(*self.shape, by_columns=transposed) if leaves is None else leaves
 
-    def keep_grams(self) -> None:
+    def keep_grams(self, stays: bool = False) -> None:
         """Keep the Gram matrices of all columns without weights from now on, where they are small. They are kept by node, before weights that are all
-        the same scale them, so that they give the bits that they give when they are formed. `is_as_kept` says whether they still are of the data."""
-        self._grams = {}
+        the same scale them, so that they give the bits that they give when they are formed. `is_as_kept` says whether they still are of the data;
+        with `stays` nobody can change these, so nobody asks."""
+        self._grams, self._stays = {}, stays
 
     def keep_products(self) -> None:
         """Keep the first products with the transpose from now on, if they are few numbers beside the data. The data must not change."""
@@ -131,7 +133,7 @@ class Dense:
 
     def is_as_kept(self) -> bool:
         """True if no numbers have changed since a Gram matrix was kept, beyond the rounding of a sum over each column."""
-        return not self._grams or np.array_equal(self._mark, self._marked())  # type: ignore[arg-type]
+        return not self._grams or (self._mark is not None and np.array_equal(self._mark, self._marked()))
 
     @np.errstate(over="ignore", invalid="ignore")
     def _marked(self) -> NDArray[Any]:
@@ -346,7 +348,7 @@ class Dense:
 
         with serial_blas():
             found = pool.sum(partial, nodes, gram_partials(k))
-        if kept and self._mark is None:
+        if kept and self._mark is None and not self._stays:
             self._mark = self._marked()
         return np.zeros((k, k)) if found is None else np.asarray(found)
 

@@ -10,6 +10,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.coordinate.parts import factor_and_matrix
+from fwdsl.backends.maps import FEW as APPLIED
+from fwdsl.backends.maps import MOST_WRITTEN, PRODUCT
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS
 from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
@@ -164,6 +166,13 @@ def gram_seconds(canonical: Canonical) -> float:
     """Predicted seconds of the Gram matrix of all unknowns."""
     found = 1e-9 * sum(_pairs(m, m.rows, m.columns) for t in canonical.terms for _, m in t.map.parts)
     return costs.TAKEN.get() * found
+
+
+def _written_passes(canonical: Canonical) -> float:
+    """Data passes that are counted for a Gram matrix beyond that over data: those of maps that are written down (`maps.columns_of`)."""
+    maps = [m for t in canonical.terms for _, m in t.map.parts if factor_and_matrix(m) is None and m.columns > APPLIED]
+    written = sum(PRODUCT * m.nnz * m.entries / max(1, m.rows) for m in maps if m.entries <= MOST_WRITTEN)
+    return written / max(1, canonical.nnz)
 
 
 def _primal(canonical: Canonical) -> SystemChoice | None:
@@ -326,6 +335,8 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     )
     seconds = costs.seconds(canonical, passes, steps) + 1e-9 * extra
     passes += 2.0 * chosen.products * steps
+    if chosen.kind == "primal":
+        passes += steps * _written_passes(canonical)
     parts = columns_of_predictions(canonical) if chosen.products else None
     factors = 4.0 * float(order) ** 2
     if parts is not None and chosen.kind == "blocks":

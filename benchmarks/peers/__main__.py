@@ -15,7 +15,7 @@ if __name__ == "__main__":
     start_over(threads=2 if "--threads=2" in sys.argv else 1)
 
 from report import Report
-from timing import Runs, duration
+from timing import TURNS, Runs, duration
 
 import fwdsl as fw
 from fwdsl.backends.registry import AUTOMATIC
@@ -202,15 +202,16 @@ def sweep(peer: Peer, worker: Worker, limit: float, cap: float, row: Row) -> Non
 
 
 def take_turns(mine: Worker, workers: dict[str, Worker], row: Row, repeats: int, cap: float) -> Runs:
-    """Rounds in which each runs once, one that has used up twice the cap sits out; ours are returned, medians of peers are kept in the row."""
+    """Rounds in which each has a turn, one that has used up twice the cap sits out; ours are returned, medians of peers are kept in the row."""
     runs = {name: Runs() for name in ("", *workers)}
     for _ in range(repeats):
         for name, each in runs.items():
             worker, argument = (workers[name], row.tolerances[name]) if name else (mine, 0.0)
             if worker.alive and each.total < 2 * cap:
-                answer = worker.ask(argument, 2 * cap)
+                answer = worker.ask(argument, 2 * cap, turn=True)
                 each.all += [answer.run] if answer.run is not None else []
     row.times = {name: each.median for name, each in runs.items() if name and each.all}
+    row.firsts = {name: each.first for name, each in runs.items() if each.all}
     return runs[""]
 
 
@@ -241,8 +242,8 @@ def write(report: Report, groups: dict[str, list[Row]], options: argparse.Namesp
     report.section(
         "Conditions",
         f"{('One thread', 'Two threads')[options.threads - 1]}, warm: each competitor in a process of its own that has solved the problem "
-        "before; competitors take turns, "
-        f"{options.repeats} rounds, medians. Ours goes from arrays to the certified answer: binding, planning, the method and the independent "
+        f"before; competitors take turns, {options.repeats} rounds, medians. {TURNS} "
+        "Ours goes from arrays to the certified answer: binding, planning, the method and the independent "
         "verification; `reached` is when the method's own objective first was within 1e-6 of the answer's, by its history (after binding "
         "and planning). A peer gets the format that it works in, made before, and runs at the loosest tolerance of a grid (powers of ten) at which "
         "its objective, recomputed in NumPy with its point moved into the sets, is at most ours + 1e-6. CVXPY's times include its compilation; "

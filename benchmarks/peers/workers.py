@@ -7,13 +7,13 @@ import signal
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import Run, timed
+from timing import Run, in_a_row, timed
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,13 @@ class Worker:
         self.memory = float("nan")
         """The most bytes that a run added to the process, of those that answered."""
 
-    def ask(self, argument: float, seconds: float) -> Answer:
-        """The answer, or why there is none; a process that does not answer in time is ended."""
+    def ask(self, argument: float, seconds: float, turn: bool = False) -> Answer:
+        """The answer, or why there is none; a process that does not answer in time is ended. With `turn` short calls are
+        made several times in a row."""
         if not self.alive:
             return Answer(failed="ended before")
         try:
-            self._pipe.send(argument)
+            self._pipe.send((argument, turn))
             if self._pipe.poll(seconds):
                 answer: Answer = self._pipe.recv()
                 self.memory = float(np.fmax(self.memory, answer.memory))
@@ -87,17 +88,19 @@ def _serve(pipe: Any, job: Job, judge: Judge, threads: int) -> None:
     warnings.filterwarnings("ignore")  # of convergence: what was reached is measured
     while True:
         try:
-            argument = pipe.recv()
+            argument, turn = pipe.recv()
         except EOFError:
             return
         try:
             with suppress(OSError):
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # `VmHWM` is the most from here on
             with threadpool_limits(threads):
-                run = timed(partial(job, argument))
-            most = _memory("VmHWM") - before
+                call = partial(job, argument)
+                run = timed(call)
+                most = _memory("VmHWM") - before
+                run = in_a_row(call, run) if turn else run
             value, notes = judge(run.result)
-            answer = Answer(Run(run.seconds, run.cpu, notes), value, memory=most)
+            answer = Answer(replace(run, result=notes), value, memory=most)
         except Exception as error:  # whatever a peer raises is its own result
             answer = Answer(failed=f"{type(error).__name__}: {error}".splitlines()[0][:120])
         pipe.send(answer)

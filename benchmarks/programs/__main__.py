@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -21,7 +21,7 @@ if __name__ == "__main__":
 
 from peers.workers import Answer, Worker
 from report import Report, Target, ratio, size
-from timing import duration
+from timing import TURNS, duration
 
 import fwdsl as fw
 from fwdsl.check.program import forget_texts
@@ -124,6 +124,8 @@ class Row:
     seconds: Mapping[str, float]
     memory: Mapping[str, float]
     errors: Mapping[str, float]
+    #: of the first calls of turns
+    firsts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def ours(self) -> float:
@@ -191,7 +193,7 @@ def measured(case: Case, value: float, options: argparse.Namespace) -> Row:
     for _ in range(options.repeats):
         for name, worker in workers.items():
             if not first[name].failed:
-                answers[name].append(worker.ask(options.cap, options.cap + 5.0))
+                answers[name].append(worker.ask(options.cap, options.cap + 5.0, turn=True))
     for worker in workers.values():
         worker.end()
     good = {n: [a for a in found if a.run is not None] for n, found in answers.items()}
@@ -204,6 +206,7 @@ def measured(case: Case, value: float, options: argparse.Namespace) -> Row:
         {n: median(a.run.seconds for a in found if a.run) for n, found in good.items()},
         {n: workers[n].memory for n in good},
         {n: abs(found[-1].value - value) / max(abs(value), TOL) for n, found in good.items()},
+        {n: median(a.run.first for a in found if a.run) for n, found in good.items()},
     )
 
 
@@ -363,7 +366,8 @@ def write(report: Report, rows: Sequence[Row], options: argparse.Namespace) -> N
     report.section(
         "Conditions",
         "One thread, warm: each in a process of its own that has solved the program before; competitors take turns, "
-        f"{options.repeats} rounds, medians. Ours goes from the text and the arrays to the certified answer: parsing, checking, binding, planning, "
+        f"{options.repeats} rounds, medians. {TURNS} "
+        "Ours goes from the text and the arrays to the certified answer: parsing, checking, binding, planning, "
         f"the method and the verification, at a relative gap of {TOL:g}. CVXPY's goes from its expressions to the answer, its compilation included, "
         f"with its default solver and at that solver's own tolerances; *best open solver* is the fastest of {', '.join(OPEN)} and the default whose "
         f"value is right to {ACCURATE:g}. *error* is the relative error of the value against the known one. A run may take {options.cap:g} s. Memory "
@@ -371,6 +375,11 @@ def write(report: Report, rows: Sequence[Row], options: argparse.Namespace) -> N
     )
     if over:
         report.text(f"Geometric mean of our time over CVXPY's: {ratio(geometric_mean(over))}.")
+    firsts = [row.firsts["fwdsl"] / row.firsts[DEFAULT] for row in rows if {"fwdsl", DEFAULT} <= row.firsts.keys()]
+    if firsts:
+        report.text(
+            f"By the first calls of turns: {ratio(median(firsts))} in the median, {ratio(geometric_mean(firsts))} in the geometric mean."
+        )
     for kind in dict.fromkeys(row.case.kind for row in rows):
         report.section(kind[0].upper() + kind[1:])
         report.table(COLUMNS, [row.cells() for row in rows if row.case.kind == kind])

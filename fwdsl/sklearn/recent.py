@@ -120,7 +120,7 @@ class Recent:
             self._note(key)
         if kept is not None and kept.is_of(problem, numbers):
             kept.used = self._fits
-            self._remember(kept, settings, given)
+            self._remember(kept, settings, numbers, given)
             return _with(kept.problem, settings)
         # of a frame there are both
         nbytes = sum((2 if name in frames else 1) * a.nbytes for name, a in numbers.items())
@@ -133,16 +133,17 @@ class Recent:
         kept = _Kept(problem, made, own, nbytes, self._fits)
         with self._lock:
             self._kept[key] = kept
-        self._remember(kept, settings, given)
+        self._remember(kept, settings, numbers, given)
         return made
 
-    def _remember(self, kept: _Kept, settings: Mapping[str, object], given: Given | None) -> None:
-        """Know what was given again, where the samples were taken as they are: else another copy of them would have to be kept."""
+    def _remember(
+        self, kept: _Kept, settings: Mapping[str, object], numbers: Mapping[str, Any], given: Given | None
+    ) -> None:
+        """Know what was given again, where the samples were taken as they are: else another copy of them would have to be kept. `numbers` are those
+        that `kept` has copies of."""
         if given is None or not (_is_plain(given.X) and _is_plain(given.y)):
             return
-        own = next(
-            (a for a in kept.numbers.values() if _looks(a) == _looks(given.X) and np.array_equal(a, given.X)), None
-        )
+        own = next((a for name, a in kept.numbers.items() if _is_copy(a, numbers[name], given.X)), None)
         if own is not None:
             known = _Checked(kept, own, given.y.copy(), deepcopy(dict(given.found)))
             with self._lock:
@@ -168,6 +169,11 @@ class Recent:
 
 def _key_of_given(problem: Problem, settings: Mapping[str, object], reader: Key, X: Any, y: Any) -> Key:
     return id(problem), tuple(sorted(settings)), reader, _looks(X), _looks(y)
+
+
+def _is_copy(a: Any, of: Any, X: Any) -> bool:
+    """True if `a`, a copy of `of`, has the numbers and the layout of X."""
+    return of is X or (_looks(a) == _looks(X) and np.array_equal(a, X))
 
 
 def _with(problem: Problem, settings: Mapping[str, object]) -> Problem:

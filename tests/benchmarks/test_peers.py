@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from benchmarks.peers.cases import Case, Instance, Peer
 from benchmarks.peers.cold import every_case
 from benchmarks.peers.page import Row, mean
 from benchmarks.peers.workers import Worker
+from benchmarks.timing import CALLS, SHORT, Run, in_a_row
 
 
 def numeric(n: int = 30, d: int = 6) -> tuple[Any, Any]:
@@ -141,6 +143,26 @@ def test_errors_and_crashes_are_answers() -> None:
     assert answer.value == 2.0 and answer.run is not None and answer.run.result == "noted"
     assert worker.ask(2.0, 60.0).failed == "its process died"
     assert not worker.alive
+
+
+def test_a_turn_is_the_middle_of_short_calls_after_a_first_one() -> None:
+    calls: list[float] = []
+
+    def job(argument: float) -> int:
+        calls.append(argument)
+        return len(calls)
+
+    worker = Worker(job, lambda result: (result, None))
+    assert worker.ask(0.0, 60.0).value == 1
+    turn = worker.ask(0.0, 60.0, turn=True)
+    assert turn.run is not None and turn.run.first > 0.0
+    assert 2 < turn.value <= 2 + CALLS
+    worker.end()
+
+
+def test_a_long_call_is_a_turn() -> None:
+    first = Run(2.0 * SHORT, 1.0, "found")
+    assert in_a_row(lambda: pytest.fail("called again"), first) == replace(first, first=2.0 * SHORT)
 
 
 @pytest.mark.parametrize(("limit", "tol"), [(0.5, 0.1), (2e-3, 1e-3), (1e-3, 1e-3), (1e-14, None)])
