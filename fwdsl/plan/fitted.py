@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import mul
 
 from ..atoms.base import VectorFunction
@@ -142,7 +141,13 @@ def corrected(
         return estimate
     most = most_of(key, name, estimate.trusted)
     passes, seconds = (_factor(theta, known, tol, most) for theta in found[:2])
-    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * (estimate.seconds + found[2]))
+    return Estimate(
+        passes * estimate.passes,
+        seconds * (estimate.seconds + found[2]),
+        estimate.memory,
+        estimate.why,
+        estimate.trusted,
+    )
 
 
 def key_of(name: str, known: Sequence[float]) -> str:
