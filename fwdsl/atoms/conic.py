@@ -248,7 +248,7 @@ def by_entries(
         return _full(value, size)[live] if n < size and isinstance(value, np.ndarray) else value
 
     def priced(values: Sequence[ArrayLike]) -> Array:
-        return np.concatenate([prices * own(value) for value in values]) if values else np.zeros(0)
+        return np.concatenate([np.multiply(prices, own(value)) for value in values]) if values else np.zeros(0)
 
     prices = w if n == size else w[live]
     # the rows of a piece follow each other; those of a cone are next to each other
@@ -262,8 +262,8 @@ def by_entries(
     return Conic(
         size,
         n * len(extras),
-        w * curvature,
-        w * slope,
+        np.multiply(w, curvature),
+        np.multiply(w, slope),
         priced([c for c, _ in extras]),
         priced([s for _, s in extras]),
         float(w @ _full(constant, size)) if _is_some(constant) else 0.0,
@@ -426,9 +426,7 @@ def norm2_form(size: int, c: float) -> Conic:
 def box_form(lo: Array, hi: Array) -> Conic:
     """lo <= z <= hi: a row for each finite bound, an equality where both are one number."""
     is_wide = lo < hi
-    fixed, below, above = (
-        at.nonzero()[0] for at in (lo == hi, is_wide & (lo > -math.inf), is_wide & (hi < math.inf))
-    )
+    fixed, below, above = (at.nonzero()[0] for at in (lo == hi, is_wide & (lo > -math.inf), is_wide & (hi < math.inf)))
     places = np.concatenate([fixed, below, above])
     signs = np.ones(places.size)
     signs[fixed.size + below.size :] = -1.0

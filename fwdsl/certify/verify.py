@@ -228,9 +228,10 @@ def _settle(
     canonical: Canonical, block: Block, miss: Array, rounding: Array, terms: Array, x: Array, point: Point
 ) -> _Settled:
     """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums."""
-    if np.all(np.abs(miss) <= rounding):
+    missed = np.abs(miss)
+    if (missed <= rounding).all():
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
-        cost = float(np.abs(miss) @ np.abs(x[block.slice]))
+        cost = float(missed @ np.abs(x[block.slice]))
         statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
         return _Settled(statement, taken=cost, met=True, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)
@@ -239,14 +240,14 @@ def _settle(
         return _Settled(why, taken=r * dual_norm(norm, miss, block.shape))
     size = largest(terms)
     share = largest(miss) / size if size > 0.0 else math.inf
-    if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
+    if ((missed > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)).any():
         # an unknown with a cost that no multiplier balances is a way down, however small its units make it
         share = 1.0
     reach = RADIUS_FACTOR * _reach(canonical, block, x)
     if not (share <= CONDITIONAL_MISS and reach > 0.0):
         return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)
     why = f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
-    return _Settled(why, radius=reach, cost=reach * float(np.abs(miss).sum()))
+    return _Settled(why, radius=reach, cost=reach * float(missed.sum()))
 
 
 def _vector_functions(canonical: Canonical) -> list[VectorFunction]:

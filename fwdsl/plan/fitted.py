@@ -78,11 +78,11 @@ def features(form: Form) -> tuple[float, ...]:
         return (1.0, 0.0, 0.0, _within(_log(form.size / 1000)), *[0.0] * (len(NAMES) - 4))
     rows = sum([t.map.rows for t in dense.terms])
     losses = [t.f for t in dense.terms if isinstance(t.f, LossFunction | VectorLossFunction)]
-    curved = any([not getattr(f.loss, "quadratic", False) for f in losses])
+    curved = any(not getattr(f.loss, "quadratic", False) for f in losses)
     pairs = [b.g.pair for b in dense.blocks] + [t.f.pair for t in dense.terms if isinstance(t.f, VectorFunction)]
     norms = {norm for norm, _ in pairs if norm is not None}
     sets = {on for _, on in pairs if on is not None}
-    ridge = any([b.g.curvature > 0.0 for b in dense.blocks])
+    ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
     loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
     bare = not norms and not sets
     rough = [t for t in dense.terms if not t.is_smooth]
@@ -110,11 +110,11 @@ def features(form: Form) -> tuple[float, ...]:
         # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
         max(loose, 0.0) if bare and dense.size > MANY else 0.0,
         float(not CONES.isdisjoint(sets)),
-        float(any([_is_polyhedral(t) for t in rough])),
-        float(any([not f.polyhedral for f in images])),
-        float(any([t.map.nnz == 0 for t in dense.terms])),
-        float(any([t.is_indicator for t in dense.terms])),
-        float(any([on in SETS and SETS[on].threshold for on in sets])),
+        float(any(_is_polyhedral(t) for t in rough)),
+        float(any(not f.polyhedral for f in images)),
+        float(any(t.map.nnz == 0 for t in dense.terms)),
+        float(any(t.is_indicator for t in dense.terms)),
+        float(any(on in SETS and SETS[on].threshold for on in sets)),
         float(is_over_rows(dense)),
     )
 
