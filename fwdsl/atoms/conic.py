@@ -245,7 +245,7 @@ def by_entries(
     row = np.arange(n)
 
     def own(value: ArrayLike) -> ArrayLike:
-        return _full(value, size)[live] if n < size and isinstance(value, np.ndarray) else value
+        return value if n == size or isinstance(value, float | int) else _full(value, size)[live]
 
     def priced(values: Sequence[ArrayLike]) -> Array:
         return np.concatenate([np.multiply(prices, own(value)) for value in values]) if values else np.zeros(0)
@@ -284,7 +284,7 @@ def by_entries(
 
 def _is_some(value: ArrayLike) -> bool:
     """True unless a number, or all of an array, is 0."""
-    return bool(value.any() if isinstance(value, np.ndarray) else value)
+    return bool(value if isinstance(value, float | int) else np.any(value))
 
 
 def norm1_form(size: int, c: float) -> Conic:
