@@ -27,7 +27,8 @@ class Source:
 
     def __post_init__(self) -> None:
         starts = [0]
-        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
+        for line in self.text.split("\n")[:-1]:
+            starts.append(starts[-1] + len(line) + 1)
         object.__setattr__(self, "_starts", starts)
 
     def position(self, offset: int) -> tuple[int, int]:

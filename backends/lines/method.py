@@ -79,6 +79,13 @@ class LinesMethod(Method):
         return f"one prox along the lines is exact: {cls._words(form)}"
 
     @classmethod
+    def is_unrivalled(cls, form: Canonical) -> bool:
+        """True where one prox is the answer: nobody asks what another method would take beside it."""
+        from fwdsl.backends.lines.parts import is_one_prox
+
+        return is_one_prox(form)
+
+    @classmethod
     def _words(cls, form: Canonical) -> str:
         return "; ".join(c.describe(form.blocks[c.block].name) for c in form.chains[0])
 

@@ -240,14 +240,17 @@ def by_entries(
     An entry without a weight has no rows, in which its unknowns would have no price.
     """
     w = _full(weights, size)
-    live = np.flatnonzero(w > 0.0)
+    live = (w > 0.0).nonzero()[0]
     n = live.size
     row = np.arange(n)
 
-    def own(value: ArrayLike) -> Array:
-        full = _full(value, size)
-        return full if n == size else full[live]
+    def own(value: ArrayLike) -> ArrayLike:
+        return value if n == size or isinstance(value, float | int) else _full(value, size)[live]
 
+    def priced(values: Sequence[ArrayLike]) -> Array:
+        return np.concatenate([np.multiply(prices, own(value)) for value in values]) if values else np.zeros(0)
+
+    prices = w if n == size else w[live]
     # the rows of a piece follow each other; those of a cone are next to each other
     placed = [(k * n + row, p) for k, p in enumerate(pieces)]
     for k, triple in enumerate(triples):
@@ -259,12 +262,12 @@ def by_entries(
     return Conic(
         size,
         n * len(extras),
-        w * _full(curvature, size),
-        w * _full(slope, size),
-        np.concatenate([np.zeros(0), *(own(w) * own(c) for c, _ in extras)]),
-        np.concatenate([np.zeros(0), *(own(w) * own(s) for _, s in extras)]),
-        float(w @ _full(constant, size)),
-        joined([MatrixEntries(at, live, own(p.of_z)) for at, p in placed if np.any(p.of_z)]),
+        np.multiply(w, curvature),
+        np.multiply(w, slope),
+        priced([c for c, _ in extras]),
+        priced([s for _, s in extras]),
+        float(w @ _full(constant, size)) if _is_some(constant) else 0.0,
+        joined([MatrixEntries(at, live, _full(own(p.of_z), n)) for at, p in placed if _is_some(p.of_z)]),
         joined(
             [
                 MatrixEntries(at, j * n + row, np.full(n, float(value)))
@@ -277,6 +280,11 @@ def by_entries(
         tuple(cone for cone in cones if cone.rows),
         live if len(extras) == 1 else np.tile(live, len(extras)),
     )
+
+
+def _is_some(value: ArrayLike) -> bool:
+    """True unless a number, or all of an array, is 0."""
+    return bool(value if isinstance(value, float | int) else np.any(value))
 
 
 def norm1_form(size: int, c: float) -> Conic:
@@ -417,11 +425,11 @@ def norm2_form(size: int, c: float) -> Conic:
 
 def box_form(lo: Array, hi: Array) -> Conic:
     """lo <= z <= hi: a row for each finite bound, an equality where both are one number."""
-    fixed = np.flatnonzero(lo == hi)
-    below = np.flatnonzero(np.isfinite(lo) & (lo < hi))
-    above = np.flatnonzero(np.isfinite(hi) & (lo < hi))
+    is_wide = lo < hi
+    fixed, below, above = (at.nonzero()[0] for at in (lo == hi, is_wide & (lo > -math.inf), is_wide & (hi < math.inf)))
     places = np.concatenate([fixed, below, above])
-    signs = np.concatenate([np.ones(fixed.size + below.size), -np.ones(above.size)])
+    signs = np.ones(places.size)
+    signs[fixed.size + below.size :] = -1.0
     bounds = np.concatenate([-lo[fixed], -lo[below], hi[above]])
     cones = (Cone("zero", fixed.size), Cone("nonnegative", below.size + above.size))
     return Conic(

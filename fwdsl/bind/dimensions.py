@@ -90,7 +90,8 @@ class StatedSizes:
         claims = self._claims.get(dim)
         if claims:
             return claims[0].size
-        known = self._of_names()
+        # nothing is known of names before the first claim
+        known = self._of_names() if self._claims else {}
         return evaluate_dim(dim, known) if all(name in known for name in names_in(dim)) else None
 
     def _of_names(self) -> dict[str, int]:

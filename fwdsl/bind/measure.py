@@ -44,7 +44,7 @@ def measure(array: Any, least: bool = True) -> Measured:
     Norms are Euclidean; in a tensor a row is `array[i]`, and columns are not measured. `nnz` counts stored numbers: all
     entries of a dense array.
     """
-    squares = None if least else _of_squares(array)
+    squares = _of_vector(array) if array.ndim == 1 else None if least else _of_squares(array)
     sums = _sums(array, 1.0) if squares is None else squares
     if squares is not None:
         scale = 1.0
@@ -58,7 +58,7 @@ def measure(array: Any, least: bool = True) -> Measured:
     else:
         scale = np.nan
     matrix = array.ndim == 2
-    late = squares is not None
+    late = matrix and squares is not None
     stats = (_RowsLater if late else DataStats)(
         shape=tuple(array.shape),
         storage=storage(array),
@@ -128,7 +128,7 @@ class _Sums:
         """Update the extremes by a block; nan and infinities show in them."""
         if block.size:
             low, high = float(block.min()), float(block.max())
-            self.finite = self.finite and bool(np.isfinite(low) and np.isfinite(high))
+            self.finite = self.finite and math.isfinite(low) and math.isfinite(high)
             self.smallest = min(self.smallest, low)
             self.largest = max(self.largest, high)
 
@@ -160,15 +160,26 @@ def _of_squares(array: Any) -> _Sums | None:
     size whose squares are neither 0 nor infinite."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or not array.flags.c_contiguous:
         return None
-    columns = np.zeros(array.shape[1])
-    sums = _Sums(smallest=-np.inf, columns=columns)
+    columns: Any = 0.0
+    largest = 0.0
     with np.errstate(all="ignore"):
         for block in _blocks(array):
-            columns += np.einsum("ij,ij->j", block, block)
+            columns = columns + np.einsum("ij,ij->j", block, block)
+            largest = float(columns.max(initial=0.0))
             # nan is no less either
-            if not columns.max(initial=0.0) < _LARGE**2:
+            if not largest < _LARGE**2:
                 return None
-    return sums if columns.max(initial=0.0) > array.shape[0] * _SMALL**2 else None
+    return _Sums(smallest=-np.inf, columns=columns) if largest > array.shape[0] * _SMALL**2 else None
+
+
+def _of_vector(array: Any) -> _Sums | None:
+    """The extremes of a vector in memory, which has no norms of rows or columns; None of one that is read."""
+    if not isinstance(array, np.ndarray):
+        return None
+    sums = _Sums()
+    with np.errstate(all="ignore"):
+        sums.look(array)
+    return sums
 
 
 def _by_rows(array: np.ndarray, scale: float) -> _Sums:

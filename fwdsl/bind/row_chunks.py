@@ -82,6 +82,8 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
         found = A.times(X, change)
         if found is not None:
             return found
+    if _is_one_chunk(A, leaves):
+        return np.asarray((A if change is None else change(A)) @ X)
     out = np.empty((A.shape[0], *X.shape[1:]))
     ranges = [one for leaf in (leaves_of(A) if leaves is None else leaves) for one in chunks(A, leaf)]
     for (a, b), block in zip(ranges, every_row(A, ranges), strict=True):
@@ -95,7 +97,8 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         held = A.turned_times(Y, change)
         if held is not None:
             return held
-
+    if _is_one_chunk(A, leaves):
+        return _turned(A if change is None else change(A), Y)
     ranges = [list(chunks(A, leaf)) for leaf in (leaves_of(A) if leaves is None else leaves)]
     blocks = every_row(A, [one for of_leaf in ranges for one in of_leaf])
 
@@ -109,6 +112,12 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
 
     found = tree_sum(of_leaf(own) for own in ranges)
     return np.zeros((A.shape[1], *Y.shape[1:])) if found is None else np.asarray(found)
+
+
+def _is_one_chunk(A: Any, leaves: Leaves) -> bool:
+    """True of a dense matrix in memory that is taken as it stands."""
+    is_small = isinstance(A, np.ndarray) and A.size <= CHUNK and A.dtype == np.float64
+    return is_small and A.size > 0 and len(leaves_of(A) if leaves is None else leaves) == 1
 
 
 def _ends(A: Any) -> Any:

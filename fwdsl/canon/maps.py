@@ -37,10 +37,13 @@ def as_sparse(A: MatrixLike) -> csr_array:
     """A in double precision."""
     from scipy.sparse import csr_array
 
-    if isinstance(A, np.ndarray) and A.ndim == 2 and A.all():
+    if isinstance(A, np.ndarray) and A.ndim == 2:
         rows, columns = A.shape
-        data = np.array(A, dtype=np.float64, order="C").reshape(-1)
-        return by_rows(data, np.tile(np.arange(columns), rows), columns * np.arange(rows + 1), (rows, columns))
+        if A.all():
+            data = np.array(A, dtype=np.float64, order="C").reshape(-1)
+            return by_rows(data, np.tile(np.arange(columns), rows), columns * np.arange(rows + 1), (rows, columns))
+        row, column = A.nonzero()
+        return by_rows(np.asarray(A[row, column], dtype=np.float64), column, row_ends(row, rows), (rows, columns))
     return csr_array(A, dtype=np.float64)
 
 
@@ -91,9 +94,15 @@ def placed(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> csr_
         order = row_by_row(rows, columns, shape)
         row, column = rows[order], columns[order]
         if not ((row[1:] == row[:-1]) & (column[1:] == column[:-1])).any():
-            starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
-            return by_rows(data[order], column, starts, shape)
+            return by_rows(data[order], column, row_ends(rows, shape[0]), shape)
     return csr_array((data, (rows, columns)), shape)
+
+
+def row_ends(rows: Any, count: int) -> Any:
+    """The places between which the entries of each of `count` rows stand, once they are sorted by rows; `rows` are their rows."""
+    ends = np.zeros(count + 1, dtype=np.intp)
+    np.bincount(rows, minlength=count).cumsum(out=ends[1:])
+    return ends
 
 
 def row_by_row(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:

@@ -226,7 +226,8 @@ def _far(sizes: _Sizes) -> Mask | None:
 def _is_spread(xb: Array) -> bool:
     """True if some entries are 1e12 times as large as others that are not 0."""
     size = np.abs(xb)
-    return bool(np.any(size > 0.0)) and float(size[size > 0.0].min()) < FAR * float(size.max())
+    live = size[size > 0.0]
+    return live.size > 0 and float(live.min()) < FAR * float(size.max())
 
 
 def _linear_sizes(canonical: Canonical, x: Array, far: Mask | None) -> tuple[float, float]:

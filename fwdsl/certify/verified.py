@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 
 from ..atoms.base import Array
 from ..atoms.vectors.common import norm2
+from ..light_dataclass import light_dataclass
 from ..sums import tree_dot
 from .certificate import CertificateKind, relative
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Point:
     """A point x: P(x) with constraints ignored, the sizes of the objective's terms there, and what it violates.
 
@@ -50,7 +50,7 @@ class Point:
         return float(a @ b) if whole else tree_dot(a, b, list(pairwise([0, *self.ends[k].tolist()])))
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class DualBound:
     """A dual point y: D(y), the cost M of what it misses its equalities by, how it is known, and the sizes of its terms.
 
@@ -82,7 +82,7 @@ class DualBound:
         return self.value - self.miss
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Verified:
     """The findings of the verifier, in the sense of minimisation: a point, a bound, the sizes of the objective's terms at zero, data passes."""
 
@@ -156,6 +156,10 @@ class Verified:
 
     def contradicts(self) -> bool:
         """True if the bound lies above the value of a feasible point by more than 1e-9 of the scale, which is a bug somewhere."""
+        return self._contradicts
+
+    @cached_property
+    def _contradicts(self) -> bool:
         if self.infeasibility > 1e-12 or not math.isfinite(self.gap):
             return False
         over = self.bound.value - self.primal - self.hidden - self.bound.miss

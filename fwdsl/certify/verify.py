@@ -90,10 +90,10 @@ def evaluate_dual(
     for term, (yi, _) in zip(canonical.terms, tidy, strict=True):
         if yi.any():
             term.map.adjoint(-yi, v)
-    share = _share_of_penalties(canonical, v) if np.isfinite(v).all() else 1.0
+    share, conjugates = _share_of_penalties(canonical, v) if np.isfinite(v).all() else (1.0, {})
     if share < 1.0:
         # without q it is linear in y, and needs no second product
-        tidy, v = [(share * yi, None) for yi, _ in tidy], share * v
+        tidy, v, conjugates = [(share * yi, None) for yi, _ in tidy], share * v, {}
     known = [
         (yi, t.conjugate(yi) if value is None else value) for t, (yi, value) in zip(canonical.terms, tidy, strict=True)
     ]
@@ -106,7 +106,7 @@ def evaluate_dual(
     grounds = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
     statements, radius, cost, local, met = [grounds], None, 0.0, False, True
     for block in canonical.blocks:
-        value, settled = _of_block(canonical, block, v[block.slice], y, x, point)
+        value, settled = _of_block(canonical, block, v[block.slice], conjugates.get(block.name), y, x, point)
         total, sizes = total - value, sizes + abs(value)
         if settled is None:
             continue
@@ -172,10 +172,11 @@ def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tupl
 
 
 def _of_block(
-    canonical: Canonical, block: Block, vb: Array, y: Sequence[Array], x: Array, point: Point
+    canonical: Canonical, block: Block, vb: Array, known: float | None, y: Sequence[Array], x: Array, point: Point
 ) -> tuple[float, _Settled | None]:
-    """g_B^*(v_B); where v_B is outside of its domain, the conjugate at a point of the domain nearby, and how the rest was settled."""
-    value = block.g.conjugate(vb)
+    """g_B^*(v_B), where it is not `known`; where v_B is outside of its domain, the conjugate at a point of the domain nearby, and how the rest was
+    settled."""
+    value = block.g.conjugate(vb) if known is None else known
     if math.isfinite(value):
         if value != 0.0 and not x[block.slice].any():
             # at x = 0 nothing but rounding may keep D from P
@@ -190,19 +191,21 @@ def _of_block(
     return block.g.conjugate(u), _settle(canonical, block, vb - u, rounding, terms, x, point)
 
 
-def _share_of_penalties(canonical: Canonical, v: Array) -> float:
-    """The factor that brings v into the domains of those penalties that little more than rounding keeps it out of; 1 where there are none.
+def _share_of_penalties(canonical: Canonical, v: Array) -> tuple[float, dict[str, float]]:
+    """The factor that brings v into the domains of those penalties that little more than rounding keeps it out of, 1 where there are none; and the
+    conjugates of blocks at v that were asked for.
 
     A smaller dual point is as good as the rule of rounding, which takes the sizes of all terms: as long as two products with the data.
     """
     if canonical.q.any():
-        return 1.0
-    known = [(b.g, v[b.slice]) for b in canonical.blocks if b.g.certificate == "exact"]
-    shares = [g.dual_scale(vb) for g, vb in known if not math.isfinite(g.conjugate(vb))]
+        return 1.0, {}
+    exact = [b for b in canonical.blocks if b.g.certificate == "exact"]
+    found = {b.name: b.g.conjugate(v[b.slice]) for b in exact}
+    shares = [b.g.dual_scale(v[b.slice]) for b in exact if not math.isfinite(found[b.name])]
     # equalities, which no scale meets, are left as they are
     share = min((share for share in shares if share >= 1.0 - CONDITIONAL_MISS), default=1.0)
     # the product is rounded too
-    return share if share == 1.0 else share * (1.0 - ROUNDING)
+    return share if share == 1.0 else share * (1.0 - ROUNDING), found
 
 
 @dataclass(frozen=True)
@@ -225,9 +228,10 @@ def _settle(
     canonical: Canonical, block: Block, miss: Array, rounding: Array, terms: Array, x: Array, point: Point
 ) -> _Settled:
     """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums."""
-    if np.all(np.abs(miss) <= rounding):
+    missed = np.abs(miss)
+    if (missed <= rounding).all():
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
-        cost = float(np.abs(miss) @ np.abs(x[block.slice]))
+        cost = float(missed @ np.abs(x[block.slice]))
         statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
         return _Settled(statement, taken=cost, met=True, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)
@@ -236,14 +240,14 @@ def _settle(
         return _Settled(why, taken=r * dual_norm(norm, miss, block.shape))
     size = largest(terms)
     share = largest(miss) / size if size > 0.0 else math.inf
-    if np.any((np.abs(miss) > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)):
+    if ((missed > OWN_MISS * terms) & (canonical.q[block.slice] != 0.0)).any():
         # an unknown with a cost that no multiplier balances is a way down, however small its units make it
         share = 1.0
     reach = RADIUS_FACTOR * _reach(canonical, block, x)
     if not (share <= CONDITIONAL_MISS and reach > 0.0):
         return _Settled(f"the dual point misses the equality of {block.name} by {share:.1e}", fails=True)
     why = f"no point with entries of {block.name} up to {reach:.3g} is better, the dual missing its equality by {share:.1e}"
-    return _Settled(why, radius=reach, cost=reach * float(np.abs(miss).sum()))
+    return _Settled(why, radius=reach, cost=reach * float(missed.sum()))
 
 
 def _vector_functions(canonical: Canonical) -> list[VectorFunction]:

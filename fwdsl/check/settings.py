@@ -35,7 +35,7 @@ def resolve_options(model: Model, **option_values: object) -> Options:
     Raises `BuildError` for a value that an option cannot have, and for an unknown option where no method is named.
     """
     options = _declared(model)
-    known = {name: value for name, value in option_values.items() if name in _NAMES and value is not None}
+    known = {name: value for name, value in option_values.items() if value is not None and name in _NAMES}
     extra = {name: _plain(value) for name, value in option_values.items() if name not in _NAMES}
     for name, value in known.items():
         if not _fits(name, value):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import mul
 
 from ..atoms.base import VectorFunction
@@ -77,14 +76,17 @@ def features(form: Form) -> tuple[float, ...]:
     dense = form.dense if isinstance(form, Canonical) else None
     if dense is None:
         return (1.0, 0.0, 0.0, _within(_log(form.size / 1000)), *[0.0] * (len(NAMES) - 4))
-    rows = sum(t.map.rows for t in dense.terms)
+    rows = sum([t.map.rows for t in dense.terms])
     losses = [t.f for t in dense.terms if isinstance(t.f, LossFunction | VectorLossFunction)]
     curved = any(not getattr(f.loss, "quadratic", False) for f in losses)
     pairs = [b.g.pair for b in dense.blocks] + [t.f.pair for t in dense.terms if isinstance(t.f, VectorFunction)]
+    norms = {norm for norm, _ in pairs if norm is not None}
+    sets = {on for _, on in pairs if on is not None}
     ridge = any(b.g.curvature > 0.0 for b in dense.blocks)
     loose = _log(_squares(dense)) - 2.0 if ridge and losses else 0.0
-    bare = all(pair == (None, None) for pair in pairs)
+    bare = not norms and not sets
     rough = [t for t in dense.terms if not t.is_smooth]
+    images = [t.f for t in rough if isinstance(t.f, VectorFunction)]
     size = _within(_log(dense.size / 1000))
     stiff = min(_log(condition(dense)), 8.0) - 4.0 if ridge and losses else 0.0
     return (
@@ -95,24 +97,24 @@ def features(form: Form) -> tuple[float, ...]:
         _log(dense.nnz / max(1.0, rows * dense.size)),
         float(bool(rough)),
         float(curved),
-        float(any(norm is not None for norm, _ in pairs)),
-        float(any(set_ is not None for _, set_ in pairs)),
+        float(bool(norms)),
+        float(bool(sets)),
         float(ridge),
         stiff,
         size if bare else 0.0,
         max(0.0, _log(dense.size / max(1, rows))),
         float(not losses),
-        float(any(word in SPECTRAL for pair in pairs for word in pair)),
+        float(not SPECTRAL.isdisjoint(norms | sets)),
         float(bare and dense.size > MANY),
         loose,
         # nothing tells how a ridge that outweighs the data changes it: hardly any were fitted to
         max(loose, 0.0) if bare and dense.size > MANY else 0.0,
-        float(any(on in CONES for _, on in pairs)),
+        float(not CONES.isdisjoint(sets)),
         float(any(_is_polyhedral(t) for t in rough)),
-        float(any(isinstance(t.f, VectorFunction) and not t.f.polyhedral for t in rough)),
+        float(any(not f.polyhedral for f in images)),
         float(any(t.map.nnz == 0 for t in dense.terms)),
         float(any(t.is_indicator for t in dense.terms)),
-        float(any(on in SETS and SETS[on].threshold for _, on in pairs)),
+        float(any(on in SETS and SETS[on].threshold for on in sets)),
         float(is_over_rows(dense)),
     )
 
@@ -139,7 +141,13 @@ def corrected(
         return estimate
     most = most_of(key, name, estimate.trusted)
     passes, seconds = (_factor(theta, known, tol, most) for theta in found[:2])
-    return replace(estimate, passes=passes * estimate.passes, seconds=seconds * (estimate.seconds + found[2]))
+    return Estimate(
+        passes * estimate.passes,
+        seconds * (estimate.seconds + found[2]),
+        estimate.memory,
+        estimate.why,
+        estimate.trusted,
+    )
 
 
 def key_of(name: str, known: Sequence[float]) -> str:

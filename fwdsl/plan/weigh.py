@@ -164,7 +164,8 @@ class Weighing:
 @once_per_model
 def _applicable(model: Model, apart: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tuple[str, ...]:
     """The methods among `names` that apply, from the program's words alone."""
-    return tuple(name for name in names if not _reasons(model, apart, name))
+    arrangement = arrange(model, apart)
+    return tuple(name for name in names if not METHODS[name].requires(arrangement))
 
 
 @once_per_model

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import unwrap
 from types import FrameType
+from typing import Any
 
 from ..backends.kernels.compile import is_compiling
 
@@ -34,6 +36,9 @@ class Control:
         finally:
             self.within = False
 
+
+# without the enumerations that Python makes of what it takes and gives, which take longer than all else here
+_set_handler: Callable[..., Any] = unwrap(signal.signal)
 
 _heard: list[int] = []
 
@@ -68,8 +73,8 @@ def interruptible(control: Control) -> Iterator[None]:
         else:
             (previous if callable(previous) else signal.default_int_handler)(number, frame)
 
-    previous = signal.signal(signal.SIGINT, handle)
+    previous = _set_handler(signal.SIGINT, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        _set_handler(signal.SIGINT, previous)

@@ -39,7 +39,9 @@ def in_turns(
     The best point and the best bound are those of all. A method that begins starts from them, one that comes back goes on from its own state.
     """
     best = Best()
-    unrivalled = METHODS[plan.method].is_unrivalled(task.form)
+    method = METHODS[plan.method]
+    at_hand = task.form.at_hand(method.works_on)
+    unrivalled = at_hand is not None and method.is_unrivalled(at_hand)
     relay = Relay(*lanes_of(plan, task.form.scale, best, unrivalled), options.tol, unrivalled)
     lane, total, changes = relay.first(), _Total(), list[Change]()
     if lane is not relay.leader:

@@ -49,6 +49,16 @@ def test_a_number_that_is_not_finite_is_noticed_wherever_it_stands(form, bad):
         assert not measure(form(dense)).finite
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_vectors_are_measured_by_their_extremes(dtype):
+    found = measure(np.array([2.0, -3.0, 0.5], dtype=dtype))
+    assert found.finite and found.smallest == -3.0
+    assert all(not measure(np.array([1.0, bad, 2.0], dtype=dtype)).finite for bad in (np.nan, np.inf, -np.inf))
+    assert measure(np.zeros(0, dtype=dtype)).finite
+    # their squares are no matter
+    assert measure(np.array([1e-30, 1e30], dtype=dtype)).finite
+
+
 def test_storage_and_sizes():
     dense, sparse = np.ones((3, 2)), sp.csr_array(np.eye(3))
     assert (measure(dense).stats.storage, measure(dense).stats.nnz, measure(dense).stats.nbytes) == ("dense", 6, 48)

@@ -45,6 +45,19 @@ def test_a_matrix_by_rows_is_one_of_scipy() -> None:
         assert abs(other - A).nnz == 1
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("density", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("shape", [(6, 4), (1, 5), (0, 3), (3, 0)])
+def test_a_dense_matrix_is_written_without_its_zeros(shape: tuple[int, int], density: float, dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    A = np.where(rng.random(shape) < density, rng.integers(1, 5, shape), 0).astype(dtype)
+    found, wanted = maps.as_sparse(A.T), sp.csr_array(A.T, dtype=np.float64)
+    for one, two in ((found.data, wanted.data), (found.indices, wanted.indices), (found.indptr, wanted.indptr)):
+        np.testing.assert_array_equal(one, two)
+        assert one.dtype == two.dtype
+    assert found.shape == wanted.shape
+
+
 def test_matrices_do_not_share_their_places() -> None:
     """SciPy sorts places where they are: another matrix keeps its numbers."""
     A = sp.csr_array(

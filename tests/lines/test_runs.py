@@ -126,6 +126,13 @@ def test_the_planner_takes_one_prox_where_it_is_the_answer(line: str) -> None:
     assert solution.status == "optimal" and solution.iterations == 1
 
 
+def test_nothing_is_tried_beside_one_prox() -> None:
+    method = fw.backends.registry.METHODS[METHOD]
+    assert method.is_unrivalled(bound("squared", "fused lasso").canonical)
+    assert not method.is_unrivalled(bound("logistic", "fused lasso").canonical)
+    assert not method.is_unrivalled(bound("squared", "fused lasso", "A @ x").canonical)
+
+
 def test_the_planner_takes_it_for_losses_through_data() -> None:
     plan = bound("logistic", "fused lasso", "A @ x").plan()
     assert plan.method == METHOD and "total variation along a line, 13 steps" in plan.render()

@@ -44,10 +44,10 @@ class Free(ConvexSet):
         return v.copy()
 
     def conjugate(self, v: Array) -> float:
-        return math.inf if np.any(v != 0.0) else 0.0
+        return math.inf if v.any() else 0.0
 
     def dual_scale(self, v: Array) -> float:
-        return 0.0 if np.any(v != 0.0) else 1.0
+        return 0.0 if v.any() else 1.0
 
     def dual_project(self, v: Array) -> Array:
         return np.zeros_like(v)

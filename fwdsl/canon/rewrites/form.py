@@ -72,10 +72,12 @@ def rewritten(model: Model, weights: Weights = ()) -> Rewriting | None:
         draft = with_sums(draft, weights)
         told = (f"all entries of `{name}` are {k:g}" for name, k in weights)
         steps.append(EqualWeights("; ".join(told)))
+    ended: dict[Any, Draft] = {}  # the draft in which each rule found nothing more
     for rule in RULES:
-        while len(steps) < MOST_STEPS and (found := rule(draft)) is not None:
+        while len(steps) < MOST_STEPS and ended.get(rule) is not draft and (found := rule(draft)) is not None:
             draft, step = found
             steps.append(step)
+        ended[rule] = draft
     return Rewriting(draft, tuple(steps)) if steps else None
 
 
