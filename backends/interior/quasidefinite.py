@@ -24,7 +24,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cone_loops import write, write_lengths
 from fwdsl.backends.interior.cones import Scalings
-from fwdsl.backends.interior.ldl_loops import answer, factor, walk
+from fwdsl.backends.interior.ldl_loops import answer, factor, least_degrees, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
@@ -43,6 +43,9 @@ LEAST = 1e-13
 
 WHOLE = 4
 """Rows of a second-order cone up to which W'W is written down."""
+
+SMALL = 2_000
+"""Unknowns and rows up to which an order is found among the neighbours of each as bits, sooner than SuperLU finds it."""
 
 LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
@@ -83,18 +86,10 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
         return None
     row, column = _coordinates(P, A, batches)
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
-    dominant = _dominant(row, column, size)
-    options = {"SymmetricMode": True, "Equil": False}
-
-    def ordered() -> Index:
-        # an incomplete factor that keeps next to nothing: its order is that of the whole one
-        lu = spilu(
-            dominant, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
-        )
-        return lu.perm_c.astype(np.intp)  # type: ignore[no-any-return]
-
-    place = attended(ordered, look) if size > LARGE else ordered()
-    place = _supported(place, P, A, batches)
+    if size <= SMALL:
+        place = _order_of_few(row, column, size, _waiting(P, A, batches, of_columns, size))
+    else:
+        place = _supported(_order(row, column, size, look), P, A, batches)
     low, high = np.minimum(place[row], place[column]), np.maximum(place[row], place[column])
     order = row_by_row(high, low, (size, size))
     entry = np.empty_like(order)
@@ -113,6 +108,43 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
     found = (entry, indptr, indices, starts, rows, row_starts, columns)
     return Pattern(place, *(a.astype(np.uint32) for a in found))
+
+
+def _order_of_few(row: Index, column: Index, size: int, waits: NDArray[np.bool_]) -> Index:
+    """The places of all in an order that hardly fills the factor of a symmetric matrix with numbers at these places of one triangle, each once, and
+    in which those that wait come after a neighbour."""
+    (degree, moved), place = np.zeros((2, size), dtype=np.intp), np.full(size, -1)
+    adjacent = np.zeros((size, -(-size // 32)), dtype=np.int64)
+    kernel(least_degrees)(row, column, waits, adjacent, degree, moved, place)
+    return place
+
+
+def _waiting(P: Any, A: Any, batches: Sequence[Batch], of_columns: Index, size: int) -> NDArray[np.bool_]:
+    """True for what has the shift alone as its number of D where it goes before all its neighbours, which costs half of the digits: equations, and
+    unknowns without a square that rows see which are none. `of_columns` are the entries of the columns of A."""
+    n = P.shape[0]
+    equations = batches[0].rows if batches and batches[0].kind == ORDER[0] else 0
+    last = A.indptr[equations]
+    of_others = of_columns - np.bincount(A.indices[:last], minlength=n) if equations else of_columns
+    waits = np.zeros(size, dtype=np.bool_)
+    waits[:n] = (of_others > 0) & (P.diagonal() == 0.0)
+    waits[n : n + equations] = True
+    return waits
+
+
+def _order(row: Index, column: Index, size: int, look: Look) -> Index:
+    """The same by SuperLU, and nothing waits."""
+    dominant = _dominant(row, column, size)
+    options = {"SymmetricMode": True, "Equil": False}
+
+    def ordered() -> Index:
+        # an incomplete factor that keeps next to nothing: its order is that of the whole one
+        lu = spilu(
+            dominant, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
+        )
+        return lu.perm_c.astype(np.intp)  # type: ignore[no-any-return]
+
+    return attended(ordered, look) if size > LARGE else ordered()
 
 
 def _dominant(row: Index, column: Index, size: int) -> csc_array:
