@@ -22,7 +22,7 @@ from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve
-from fwdsl.backends.interior.program import ConicProgram, levelled
+from fwdsl.backends.interior.program import ConicProgram, Entries, levelled
 from fwdsl.backends.interior.sizes import DENSE_SHARE
 from fwdsl.light_dataclass import light_dataclass
 
@@ -280,13 +280,9 @@ def _levels(A: csr_array, look: Look) -> tuple[Array, Array]:
 
     They are powers of 2, which leave the digits as they are.
     """
-    live = A.data != 0.0
-    row, column, size = _rows_of(A)[live], A.indices[live], np.log2(np.abs(A.data[live]))
-    in_row, in_column = np.bincount(row, minlength=A.shape[0]), np.bincount(column, minlength=A.shape[1])
     # each column is of a kind of its own: nothing holds units together
-    d = levelled(row, column, size, in_row, in_column, np.arange(A.shape[1]), look)
-    r = -np.bincount(row, size + d[column], A.shape[0]) / np.maximum(in_row, 1)
-    return np.exp2(np.rint(r)), np.exp2(np.rint(d))
+    scale = np.exp2(np.rint(levelled(Entries.of(A), None, look)))
+    return scale[: A.shape[0]], scale[A.shape[0] :]
 
 
 def _rows_of(A: csr_array) -> Index:

@@ -20,6 +20,8 @@ from scipy.sparse.csgraph import connected_components
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
+from fwdsl.backends.interior.scale_loops import pass_over
+from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import by_rows, of_one_each, placed
@@ -35,6 +37,9 @@ ORDER = ("zero", "nonnegative", "second_order", "semidefinite", "exponential", "
 LEVELLING, LEVEL = 60, 1e-4
 """Steps of levelling, and the residual that ends them: then units no longer count."""
 
+
+RUIZ = 6
+"""Rounds in which the largest sizes are brought to one."""
 
 LONG = 10_000
 """Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
@@ -354,67 +359,79 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). The arguments of
     logarithms are brought to their unit before.
     """
-    entries, groups = _Entries.of(program), program.groups
+    entries, groups = _entries_of(program), program.groups
     if not entries.size.size:
         return np.ones(program.c.size), np.ones(program.b.size)
-    of_argument = np.zeros(program.b.size)
-    of_argument[program.logarithms + 2] = _unit_of_logarithms(program, entries, look)
-    entries = entries.moved(of_argument)
-    row, column, size = entries.by(groups)
-    d, r = _levelled(program, groups, row, column, size, look)
-    # rows come in order
-    places: tuple[tuple[_Places, Any], ...] = (
-        (_Places.of(np.bincount(row, minlength=r.size)), slice(None)),
-        (_Places.of(np.bincount(column, minlength=d.size)), np.argsort(column, kind="stable")),
-    )
-    for _ in range(6):
+    of_argument = None
+    unit = _unit_of_logarithms(program, entries, look)
+    if unit != 0.0:
+        of_argument = np.zeros(program.b.size + 1)
+        of_argument[program.logarithms + 2] = unit
+        entries = entries._replace(size=entries.size + of_argument[entries.row])
+    entries = entries.by(groups)
+    scale = _levelled(program, groups, entries, look)
+    for _ in range(RUIZ):
         look()
-        now = size + r[row] + d[column]
-        for scale, (own, order) in zip((r, d), places, strict=True):
-            scale[own.filled] -= 0.5 * np.maximum.reduceat(now[order], own.starts)
-    return np.asarray(np.exp2(d)), np.asarray(np.exp2(r[groups] + of_argument))
+        entries.passed(scale, entries.size, 0.5)
+    r = scale[groups] if of_argument is None else scale[groups] + of_argument[:-1]
+    return np.exp2(scale[entries.rows :]), np.exp2(r)
 
 
-class _Entries(NamedTuple):
-    """The sizes, as logarithms, of the entries of A other than 0, with their rows, and behind them of the root of P's diagonal, a row of its own."""
+class Entries(NamedTuple):
+    """The sizes, as logarithms, of the entries of a matrix other than 0, with their rows and columns. The places of columns are behind the rows."""
 
     row: Index
     column: Index
     size: Array
+    rows: int
+    columns: int
 
     @classmethod
-    def of(cls, program: ConicProgram) -> _Entries:
-        A, diagonal = program.A, program.P.diagonal()
-        live, curved = A.data != 0.0, np.flatnonzero(diagonal > 0.0)
-        row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[live]
-        return cls(
-            np.concatenate([row, np.full(curved.size, A.shape[0])]),
-            np.concatenate([A.indices[live], curved]),
-            np.concatenate([np.log2(np.abs(A.data[live])), 0.5 * np.log2(diagonal[curved])]),
-        )
+    def of(cls, A: csr_array) -> Entries:
+        """Those of a sparse matrix."""
+        (m, n), row, column, data = A.shape, np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices, A.data
+        if not data.all():
+            live = np.flatnonzero(data)
+            row, column, data = row[live], column[live], data[live]
+        return cls(row, column + np.intp(m), np.log2(np.abs(data)), m, n)
 
-    def moved(self, by: Array) -> _Entries:
-        """The entries of the rows of A times factors, whose logarithms these are."""
-        return self._replace(size=self.size + np.append(by, 0.0)[self.row]) if by.any() else self
+    def by(self, groups: Index) -> Entries:
+        """The entries with the groups of their rows in place of these, the last row being a group of its own."""
+        count = int(groups.max(initial=-1)) + 2
+        if count == self.rows:
+            return self
+        row = np.append(groups, count - 1)[self.row]
+        return self._replace(row=row, column=self.column + (count - self.rows), rows=count)
 
-    def by(self, groups: Index) -> tuple[Index, Index, Array]:
-        """The groups of their rows, that of P's root after the others; their columns, and their sizes."""
-        return np.append(groups, groups.max(initial=-1) + 1)[self.row], self.column, self.size
-
-
-def _levelled(
-    program: ConicProgram, groups: Index, row: Index, column: Index, size: Array, look: Look
-) -> tuple[Array, Array]:
-    """The logarithms of the scales of unknowns and of these groups of rows that level the geometric means."""
-    count = int(groups.max(initial=-1)) + 2
-    in_row, in_column = np.bincount(row, minlength=count), np.bincount(column, minlength=program.c.size)
-    d = levelled(row, column, size, in_row, in_column, program.kinds, look)
-    r = -np.bincount(row, weights=size + d[column], minlength=count) / np.maximum(in_row, 1)
-    shift, opposite = _shifts(program, groups, row, column, d, r)
-    return d + shift, r - opposite
+    def passed(self, scale: Array, size: Array, share: float = 0.0) -> Array:
+        """The sums of sizes + scale of the row + scale of the column by rows and columns. A share of the largest ones is taken from the scales."""
+        sums, peaks = np.empty((2, scale.size))
+        kernel(pass_over)(self.row, self.column, size, share, scale, sums, peaks)
+        return sums
 
 
-def _unit_of_logarithms(program: ConicProgram, entries: _Entries, look: Look) -> float:
+def _entries_of(program: ConicProgram) -> Entries:
+    """Those of A, and behind them of the root of P's diagonal, a row of its own."""
+    entries, diagonal = Entries.of(program.A), program.P.diagonal()
+    curved = np.flatnonzero(diagonal > 0.0)
+    m = entries.rows
+    return Entries(
+        np.concatenate([entries.row, np.full(curved.size, m)]),
+        np.concatenate([entries.column, m + curved]) + 1,
+        np.concatenate([entries.size, 0.5 * np.log2(diagonal[curved])]),
+        m + 1,
+        entries.columns,
+    )
+
+
+def _levelled(program: ConicProgram, groups: Index, entries: Entries, look: Look) -> Array:
+    """The logarithms of the scales of these groups of rows, and then of unknowns, that level the geometric means."""
+    scale = levelled(entries, program.kinds, look)
+    _shift(program, groups, entries, scale)
+    return scale
+
+
+def _unit_of_logarithms(program: ConicProgram, entries: Entries, look: Look) -> float:
     """The logarithm of the factor that brings the arguments of logarithms to about one, 0 where they are within `UNIT` of that: what the scales of
     these rows would be beside those of their cones if each had its own, in the middle of all of them."""
     at = program.logarithms
@@ -424,75 +441,72 @@ def _unit_of_logarithms(program: ConicProgram, entries: _Entries, look: Look) ->
         return 0.0
     own = program.groups.copy()
     own[at + 2] = own.max() + 1 + np.arange(at.size)
-    _, r = _levelled(program, own, *entries.by(own), look)
+    r = _levelled(program, own, entries.by(own), look)
     unit = float(np.median(r[own[at + 2]] - r[own[at]]))
     return unit if abs(unit) > UNIT else 0.0
 
 
-class _Places(NamedTuple):
-    """The groups of a sorted list that have entries, and where these start."""
-
-    filled: Index
-    starts: Index
-
-    @classmethod
-    def of(cls, counts: Index) -> _Places:
-        filled = np.flatnonzero(counts)
-        return cls(filled, (np.cumsum(counts) - counts)[filled])
-
-
-def levelled(
-    row: Index, column: Index, size: Array, in_row: Index, in_column: Index, kinds: Index, look: Look
-) -> Array:
-    """The d of the least squares of size + r_row + d_column over the entries, and, with a small weight, of d less the mean of its kind, by conjugate
-    gradients on what is left without r.
+def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
+    """The r and behind it the d of the least squares of size + r_row + d_column over the entries, and, with a small weight, of d less the mean of its
+    kind, by conjugate gradients on what is left without r. Without kinds nothing is weighed.
 
     The weight holds unknowns of one kind together: along a chain of states, each a small multiple of the one before, scales would grow without end.
     What they have in common is free, so that no unit matters.
     """
-    share = (1.0 / np.maximum(in_row, 1))[row]
+    m, size = entries.rows, entries.size
+    scale, nothing = np.zeros(m + entries.columns), np.zeros(size.size)
+    counts = np.bincount(entries.row, minlength=scale.size) + np.bincount(entries.column, minlength=scale.size)
+    share = 1.0 / np.maximum(counts, 1)
+    in_column, of_row, weight = counts[m:], -share[:m], share[m:]
 
-    def rest(values: Array) -> Array:
-        """The column sums of the values of entries less their row's mean."""
-        mean = np.bincount(row, share * values, in_row.size)
-        return np.asarray(np.bincount(column, values - mean[row], in_column.size), dtype=np.float64)
+    def rest(of: Array, sizes: Array) -> Array:
+        """The column sums of sizes + d less their row's mean, for d as given."""
+        scale[:m], scale[m:] = 0.0, of
+        scale[:m] = of_row * entries.passed(scale, sizes)[:m]
+        return entries.passed(scale, sizes)[m:]
 
-    together = np.maximum(np.bincount(kinds, weights=in_column), 1.0)
+    together = None if kinds is None else np.maximum(np.bincount(kinds, weights=in_column), 1.0)
 
     def apart(of: Array) -> Array:
         """The numbers less the mean of their kind, times the entries of their columns."""
-        return np.asarray(in_column * (of - (np.bincount(kinds, weights=in_column * of) / together)[kinds]))
+        own = in_column * of
+        found: Array = own - in_column * (np.bincount(kinds, weights=own) / together)[kinds]
+        return found
 
-    weight = 1.0 / np.maximum(in_column, 1)
     d = np.zeros(in_column.size)
-    residual = -rest(size)
-    preconditioned = weight * residual
-    p, rho = preconditioned, float(residual @ preconditioned)
+    residual = -rest(d, size)
+    p = weight * residual
+    rho = float(residual @ p)
     least = LEVEL**2 * max(rho, 1.0)
     for _ in range(LEVELLING):
         if rho <= least:
             break
-        if row.size > LONG:
+        if size.size > LONG:
             look()
-        h = rest(p[column]) + HELD * apart(p)
+        h = rest(p, nothing)
+        if kinds is not None:
+            h += HELD * apart(p)
         step = rho / max(float(p @ h), 1e-300)
-        d, residual = d + step * p, residual - step * h
+        d += step * p
+        residual -= step * h
         preconditioned = weight * residual
         rho, before = float(residual @ preconditioned), rho
         p = preconditioned + rho / before * p
-    return d
+    scale[:m], scale[m:] = 0.0, d
+    scale[:m] = of_row * entries.passed(scale, size)[:m]
+    return scale
 
 
-def _shifts(program: ConicProgram, groups: Index, row: Index, column: Index, d: Array, r: Array) -> tuple[Array, Array]:
-    """Shifts of d up and of r down that level c and b between parts of A.
+def _shift(program: ConicProgram, groups: Index, entries: Entries, scale: Array) -> None:
+    """Shift d up and r down, so that c and b are level between parts of A.
 
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
     """
-    # the columns come after the rows
-    parts, part = connected(row, r.size + column, r.size + d.size)
+    m = entries.rows
+    parts, part = connected(entries.row, entries.column, scale.size)
     with np.errstate(divide="ignore"):
-        price = _largest(np.log2(np.abs(program.c)) + d, part[r.size :], parts)
-        own = _largest(np.log2(np.abs(program.b)) + r[groups], part[groups], parts)
+        price = _largest(np.log2(np.abs(program.c)) + scale[m:], part[m:], parts)
+        own = _largest(np.log2(np.abs(program.b)) + scale[groups], part[groups], parts)
     priced, bounded = np.isfinite(price), np.isfinite(own)
     price[~priced], own[~bounded] = 0.0, 0.0
     both = priced & bounded
@@ -500,7 +514,8 @@ def _shifts(program: ConicProgram, groups: Index, row: Index, column: Index, d: 
     over = float(np.mean((price + own)[both])) if both.any() else 0.0
     shift = np.where(both, 0.5 * (own - (price - over)), np.where(bounded, own, over - price))
     shift = np.where(priced | bounded, shift, 0.0)[part]
-    return shift[r.size :], shift[: r.size]
+    scale[m:] += shift[m:]
+    scale[:m] -= shift[:m]
 
 
 def connected(one: Index, other: Index, number: int) -> tuple[int, Index]:
