@@ -10,28 +10,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array, diags_array
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from fwdsl.atoms.base import Array, MatrixLike
-from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, entries, joined
+from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.backends.interior.scale_loops import pass_over
+from fwdsl.backends.interior.sizes import free_entries
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
-from fwdsl.canon.maps import by_rows, of_one_each, placed
-from fwdsl.canon.parts import Block
+from fwdsl.canon.maps import by_rows, placed
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
 ORDER = ("zero", "nonnegative", "second_order", "semidefinite", "exponential", "power")
 """The order of the cones in the rows; within a kind the smaller ones come first."""
+
+
+_RANK = {kind: i for i, kind in enumerate(ORDER)}
 
 
 LEVELLING, LEVEL = 60, 1e-4
@@ -87,7 +91,7 @@ class ConicProgram:
     """The program, with what leads from its points to those of the canonical problem."""
 
     canonical: Canonical
-    reduced: csr_array  # T: x = T v, for the first unknowns v
+    reduced: Triangles  # T: x = T v, for the first unknowns v
     parts: tuple[_PlacedForm, ...]  # the terms of the sum, then the blocks
     P: MatrixLike  # sparse, or a dense matrix where it is filled
     c: Array
@@ -99,21 +103,21 @@ class ConicProgram:
     @classmethod
     def of(cls, canonical: Canonical, look: Look) -> ConicProgram:
         """Raises `ValueError` where a function has no conic form; `look` is asked between its parts."""
-        T = _triangles(canonical)
-        parts, extra, row = [], T.shape[1], 0
+        T = Triangles.of(canonical)
+        parts, extra, row = [], T.columns, 0
         for form, K, offset in _functions(canonical, T):
             look()
             parts.append(_PlacedForm(form, K, offset, extra, row))
             extra, row = extra + form.extra, row + form.offset.size
         rows, batches = _sorted([cone for p in parts for cone in p.form.cones])
         A, b = _constraints(parts, extra, rows, look)
-        P, c = _objective(parts, extra, T.T @ canonical.q if _has_symmetric(canonical) else canonical.q, look)
+        P, c = _objective(parts, extra, T.adjoint(canonical.q), look)
         look()
         return cls(canonical, T, tuple(parts), P, c, A, b, rows, batches)
 
     def point(self, v: Array, tau: float = 1.0) -> Array:
         """x of v, for tau times the numbers of the program."""
-        return np.asarray(self.reduced @ v[: self.reduced.shape[1]])
+        return self.reduced.times(v)
 
     def multipliers(self, v: Array, z: Array, tau: float = 1.0) -> list[Array]:
         """The slopes y_i of the functions of the sum, for tau times the offsets: 0 for those of a ray."""
@@ -154,32 +158,36 @@ class ConicProgram:
         """The number of rows in the zero cone, which come first."""
         return next((batch.rows for batch in self.batches if batch.kind == ORDER[0]), 0)
 
+    @property
+    def is_linear(self) -> bool:
+        """True if all cones are products of intervals."""
+        return not self.batches or self.batches[-1].kind in ORDER[:2]
+
     @cached_property
     def kinds(self) -> Index:
         """The number of the kind of each unknown: those of one variable are of one kind, in one unit, and those that one function has of its own.
 
         Logarithms themselves have no unit.
         """
-        entry = np.arange(self.reduced.shape[1])
-        if _has_symmetric(self.canonical):
-            first = self.reduced.tocsc()
-            entry = first.indices[first.indptr[:-1]]
-        starts = np.array([b.start for b in self.canonical.blocks], dtype=np.intp)
-        of_variables = np.searchsorted(starts, entry, side="right") - 1
-        own = np.repeat(np.arange(len(self.parts)), [p.form.extra for p in self.parts])
-        found = np.concatenate([of_variables, starts.size + own])
+        blocks, parts = self.canonical.blocks, self.parts
+        sizes = [free_entries(b) for b in blocks] + [p.form.extra for p in parts]
+        found = np.repeat(np.arange(len(sizes)), sizes)
+        if not self.logarithms.size:
+            return found
         seen = np.diff(self.A.indptr)
         at = self.logarithms[seen[self.logarithms] == 1]
         of_logarithms = self.A.indices[self.A.indptr[at]]
-        found[of_logarithms[of_logarithms >= of_variables.size]] = starts.size + len(self.parts)
+        found[of_logarithms[of_logarithms >= self.reduced.columns]] = len(sizes)
         return found
 
     @cached_property
     def groups(self) -> Index:
         """The number of the scale of each row: one for each row of a product of intervals, one for each other cone."""
+        if self.is_linear:
+            return np.arange(self.b.size)
         found, number = np.empty(self.b.size, dtype=np.intp), 0
         for kind, start, count, rows, _ in self.batches:
-            each = 1 if kind in ("zero", "nonnegative") else rows
+            each = 1 if kind in ORDER[:2] else rows
             total = count * rows // each
             found[start : start + count * rows] = number + np.repeat(np.arange(total), each)
             number += total
@@ -192,7 +200,9 @@ class ConicProgram:
         Their third row may have a unit of its own, for log(a z) = log(a) + log(z): (t, c, z) -> (t + c log a, c, a z) leaves the cone as it is.
         """
         firsts = [np.arange(b.start, b.stop, 3) for b in self.batches if b.kind == "exponential"]
-        at = np.concatenate([np.zeros(0, dtype=np.intp), *firsts])
+        if not firsts:
+            return np.zeros(0, dtype=np.intp)
+        at = np.concatenate(firsts)
         constant = (np.diff(self.A.indptr)[at + 1] == 0) & (self.b[at + 1] > 0.0)
         return np.asarray(at[constant], dtype=np.intp)
 
@@ -214,46 +224,62 @@ class ConicProgram:
         return moved, held
 
 
-def _has_symmetric(canonical: Canonical) -> bool:
-    """True if a variable is a symmetric matrix."""
-    return any(b.symmetric for b in canonical.blocks)
+class Triangles(NamedTuple):
+    """T with x = T v for the first unknowns v, which are the entries of x but for symmetric matrices: of these they are the upper triangles."""
+
+    columns: int
+    places: Index | None  # the unknown that each entry of x is; None where it is its own
+
+    @classmethod
+    def of(cls, canonical: Canonical) -> Triangles:
+        """T of a problem."""
+        if not any(b.symmetric for b in canonical.blocks):
+            return cls(canonical.size, None)
+        places, columns = [], 0
+        for b in canonical.blocks:
+            if b.symmetric:
+                n, own = b.shape[-1], free_entries(b)
+                each = n * (n + 1) // 2
+                i, j = np.triu_indices(n)
+                at = np.empty((n, n), dtype=np.intp)
+                at[i, j] = at[j, i] = np.arange(each)
+                places.append((columns + each * np.arange(own // each)[:, None] + at.reshape(-1)).reshape(-1))
+            else:
+                own = b.size
+                places.append(np.arange(columns, columns + own))
+            columns += own
+        return cls(columns, np.concatenate(places))
+
+    def times(self, v: Array) -> Array:
+        """T times the first of these unknowns."""
+        own = v[: self.columns]
+        return own.copy() if self.places is None else own[self.places]
+
+    def adjoint(self, q: Array) -> Array:
+        """T'q."""
+        return q if self.places is None else np.bincount(self.places, q, self.columns)
+
+    def product(self, K: csr_array) -> csr_array:
+        """K T."""
+        if self.places is None:
+            return K
+        shape = K.shape[0], self.columns
+        return placed(np.repeat(np.arange(shape[0]), np.diff(K.indptr)), self.places[K.indices], K.data, shape)
+
+    def rows(self, start: int, stop: int) -> csr_array:
+        """Rows start to stop - 1 of T."""
+        at = np.arange(start, stop, dtype=np.int32) if self.places is None else self.places[start:stop].astype(np.int32)
+        each = np.arange(at.size + 1, dtype=np.int32)
+        return by_rows(np.ones(at.size), at, each, (at.size, self.columns), copy=False)
 
 
-def _triangles(canonical: Canonical) -> csr_array:
-    """T: the identity but for symmetric matrices."""
-    if not _has_symmetric(canonical):
-        return _unit_rows(0, canonical.size, canonical.size)
-    return csr_array(block_diag([_triangle(b) for b in canonical.blocks], format="csr"))
-
-
-def _unit_rows(start: int, stop: int, columns: int) -> csr_array:
-    """Rows start to stop - 1 of the identity."""
-    return of_one_each(np.arange(start, stop), 1.0, columns)
-
-
-def _triangle(block: Block) -> Any:
-    """T of a block: the identity, or what makes symmetric matrices of their upper triangles."""
-    if not block.symmetric:
-        return diags_array(np.ones(block.size))
-    n = block.shape[-1]
-    i, j = np.triu_indices(n)
-    at = np.arange(i.size)
-    off = i != j
-    rows = np.concatenate([i * n + j, j[off] * n + i[off]])
-    one = csr_array((np.ones(rows.size), (rows, np.concatenate([at, at[off]]))), (n * n, i.size))
-    return block_diag([one] * (block.size // (n * n)))
-
-
-def _functions(canonical: Canonical, T: csr_array) -> Iterator[tuple[Conic, csr_array, Array]]:
+def _functions(canonical: Canonical, T: Triangles) -> Iterator[tuple[Conic, csr_array, Array]]:
     """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
     conics = iter(canonical.conics)
-    plain = not _has_symmetric(canonical)
     for term in canonical.terms:
-        K = sparse_map(term, canonical.size)
-        yield _known(next(conics)), K if plain else K @ T, term.map.offset
+        yield _known(next(conics)), T.product(sparse_map(term, canonical.size)), term.map.offset
     for block in canonical.blocks:
-        start, stop = block.start, block.start + block.size
-        K = _unit_rows(start, stop, canonical.size) if plain else T[start:stop]
+        K = T.rows(block.start, block.start + block.size)
         yield _known(next(conics)), K, np.zeros(block.size)
 
 
@@ -265,50 +291,59 @@ def _known(form: Conic | None) -> Conic:
 
 def _product(of: MatrixEntries, K: csr_array) -> MatrixEntries:
     """The entries of F K, F having these entries; those of one place come several times."""
+    if K.data.size == K.shape[0] and np.array_equal(K.indptr, np.arange(K.data.size + 1)):
+        return MatrixEntries(of.row, K.indices[of.column], of.value * K.data[of.column])
     first, counts = K.indptr[of.column], np.diff(K.indptr)[of.column]
-    total = int(counts.sum())
-    at = np.arange(total) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    ends = np.cumsum(counts)
+    at = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(first - (ends - counts), counts)
     return MatrixEntries(np.repeat(of.row, counts), K.indices[at], np.repeat(of.value, counts) * K.data[at])
 
 
 def _sorted(cones: list[Cone]) -> tuple[Index, tuple[Batch, ...]]:
     """The rows in the order of their cones, and the batches."""
-    starts = np.concatenate([[0], np.cumsum([c.rows for c in cones], dtype=np.intp)])
-    order = sorted(range(len(cones)), key=lambda i: (ORDER.index(cones[i].kind), cones[i].width))
-    places = [np.arange(starts[i], starts[i + 1]) for i in order]
+    starts = list(accumulate((c.rows for c in cones), initial=0))
+    keys = [(_RANK[c.kind], c.width) for c in cones]
+    order = sorted(range(len(cones)), key=keys.__getitem__)
     batches: list[Batch] = []
     at = 0
     for i in order:
-        cone = cones[i]
-        number, rows = (1, cone.rows) if cone.is_separable else (cone.rows // max(1, cone.width), cone.width)
-        powers = (cone.power,) * number if cone.power else ()
-        last = batches[-1] if batches and batches[-1].kind == cone.kind else None
-        if last is not None and cone.is_separable:
+        kind, total, power = cones[i]
+        rank, width = keys[i]
+        is_separable = rank < 2
+        number, rows = (1, total) if is_separable else (total // max(1, width), width)
+        powers = (power,) * number if power else ()
+        last = batches[-1] if batches and batches[-1].kind == kind else None
+        if last is not None and is_separable:
             batches[-1] = last._replace(rows=last.rows + rows)
         elif last is not None and last.rows == rows:
             batches[-1] = last._replace(number=last.number + number, powers=last.powers + powers)
         else:
-            batches.append(Batch(cone.kind, at, number, rows, powers))
-        at += cone.rows
-    return np.concatenate([np.zeros(0, dtype=np.intp), *places]), tuple(batches)
+            batches.append(Batch(kind, at, number, rows, powers))
+        at += total
+    if order == list(range(len(order))):
+        return np.arange(at), tuple(batches)
+    return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in order]), tuple(batches)
 
 
 def _constraints(parts: list[_PlacedForm], columns: int, rows: Index, look: Look) -> tuple[csr_array, Array]:
     """A = -(F K, G) and b = F o + h, their rows in the order of the cones."""
     b = np.zeros(rows.size)
-    found = [entries()]
+    found = []
     for p in parts:
         look()
-        form, of = p.form, p.form.of_z
-        size = form.offset.size
+        form, of, size = p.form, p.form.of_z, p.form.offset.size
+        if not size:
+            continue
         b[p.row : p.row + size] = form.offset
         if p.offset.any():
             b[p.row : p.row + size] += np.bincount(of.row, weights=of.value * p.offset[of.column], minlength=size)
-        found += [_product(of, p.K).shifted(p.row, 0), form.of_u.shifted(p.row, p.extra)]
+        found.append(_product(of, p.K).shifted(p.row, 0))
+        if form.of_u.row.size:
+            found.append(form.of_u.shifted(p.row, p.extra))
     look()
+    row, column, value = joined(found)
     place = np.empty_like(rows)
     place[rows] = np.arange(rows.size)
-    row, column, value = joined(found)
     return placed(place[row], column, -value, (rows.size, columns)), b[rows]
 
 
@@ -320,13 +355,17 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
     P: MatrixLike | None = None
     for p in parts:
         form, width = p.form, p.K.shape[1]
+        if form.extra:
+            own = slice(p.extra, p.extra + form.extra)
+            diagonal[own], c[own] = form.extra_curvature, form.extra_slope
+        curved, sloped = _is_some(form.curvature), _is_some(form.slope)
+        if not (curved or sloped):
+            continue
         a = np.broadcast_to(np.asarray(form.curvature, dtype=np.float64), (form.size,))
-        if np.any(form.slope) or (a.any() and p.offset.any()):
+        if sloped or (curved and p.offset.any()):
             slope = np.broadcast_to(a * p.offset + np.asarray(form.slope), (form.size,))
             c[:width] += np.bincount(p.K.indices, p.K.data * np.repeat(slope, np.diff(p.K.indptr)), width)
-        own = slice(p.extra, p.extra + form.extra)
-        diagonal[own], c[own] = form.extra_curvature, form.extra_slope
-        if a.any():
+        if curved:
             P = _added(P, weighted_gram(p.K, a, look), columns)
     if isinstance(P, np.ndarray):
         np.einsum("ii->i", P)[:] += diagonal
@@ -334,9 +373,16 @@ def _objective(parts: list[_PlacedForm], columns: int, q: Array, look: Look) -> 
     at = np.flatnonzero(diagonal)
     if not (P is None or at.size):
         return csr_array(P), c
-    starts = np.concatenate([[0], np.cumsum(diagonal != 0.0)])
-    curved = by_rows(diagonal[at], at, starts, (columns, columns))
-    return curved if P is None else csr_array(P + curved), c
+    starts = np.zeros(columns + 1, dtype=np.intp)
+    if at.size:
+        np.cumsum(diagonal != 0.0, out=starts[1:])
+    bent = by_rows(diagonal[at], at, starts, (columns, columns))
+    return bent if P is None else csr_array(P + bent), c
+
+
+def _is_some(value: ArrayLike) -> bool:
+    """True if a number is not 0, or one of several."""
+    return value != 0.0 if isinstance(value, float) else bool(np.any(value))
 
 
 def _added(P: Any, square: Any, columns: int) -> Any:
