@@ -216,7 +216,7 @@ def _coupled(P: Any) -> NDArray[np.bool_]:
 def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> Index:
     """The equations that are combinations of others. Raises `Contradiction` where their sides are not."""
     k, none = program.equations, np.zeros(0, dtype=np.intp)
-    core = _core(program.A[:k]) if k <= MOST else none
+    core = _core(program.A, k) if k <= MOST else none
     core = core[able[core]]
     if core.size < 2:
         return none
@@ -252,12 +252,13 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     return np.asarray(core[suspects[follows]])
 
 
-def _core(E: csr_array) -> Index:
-    """The equations that are left when those with an unknown of their own are set aside, again and again: these follow from no others."""
-    row = _rows_of(E)
-    column, live = E.indices, np.ones(E.shape[0], dtype=bool)
+def _core(A: csr_array, k: int) -> Index:
+    """The equations, the first k rows, that are left when those with an unknown of their own are set aside, again and again: these follow from no
+    others."""
+    row = np.repeat(np.arange(k), np.diff(A.indptr[: k + 1]))
+    column, live = A.indices[: row.size], np.ones(k, dtype=bool)
     for _ in range(PEELS):
-        alone = np.bincount(column, minlength=E.shape[1])[column] == 1
+        alone = np.bincount(column)[column] == 1
         if not alone.any():
             break
         live[row[alone]] = False

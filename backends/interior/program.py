@@ -126,11 +126,15 @@ class ConicProgram:
         ys = []
         for p in self.parts[: len(self.canonical.terms)]:
             form, own = p.form, m[p.row : p.row + p.form.offset.size]
-            y = tau * np.asarray(form.slope)
-            if np.any(form.curvature):
-                y = y + np.asarray(form.curvature) * (p.K @ v[: p.K.shape[1]] + tau * p.offset)
             of = form.of_z
-            ys.append(np.asarray(y - np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size)))
+            y = np.negative(
+                np.bincount(of.column, weights=of.value * own[of.row], minlength=form.size), dtype=np.float64
+            )
+            if _is_some(form.slope):
+                y += tau * np.asarray(form.slope)
+            if _is_some(form.curvature):
+                y += np.asarray(form.curvature) * (p.K @ v[: p.K.shape[1]] + tau * p.offset)
+            ys.append(y)
         return ys
 
     @cached_property
@@ -257,7 +261,7 @@ class Triangles(NamedTuple):
 
     def adjoint(self, q: Array) -> Array:
         """T'q."""
-        return q if self.places is None else np.bincount(self.places, q, self.columns)
+        return q if self.places is None else np.asarray(np.bincount(self.places, q, self.columns), dtype=np.float64)
 
     def product(self, K: csr_array) -> csr_array:
         """K T."""
@@ -511,13 +515,16 @@ def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
         scale[:m] = of_row * entries.passed(scale, sizes)[:m]
         return entries.passed(scale, sizes)[m:]
 
-    together = None if kinds is None else np.maximum(np.bincount(kinds, weights=in_column), 1.0)
+    def sums(of: Array) -> Array:
+        """Those of each kind."""
+        return np.asarray(np.bincount(kinds, weights=of), dtype=np.float64)  # type: ignore[arg-type]
+
+    together = np.zeros(0) if kinds is None else np.maximum(sums(np.asarray(in_column, dtype=np.float64)), 1.0)
 
     def apart(of: Array) -> Array:
         """The numbers less the mean of their kind, times the entries of their columns."""
         own = in_column * of
-        found: Array = own - in_column * (np.bincount(kinds, weights=own) / together)[kinds]
-        return found
+        return np.asarray(own - in_column * (sums(own) / together)[kinds])
 
     d = np.zeros(in_column.size)
     residual = -rest(d, size)
@@ -620,6 +627,20 @@ def _factors(curvature: Array, c: Array, b: Array) -> tuple[float, float]:
     if size > 0.0 and bend > 0.0:
         of_b = math.sqrt(of_b) * math.sqrt(of_c * bend)
     return of_c, of_b
+
+
+def part_of(A: csr_array, rows: Index, columns: Index) -> csr_array:
+    """The matrix of some rows and columns, whose places rise. SciPy looks each up."""
+    place, kept = np.full(A.shape[1], -1), np.zeros(A.shape[0], dtype=bool)
+    place[columns], kept[rows] = np.arange(columns.size), True
+    column = place[A.indices]
+    live = np.repeat(kept, np.diff(A.indptr)) & (column >= 0)
+    ends = np.zeros(A.data.size + 1, dtype=np.intp)
+    np.cumsum(live, out=ends[1:])
+    starts = np.zeros(rows.size + 1, dtype=np.intp)
+    # of rows that are left out nothing is counted
+    starts[1:] = ends[A.indptr[rows + 1]]
+    return by_rows(A.data[live], column[live], starts, (rows.size, columns.size), copy=False)
 
 
 def scaled(A: Any, left: Array, right: Array) -> csr_array:

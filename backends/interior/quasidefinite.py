@@ -225,9 +225,14 @@ def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index
 
 def _upper(P: Any) -> tuple[Index, Index]:
     """The rows and columns of the entries of P above its diagonal."""
-    row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    above = row < P.indices
+    row, above = _above_diagonal(P)
     return row[above], P.indices[above]
+
+
+def _above_diagonal(P: Any) -> tuple[Index, NDArray[np.bool_]]:
+    """The rows of the entries of P, and which of these are above its diagonal."""
+    row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return row, row < P.indices
 
 
 class Quasidefinite:
@@ -236,20 +241,20 @@ class Quasidefinite:
     def __init__(self, pattern: Pattern, P: Any, A: Any, batches: Sequence[Batch]) -> None:
         self.pattern, self.batches = pattern, batches
         n, m, size = P.shape[0], A.shape[0], pattern.place.size
-        row = np.repeat(np.arange(n), np.diff(P.indptr))
-        self.data = np.empty(pattern.indices.size)
-        fixed = np.concatenate([P.data[row < P.indices], A.data])
-        self.data[pattern.entry[: fixed.size]] = fixed
-        self.written = pattern.entry[fixed.size :].astype(np.intp)
-        further = np.tile((1.0, -1.0), (size - n - m) // 2)
-        self.diagonal = np.concatenate([P.diagonal(), np.zeros(m), further])
-        signs = np.concatenate([np.ones(n), np.full(m, -1.0), further])
-        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
-        part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
-        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
-        self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
         place = pattern.place.astype(np.uint32)
-        self.of_v, self.of_z = place[:n], place[n : n + m]
+        self.of_v, self.of_z, further = place[:n], place[n : n + m], place[n + m :]
+        self.data = np.empty(pattern.indices.size)
+        above = P.data[_above_diagonal(P)[1]]
+        fixed = above.size + A.data.size
+        self.data[pattern.entry[: above.size]], self.data[pattern.entry[above.size : fixed]] = above, A.data
+        self.written = pattern.entry[fixed:].astype(np.intp)
+        self.diagonal = np.zeros(size)
+        self.diagonal[:n] = P.diagonal()
+        self.signs, self.shift, self.part = np.full(size, -1.0), np.full(size, -SHIFT), np.ones(size, np.int8)
+        self.signs[self.of_v], self.shift[self.of_v], self.part[self.of_v] = 1.0, SHIFT, 0
+        if further.size:
+            self.diagonal[n + m :: 2], self.diagonal[n + m + 1 :: 2] = 1.0, -1.0
+            self.signs[further[::2]], self.shift[further] = 1.0, 0.0
         self.work = np.empty((4, size))
         self.write, self.factor, self.answer = kernel(write), kernel(factor), kernel(answer)
 
