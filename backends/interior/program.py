@@ -8,7 +8,7 @@ v is x, of symmetric matrices their upper triangles, followed by the further unk
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -420,9 +420,10 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
         entries = entries._replace(size=entries.size + of_argument[entries.row])
     entries = entries.by(groups)
     scale = _levelled(program, groups, entries, look)
+    pass_over_them = entries.passes(scale)
     for _ in range(RUIZ):
         look()
-        entries.passed(scale, entries.size, 0.5)
+        pass_over_them(entries.size, 0.5)
     r = scale[groups] if of_argument is None else scale[groups] + of_argument[:-1]
     return np.exp2(scale[entries.rows :]), np.exp2(r)
 
@@ -453,11 +454,17 @@ class Entries(NamedTuple):
         row = np.append(groups, count - 1)[self.row]
         return self._replace(row=row, column=self.column + (count - self.rows), rows=count)
 
-    def passed(self, scale: Array, size: Array, share: float = 0.0) -> Array:
-        """The sums of sizes + scale of the row + scale of the column by rows and columns. A share of the largest ones is taken from the scales."""
+    def passes(self, scale: Array) -> Callable[..., Array]:
+        """A function of sizes and a share: the sums of sizes + scale of the row + scale of the column by rows and columns, until it is called again.
+        The share of the largest ones is taken from the scales."""
         sums, peaks = np.empty((2, scale.size))
-        kernel(pass_over)(self.row, self.column, size, share, scale, sums, peaks)
-        return sums
+        loop, row, column = kernel(pass_over), self.row, self.column
+
+        def passed(size: Array, share: float = 0.0) -> Array:
+            loop(row, column, size, share, scale, sums, peaks)
+            return sums
+
+        return passed
 
 
 def _entries_of(program: ConicProgram) -> Entries:
@@ -509,11 +516,13 @@ def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
     share = 1.0 / np.maximum(counts, 1)
     in_column, of_row, weight = counts[m:], -share[:m], share[m:]
 
+    r, d, passed = scale[:m], scale[m:], entries.passes(scale)
+
     def rest(of: Array, sizes: Array) -> Array:
-        """The column sums of sizes + d less their row's mean, for d as given."""
-        scale[:m], scale[m:] = 0.0, of
-        scale[:m] = of_row * entries.passed(scale, sizes)[:m]
-        return entries.passed(scale, sizes)[m:]
+        """The column sums of sizes + numbers of the columns less their row's mean; the scales have these then."""
+        r[:], d[:] = 0.0, of
+        np.multiply(of_row, passed(sizes)[:m], out=r)
+        return passed(sizes)[m:]
 
     def sums(of: Array) -> Array:
         """Those of each kind."""
@@ -526,8 +535,8 @@ def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
         own = in_column * of
         return np.asarray(own - in_column * (sums(own) / together)[kinds])
 
-    d = np.zeros(in_column.size)
-    residual = -rest(d, size)
+    found = np.zeros(in_column.size)
+    residual = -rest(found, size)
     p = weight * residual
     rho = float(residual @ p)
     least = LEVEL**2 * max(rho, 1.0)
@@ -540,13 +549,13 @@ def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
         if kinds is not None:
             h += HELD * apart(p)
         step = rho / max(float(p @ h), 1e-300)
-        d += step * p
+        found += step * p
         residual -= step * h
         preconditioned = weight * residual
         rho, before = float(residual @ preconditioned), rho
         p = preconditioned + rho / before * p
-    scale[:m], scale[m:] = 0.0, d
-    scale[:m] = of_row * entries.passed(scale, size)[:m]
+    r[:], d[:] = 0.0, found
+    np.multiply(of_row, passed(size)[:m], out=r)
     return scale
 
 
@@ -556,10 +565,18 @@ def _shift(program: ConicProgram, groups: Index, entries: Entries, scale: Array)
     Unknowns and rows that no entry connects have scales of their own, which A leaves open. c and b tell them, by their largest entries of each part.
     """
     m = entries.rows
-    parts, part = connected(entries.row, entries.column, scale.size)
     with np.errstate(divide="ignore"):
-        price = _largest(np.log2(np.abs(program.c)) + scale[m:], part[m:], parts)
-        own = _largest(np.log2(np.abs(program.b)) + scale[groups], part[groups], parts)
+        price, own = np.log2(np.abs(program.c)) + scale[m:], np.log2(np.abs(program.b)) + scale[groups]
+    alone = _alone(entries.row, entries.column, scale.size)
+    if alone is not None and not alone[: m - 1].any() and not alone[m:].any():
+        # one part, beside the root of P where it has no entry
+        own, price = own.max(initial=-math.inf), price.max(initial=-math.inf)
+        change = own if math.isfinite(own) else -price if math.isfinite(price) else 0.0
+        scale[m:] += change
+        scale[:m] -= change
+        return
+    parts, part = _parts(entries.row, entries.column, scale.size, alone)
+    price, own = _largest(price, part[m:], parts), _largest(own, part[groups], parts)
     priced, bounded = np.isfinite(price), np.isfinite(own)
     price[~priced], own[~bounded] = 0.0, 0.0
     both = priced & bounded
@@ -573,29 +590,34 @@ def _shift(program: ConicProgram, groups: Index, entries: Entries, scale: Array)
 
 def connected(one: Index, other: Index, number: int) -> tuple[int, Index]:
     """The number of parts that so many points are in, joined one to the other, and the part of each."""
-    found = _one_part(one, other, number)
-    if found is not None:
-        return found
+    return _parts(one, other, number, _alone(one, other, number))
+
+
+def _parts(one: Index, other: Index, number: int, alone: NDArray[np.bool_] | None) -> tuple[int, Index]:
+    """The same, where it may be known what is alone."""
+    if alone is not None:
+        return 1 + int(np.count_nonzero(alone)), np.asarray(np.where(alone, np.cumsum(alone), 0))
     order = np.argsort(one, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=number))])
     joined_to = by_rows(np.ones(one.size), other[order], starts, (number, number))
     return connected_components(joined_to, directed=False)  # type: ignore[no-any-return]
 
 
-def _one_part(one: Index, other: Index, number: int) -> tuple[int, Index] | None:
-    """The same where all points that are joined are in one part, and a few steps lead from the first of them to all; else None.
+def _alone(one: Index, other: Index, number: int) -> NDArray[np.bool_] | None:
+    """The points that nothing is joined to, where all others are in one part, and a few steps lead to all from the one with the most; else None.
 
     That is soon seen, and so are most programs.
     """
+    if not one.size:
+        return None
     joined_to, seen = np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
     joined_to[one] = joined_to[other] = True
-    seen[one[:1]] = True
+    seen[np.bincount(other).argmax()] = True
     for _ in range(STEPS):
-        seen[other[seen[one]]] = True
         seen[one[seen[other]]] = True
-        if np.array_equal(seen, joined_to):
-            alone = ~joined_to
-            return 1 + int(np.count_nonzero(alone)), np.asarray(np.where(alone, np.cumsum(alone), 0))
+        seen[other[seen[one]]] = True
+        if (seen == joined_to).all():
+            return ~joined_to
     return None
 
 
