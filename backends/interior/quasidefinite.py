@@ -11,7 +11,8 @@ Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -47,6 +48,9 @@ WHOLE = 4
 SMALL = 2_000
 """Unknowns and rows up to which an order is found among the neighbours of each as bits, sooner than SuperLU finds it."""
 
+KEPT, KEPT_ENTRIES = 8, 20_000
+"""Patterns of earlier programs that are kept, and the entries of P and A up to which one is."""
+
 LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
 
@@ -74,7 +78,7 @@ class Pattern(NamedTuple):
 def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: Look) -> Pattern | None:
     """The pattern; None where P or a scaling is filled, entries are too many, or a step with it would take longer than the seconds allowed.
 
-    `look` is asked while an order is found.
+    `look` is asked while an order is found. Small ones are kept for the next program with the same places.
     """
     n, m = P.shape[0], A.shape[0]
     if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > ORDERED:
@@ -84,8 +88,11 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     squares = min(float(np.square(of, dtype=np.float64).sum()) for of in (np.diff(A.indptr), of_columns))
     if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
         return None
-    row, column = _coordinates(P, A, batches)
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
+    key = _key(P, A, batches) if size <= SMALL and A.nnz + P.nnz <= KEPT_ENTRIES else None
+    if key is not None and (known := _known(key)) is not None:
+        return known.pattern if known.seconds <= allowed else None
+    row, column = _coordinates(P, A, batches)
     if size <= SMALL:
         place = _order_of_few(row, column, size, _waiting(P, A, batches, of_columns, size))
     else:
@@ -107,7 +114,44 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     row_starts = np.empty(size + 1, dtype=np.intp)
     symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
     found = (entry, indptr, indices, starts, rows, row_starts, columns)
-    return Pattern(place, *(a.astype(np.uint32) for a in found))
+    pattern = Pattern(place, *(a.astype(np.uint32) for a in found))
+    if key is not None:
+        _keep(key, _Kept(seconds, pattern))
+    return pattern
+
+
+class _Kept(NamedTuple):
+    """A pattern, and the seconds that a step with it takes."""
+
+    seconds: float
+    pattern: Pattern
+
+
+_patterns: dict[Hashable, _Kept] = {}
+"""The last patterns, the latest at the end, by all that they depend on."""
+
+_of_patterns = threading.Lock()
+
+
+def _key(P: Any, A: Any, batches: Sequence[Batch]) -> Hashable:
+    """What the pattern of a program depends on."""
+    places = (a.tobytes() for a in (P.indptr, P.indices, P.diagonal() == 0.0, A.indptr, A.indices))
+    return P.shape, A.shape, tuple(k[:4] for k in batches), *places
+
+
+def _known(key: Hashable) -> _Kept | None:
+    with _of_patterns:
+        found = _patterns.pop(key, None)
+        if found is not None:
+            _patterns[key] = found
+    return found
+
+
+def _keep(key: Hashable, found: _Kept) -> None:
+    with _of_patterns:
+        _patterns[key] = found
+        if len(_patterns) > KEPT:
+            del _patterns[next(iter(_patterns))]
 
 
 def _order_of_few(row: Index, column: Index, size: int, waits: NDArray[np.bool_]) -> Index:

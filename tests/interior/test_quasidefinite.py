@@ -222,6 +222,24 @@ def test_what_has_no_diagonal_comes_after_a_neighbour(seed: int) -> None:
             assert not dense[r].any() or place[:12][dense[r]].min() < place[12 + r]
 
 
+def test_the_pattern_of_an_earlier_program_serves_the_next_one_with_the_same_places() -> None:
+    """Its numbers may be others. A square that is 0, or another cone, makes another pattern; and a step may take no longer than allowed."""
+    P, A, _ = mixed(0)
+    P = sp.csr_array(P + sp.eye_array(12))
+    found = pattern_of(P, A, MIXED, np.inf, lambda: None)
+    assert pattern_of(2.0 * P, sp.csr_array(3.0 * A), MIXED, np.inf, lambda: None) is found
+    assert pattern_of(P, A, MIXED, 1e-9, lambda: None) is None
+    plain = P.copy()
+    plain.data[:] = np.where(plain.indices == np.repeat(np.arange(12), np.diff(plain.indptr)), 0.0, plain.data)
+    other = Batch("zero", 0, 1, 2), Batch("nonnegative", 2, 1, 7), *MIXED[2:]
+    for own in (pattern_of(plain, A, MIXED, np.inf, lambda: None), pattern_of(P, A, other, np.inf, lambda: None)):
+        assert own is not None and own is not found
+    for _ in range(quasidefinite.KEPT):
+        A = sp.csr_array(sp.vstack([A[1:], A[:1]]))
+        pattern_of(P, A, MIXED, np.inf, lambda: None)
+    assert len(quasidefinite._patterns) == quasidefinite.KEPT
+
+
 def eliminated(edges: list[tuple[int, int]], place: np.ndarray) -> list[int]:
     """The neighbours that each vertex has left when it is eliminated in this order."""
     near: list[set[int]] = [set() for _ in place]
