@@ -22,8 +22,9 @@ from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve
-from fwdsl.backends.interior.program import ConicProgram, Entries, levelled
+from fwdsl.backends.interior.program import ConicProgram, Entries, levelled, part_of
 from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.canon.maps import by_rows
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
@@ -42,6 +43,9 @@ DENSE = 200
 
 MOST, FILLED = 20_000, 2.0
 """Equations, and entries of E E' for each entry of the program, up to which dependent ones are looked for: a factorisation costs little then."""
+
+LITTLE = 1e6
+"""Multiplications of E E' with all zeros up to which they take less time than SciPy's calls for a sparse one."""
 
 MANY = 100
 """Suspects from which on none is looked at."""
@@ -220,7 +224,7 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     core = core[able[core]]
     if core.size < 2:
         return none
-    E = csr_array(program.A[core])
+    E = part_of(program.A, core, np.arange(program.c.size))
     squares = float(np.square(np.bincount(E.indices).astype(float)).sum())
     if core.size > DENSE and squares > FILLED * program.A.nnz:
         return none
@@ -273,7 +277,7 @@ def _levelled(E: csr_array, b: Array, look: Look) -> tuple[csr_array, Array]:
     row, column = _levels(E, look)
     entry = E.data * np.repeat(row, np.diff(E.indptr)) * column[E.indices]
     length = _power(np.sqrt(np.bincount(_rows_of(E), np.square(entry), row.size)))
-    return csr_array((entry * np.repeat(length, np.diff(E.indptr)), E.indices, E.indptr), E.shape), b * row * length
+    return by_rows(entry * np.repeat(length, np.diff(E.indptr)), E.indices, E.indptr, E.shape), b * row * length
 
 
 def _levels(A: csr_array, look: Look) -> tuple[Array, Array]:
@@ -296,16 +300,16 @@ def _power(size: Array) -> Array:
 
 def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     """The rows whose pivots are small, and what solves with E E' of the others."""
-    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1]:
+    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1] or E.shape[0] ** 2 * E.shape[1] <= LITTLE:
         full = E.toarray()
         square = full @ full.T
     else:
         square = (E @ E.T).toarray()
     _, order, rank, _ = dpstrf(square, tol=SUSPECT, lower=1)
+    if rank == E.shape[0]:
+        return np.zeros(0, dtype=np.intp), lambda right: right
     kept = np.sort(order[:rank] - 1)
     suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
-    if not suspects.size:
-        return suspects, lambda right: right
     L, info = dpotrf(square[np.ix_(kept, kept)], lower=1)
     if info:
         raise np.linalg.LinAlgError("the rows that are kept are dependent, too")

@@ -155,7 +155,9 @@ class Systems:
                     # a complement of few rows keeps more digits of products with a matrix
                     self.full = _full_rows(separate, batches)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
-        self.At: Any = A.T.tocsr() if self.separate is None else None
+        self.At: Any = None
+        if self.separate is None:
+            self.At = self.A.T if isinstance(self.A, np.ndarray) else A.T.tocsr()
 
     def at(self, batches: Sequence[Batch], scalings: Scalings) -> System | FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
