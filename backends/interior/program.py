@@ -439,7 +439,7 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, A: csr_array) -> Entries:
-        """Those of a sparse matrix."""
+        """The entries of a sparse matrix."""
         (m, n), row, column, data = A.shape, np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices, A.data
         if not data.all():
             live = np.flatnonzero(data)
@@ -468,7 +468,7 @@ class Entries(NamedTuple):
 
 
 def _entries_of(program: ConicProgram) -> Entries:
-    """Those of A, and behind them of the root of P's diagonal, a row of its own."""
+    """The entries of A, and behind them those of the root of P's diagonal, a row of its own."""
     entries, diagonal = Entries.of(program.A), program.P.diagonal()
     curved = np.flatnonzero(diagonal > 0.0)
     m = entries.rows
@@ -525,7 +525,7 @@ def levelled(entries: Entries, kinds: Index | None, look: Look) -> Array:
         return passed(sizes)[m:]
 
     def sums(of: Array) -> Array:
-        """Those of each kind."""
+        """The sum of each kind."""
         return np.asarray(np.bincount(kinds, weights=of), dtype=np.float64)  # type: ignore[arg-type]
 
     together = np.zeros(0) if kinds is None else np.maximum(sums(np.asarray(in_column, dtype=np.float64)), 1.0)

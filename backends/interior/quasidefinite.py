@@ -134,7 +134,7 @@ _of_patterns = threading.Lock()
 
 
 def _key(P: Any, A: Any, batches: Sequence[Batch]) -> Hashable:
-    """What the pattern of a program depends on."""
+    """The numbers that the pattern of a program depends on."""
     places = (a.tobytes() for a in (P.indptr, P.indices, P.diagonal() == 0.0, A.indptr, A.indices))
     return P.shape, A.shape, tuple(k[:4] for k in batches), *places
 
@@ -177,7 +177,7 @@ def _waiting(P: Any, A: Any, batches: Sequence[Batch], of_columns: Index, size: 
 
 
 def _order(row: Index, column: Index, size: int, look: Look) -> Index:
-    """The same by SuperLU, and nothing waits."""
+    """The same by SuperLU, which lets nothing wait."""
     dominant = _dominant(row, column, size)
     options = {"SymmetricMode": True, "Equil": False}
 

@@ -223,7 +223,7 @@ def test_what_has_no_diagonal_comes_after_a_neighbour(seed: int) -> None:
 
 
 def test_the_pattern_of_an_earlier_program_serves_the_next_one_with_the_same_places() -> None:
-    """Its numbers may be others. A square that is 0, or another cone, makes another pattern; and a step may take no longer than allowed."""
+    """The numbers may be others. A square that is 0, or another cone, makes another pattern; and a step may take no longer than allowed."""
     P, A, _ = mixed(0)
     P = sp.csr_array(P + sp.eye_array(12))
     found = pattern_of(P, A, MIXED, np.inf, lambda: None)

@@ -1,4 +1,4 @@
-"""How a conic program is written down and scaled: its parts and maps against dense matrices, its levels against least squares."""
+"""Conic programs as they are written down and scaled: their parts and maps against dense matrices, their levels against least squares."""
 
 from __future__ import annotations
 
