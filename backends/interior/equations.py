@@ -111,7 +111,8 @@ class Eliminated:
         of, which were `sizes`."""
         whole, at = self.whole, self.linked
         if not at.columns.size:
-            return whole.P, whole.c, csr_array(whole.A[self.rows]), whole.b[self.rows], sizes[self.rows]
+            A = part_of(whole.A, self.rows, np.arange(whole.c.size))
+            return whole.P, whole.c, A, whole.b[self.rows], sizes[self.rows]
         v0 = self.unknowns(np.zeros(self.columns.size), 1.0)
         place = np.empty(whole.c.size, dtype=np.intp)
         place[self.columns] = np.arange(self.columns.size)
@@ -309,7 +310,9 @@ def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     if rank == E.shape[0]:
         return np.zeros(0, dtype=np.intp), lambda right: right
     kept = np.sort(order[:rank] - 1)
-    suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
+    is_kept = np.zeros(E.shape[0], dtype=bool)
+    is_kept[kept] = True
+    suspects = np.flatnonzero(~is_kept)
     L, info = dpotrf(square[np.ix_(kept, kept)], lower=1)
     if info:
         raise np.linalg.LinAlgError("the rows that are kept are dependent, too")

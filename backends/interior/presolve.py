@@ -478,7 +478,9 @@ def _without(program: ConicProgram, taken: Taken, sizes: Array) -> Presolved:
     P = P[np.ix_(columns, columns)] if isinstance(P, np.ndarray) else part_of(P, columns, columns)
     A = part_of(program.A, rows, columns)
     left = c[columns], A, b[rows], program.rows[rows], _batches(program.batches, rows)
-    sizes = np.concatenate([sizes, np.abs(program.b)[sizes.size :] + (abs(program.A[sizes.size :]) @ np.abs(value))])
+    if sizes.size < program.b.size:
+        others = np.abs(program.b)[sizes.size :] + (abs(program.A[sizes.size :]) @ np.abs(value))
+        sizes = np.concatenate([sizes, others])
     return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken, sizes[rows])
 
 
