@@ -81,12 +81,27 @@ def sparse_map(term: SumTerm, size: int) -> csr_array:
     if len(parts) == 1:
         start, only = parts[0]
         return by_rows(only.data, only.indices + start, only.indptr, shape)
+    if parts and len({start for start, _ in parts}) == len(parts):
+        return _beside(sorted(parts, key=lambda part: part[0]), shape)
     found = [entries()]
     for start, part in parts:
         row = np.repeat(np.arange(shape[0]), np.diff(part.indptr))
         found.append(MatrixEntries(row, part.indices.astype(np.intp) + start, part.data))
     row, column, value = joined(found)
     return placed(row, column, value, shape)
+
+
+def _beside(parts: list[tuple[int, csr_array]], shape: tuple[int, int]) -> csr_array:
+    """The sparse matrix that has these ones side by side, each from its column on; rows have their entries in order."""
+    counts = [np.diff(part.indptr) for _, part in parts]
+    starts = np.zeros(shape[0] + 1, dtype=np.intp)
+    np.cumsum(sum(counts), out=starts[1:])
+    column, value, free = np.empty(starts[-1], dtype=np.intp), np.empty(starts[-1]), starts[:-1].copy()
+    for (start, part), count in zip(parts, counts, strict=True):
+        at = np.arange(part.data.size) + np.repeat(free - part.indptr[:-1], count)
+        column[at], value[at] = part.indices + start, part.data
+        free += count
+    return by_rows(value, column, starts, shape, copy=False)
 
 
 def has_short_rows(term: SumTerm, longest: int) -> bool:

@@ -22,8 +22,9 @@ from scipy.sparse.linalg import splu
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve
-from fwdsl.backends.interior.program import ConicProgram, levelled
+from fwdsl.backends.interior.program import ConicProgram, Entries, levelled, part_of
 from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.canon.maps import by_rows
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
@@ -42,6 +43,9 @@ DENSE = 200
 
 MOST, FILLED = 20_000, 2.0
 """Equations, and entries of E E' for each entry of the program, up to which dependent ones are looked for: a factorisation costs little then."""
+
+LITTLE = 1e6
+"""Multiplications of E E' with all zeros up to which they take less time than SciPy's calls for a sparse one."""
 
 MANY = 100
 """Suspects from which on none is looked at."""
@@ -107,7 +111,8 @@ class Eliminated:
         of, which were `sizes`."""
         whole, at = self.whole, self.linked
         if not at.columns.size:
-            return whole.P, whole.c, csr_array(whole.A[self.rows]), whole.b[self.rows], sizes[self.rows]
+            A = part_of(whole.A, self.rows, np.arange(whole.c.size))
+            return whole.P, whole.c, A, whole.b[self.rows], sizes[self.rows]
         v0 = self.unknowns(np.zeros(self.columns.size), 1.0)
         place = np.empty(whole.c.size, dtype=np.intp)
         place[self.columns] = np.arange(self.columns.size)
@@ -216,11 +221,11 @@ def _coupled(P: Any) -> NDArray[np.bool_]:
 def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> Index:
     """The equations that are combinations of others. Raises `Contradiction` where their sides are not."""
     k, none = program.equations, np.zeros(0, dtype=np.intp)
-    core = _core(program.A[:k]) if k <= MOST else none
+    core = _core(program.A, k) if k <= MOST else none
     core = core[able[core]]
     if core.size < 2:
         return none
-    E = csr_array(program.A[core])
+    E = part_of(program.A, core, np.arange(program.c.size))
     squares = float(np.square(np.bincount(E.indices).astype(float)).sum())
     if core.size > DENSE and squares > FILLED * program.A.nnz:
         return none
@@ -252,12 +257,13 @@ def _dependent(program: ConicProgram, able: NDArray[np.bool_], look: Look) -> In
     return np.asarray(core[suspects[follows]])
 
 
-def _core(E: csr_array) -> Index:
-    """The equations that are left when those with an unknown of their own are set aside, again and again: these follow from no others."""
-    row = _rows_of(E)
-    column, live = E.indices, np.ones(E.shape[0], dtype=bool)
+def _core(A: csr_array, k: int) -> Index:
+    """The equations, the first k rows, that are left when those with an unknown of their own are set aside, again and again: these follow from no
+    others."""
+    row = np.repeat(np.arange(k), np.diff(A.indptr[: k + 1]))
+    column, live = A.indices[: row.size], np.ones(k, dtype=bool)
     for _ in range(PEELS):
-        alone = np.bincount(column, minlength=E.shape[1])[column] == 1
+        alone = np.bincount(column)[column] == 1
         if not alone.any():
             break
         live[row[alone]] = False
@@ -272,7 +278,7 @@ def _levelled(E: csr_array, b: Array, look: Look) -> tuple[csr_array, Array]:
     row, column = _levels(E, look)
     entry = E.data * np.repeat(row, np.diff(E.indptr)) * column[E.indices]
     length = _power(np.sqrt(np.bincount(_rows_of(E), np.square(entry), row.size)))
-    return csr_array((entry * np.repeat(length, np.diff(E.indptr)), E.indices, E.indptr), E.shape), b * row * length
+    return by_rows(entry * np.repeat(length, np.diff(E.indptr)), E.indices, E.indptr, E.shape), b * row * length
 
 
 def _levels(A: csr_array, look: Look) -> tuple[Array, Array]:
@@ -280,13 +286,9 @@ def _levels(A: csr_array, look: Look) -> tuple[Array, Array]:
 
     They are powers of 2, which leave the digits as they are.
     """
-    live = A.data != 0.0
-    row, column, size = _rows_of(A)[live], A.indices[live], np.log2(np.abs(A.data[live]))
-    in_row, in_column = np.bincount(row, minlength=A.shape[0]), np.bincount(column, minlength=A.shape[1])
     # each column is of a kind of its own: nothing holds units together
-    d = levelled(row, column, size, in_row, in_column, np.arange(A.shape[1]), look)
-    r = -np.bincount(row, size + d[column], A.shape[0]) / np.maximum(in_row, 1)
-    return np.exp2(np.rint(r)), np.exp2(np.rint(d))
+    scale = np.exp2(np.rint(levelled(Entries.of(A), None, look)))
+    return scale[: A.shape[0]], scale[A.shape[0] :]
 
 
 def _rows_of(A: csr_array) -> Index:
@@ -299,16 +301,18 @@ def _power(size: Array) -> Array:
 
 def _suspects_of_few(E: csr_array) -> tuple[Index, Solve]:
     """The rows whose pivots are small, and what solves with E E' of the others."""
-    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1]:
+    if E.nnz > DENSE_SHARE * E.shape[0] * E.shape[1] or E.shape[0] ** 2 * E.shape[1] <= LITTLE:
         full = E.toarray()
         square = full @ full.T
     else:
         square = (E @ E.T).toarray()
     _, order, rank, _ = dpstrf(square, tol=SUSPECT, lower=1)
+    if rank == E.shape[0]:
+        return np.zeros(0, dtype=np.intp), lambda right: right
     kept = np.sort(order[:rank] - 1)
-    suspects = np.setdiff1d(np.arange(E.shape[0]), kept)
-    if not suspects.size:
-        return suspects, lambda right: right
+    is_kept = np.zeros(E.shape[0], dtype=bool)
+    is_kept[kept] = True
+    suspects = np.flatnonzero(~is_kept)
     L, info = dpotrf(square[np.ix_(kept, kept)], lower=1)
     if info:
         raise np.linalg.LinAlgError("the rows that are kept are dependent, too")

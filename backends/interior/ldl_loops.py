@@ -4,8 +4,8 @@ The matrix has its upper triangle by columns: column k has the rows `indices[p]`
 L has a diagonal of ones, which is not kept. Its columns are in `rows` and `values` from starts[j] on; the columns of row k are in `columns` from
 row_starts[k] on. Both rise. `inverse` has the numbers 1 / D. Places are unsigned numbers, but for those of `walk`.
 
-Source: Liu, "The role of elimination trees in sparse factorization", 1990; Davis, "Algorithm 849: a concise sparse Cholesky factorization
-package", 2005 (one row of L after the other).
+Sources: Liu, "The role of elimination trees in sparse factorization", 1990; Davis, "Algorithm 849: a concise sparse Cholesky factorization
+package", 2005 (one row of L after the other); Liu, "Modification of the minimum-degree algorithm by multiple elimination", 1985.
 """
 
 from __future__ import annotations
@@ -17,6 +17,66 @@ BESIDE = 1e-6
 
 ROUNDING = 4e-16
 """The share of the largest product in a residual that is rounding."""
+
+
+def least_degrees(row, column, waits, adjacent, degree, moved, place):
+    """An order of elimination in which each vertex has about the least neighbours of those that are left, into `place`, which has -1.
+
+    Edges lead from `row` to `column`, each once, and none to itself counts. A vertex that `waits` comes after one of its neighbours, unless all that
+    are left wait. `adjacent` (n, words) has zeros, and gets the neighbours of each vertex as bits, 32 in a word; `degree` and `moved` have zeros.
+    Vertices of one degree are eliminated in one turn, but no two neighbours.
+    """
+    n = place.size
+    for e in range(row.size):
+        i = row[e]
+        j = column[e]
+        if i != j:
+            adjacent[i, j >> 5] |= 1 << (j & 31)
+            adjacent[j, i >> 5] |= 1 << (i & 31)
+            degree[i] += 1
+            degree[j] += 1
+    count = 0
+    turn = 0
+    least = 0
+    while count < n:
+        turn += 1
+        level = least
+        least = n
+        for k in range(n):
+            if place[k] >= 0 or (waits[k] and not moved[k] and level < n):
+                continue
+            size = degree[k]
+            clique = size >= n - count - 1
+            if size <= level and (clique or moved[k] < turn):
+                place[k] = count
+                count += 1
+                # all that is left meet each other: any order will do
+                if clique:
+                    continue
+                own = adjacent[k]
+                for m in range(own.size):
+                    bits = own[m]
+                    i = 32 * m
+                    while bits:
+                        if bits & 1:
+                            # a neighbour meets all others from now on
+                            other = adjacent[i]
+                            total = -2
+                            for w in range(own.size):
+                                value = other[w] | own[w]
+                                other[w] = value
+                                while value:
+                                    value &= value - 1
+                                    total += 1
+                            other[k >> 5] &= ~(1 << (k & 31))
+                            degree[i] = total
+                            moved[i] = turn
+                            if total < least:
+                                least = total
+                        bits >>= 1
+                        i += 1
+            elif size < least:
+                least = size
 
 
 def walk(indptr, indices, parent, mark, at, rows, row_starts, columns):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look
 from fwdsl.backends.interior.equations import Contradiction, Eliminated, eliminated
-from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram
+from fwdsl.backends.interior.program import ORDER, Batch, ConicProgram, part_of
 from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
@@ -46,6 +46,9 @@ ROUNDS = 3
 
 PASSES = 20
 """Times that rows are looked at anew after unknowns were fixed: a chain of equations would take as many as it is long."""
+
+KEPT = 5_000
+"""Unknowns up to which their marks are worked out once."""
 
 LEAST = 1e-3
 """The least entry of an unknown in the equation that defines it, beside the largest one of the row: a smaller one would enlarge what others miss."""
@@ -436,6 +439,15 @@ def _without_zeros(A: csr_array) -> csr_array:
 
 def _marks(size: int) -> Array:
     """Numbers between 1 and 2 without a pattern, one for each unknown."""
+    return _first_marks()[:size] if size <= KEPT else _marks_of(size)
+
+
+@cache
+def _first_marks() -> Array:
+    return _marks_of(KEPT)
+
+
+def _marks_of(size: int) -> Array:
     return 1.0 + np.modf(np.abs(np.sin(12.9898 * np.arange(1.0, size + 1.0))) * 43758.5453)[0]
 
 
@@ -463,10 +475,12 @@ def _without(program: ConicProgram, taken: Taken, sizes: Array) -> Presolved:
     if at.size:
         c = c - program.A[equations].T @ (program.c[at] / entry)
     P = program.P
-    P = P[np.ix_(columns, columns)] if isinstance(P, np.ndarray) else csr_array(P[columns][:, columns])
-    A = csr_array(program.A[rows][:, columns])
+    P = P[np.ix_(columns, columns)] if isinstance(P, np.ndarray) else part_of(P, columns, columns)
+    A = part_of(program.A, rows, columns)
     left = c[columns], A, b[rows], program.rows[rows], _batches(program.batches, rows)
-    sizes = np.concatenate([sizes, np.abs(program.b)[sizes.size :] + (abs(program.A[sizes.size :]) @ np.abs(value))])
+    if sizes.size < program.b.size:
+        others = np.abs(program.b)[sizes.size :] + (abs(program.A[sizes.size :]) @ np.abs(value))
+        sizes = np.concatenate([sizes, others])
     return Presolved(program.canonical, program.reduced, program.parts, P, *left, taken, sizes[rows])
 
 

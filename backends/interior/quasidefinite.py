@@ -11,7 +11,8 @@ Sources: Vanderbei, "Symmetric quasidefinite matrices", 1995; Domahidi, Chu, Boy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, attended
 from fwdsl.backends.interior.cone_loops import write, write_lengths
 from fwdsl.backends.interior.cones import Scalings
-from fwdsl.backends.interior.ldl_loops import answer, factor, walk
+from fwdsl.backends.interior.ldl_loops import answer, factor, least_degrees, walk
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.interior.sizes import ORDERED
 from fwdsl.backends.kernels.compile import kernel
@@ -43,6 +44,12 @@ LEAST = 1e-13
 
 WHOLE = 4
 """Rows of a second-order cone up to which W'W is written down."""
+
+SMALL = 2_000
+"""Unknowns and rows up to which an order is found among the neighbours of each as bits, sooner than SuperLU finds it."""
+
+KEPT, KEPT_ENTRIES = 8, 20_000
+"""Patterns of earlier programs that are kept, and the entries of P and A up to which one is."""
 
 LARGE = 5_000
 """Unknowns and rows from which on the clock is looked at while an order is found."""
@@ -71,7 +78,7 @@ class Pattern(NamedTuple):
 def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: Look) -> Pattern | None:
     """The pattern; None where P or a scaling is filled, entries are too many, or a step with it would take longer than the seconds allowed.
 
-    `look` is asked while an order is found.
+    `look` is asked while an order is found. Small ones are kept for the next program with the same places.
     """
     n, m = P.shape[0], A.shape[0]
     if isinstance(P, np.ndarray) or any(k.kind == ORDER[3] for k in batches) or A.nnz + P.nnz > ORDERED:
@@ -81,20 +88,15 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     squares = min(float(np.square(of, dtype=np.float64).sum()) for of in (np.diff(A.indptr), of_columns))
     if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
         return None
-    row, column = _coordinates(P, A, batches)
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
-    dominant = _dominant(row, column, size)
-    options = {"SymmetricMode": True, "Equil": False}
-
-    def ordered() -> Index:
-        # an incomplete factor that keeps next to nothing: its order is that of the whole one
-        lu = spilu(
-            dominant, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
-        )
-        return lu.perm_c.astype(np.intp)  # type: ignore[no-any-return]
-
-    place = attended(ordered, look) if size > LARGE else ordered()
-    place = _supported(place, P, A, batches)
+    key = _key(P, A, batches) if size <= SMALL and A.nnz + P.nnz <= KEPT_ENTRIES else None
+    if key is not None and (known := _known(key)) is not None:
+        return known.pattern if known.seconds <= allowed else None
+    row, column = _coordinates(P, A, batches)
+    if size <= SMALL:
+        place = _order_of_few(row, column, size, _waiting(P, A, batches, of_columns, size))
+    else:
+        place = _supported(_order(row, column, size, look), P, A, batches)
     low, high = np.minimum(place[row], place[column]), np.maximum(place[row], place[column])
     order = row_by_row(high, low, (size, size))
     entry = np.empty_like(order)
@@ -112,7 +114,81 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     row_starts = np.empty(size + 1, dtype=np.intp)
     symbolic(indptr, indices, parent, mark, starts[:-1].copy(), rows, row_starts, columns)
     found = (entry, indptr, indices, starts, rows, row_starts, columns)
-    return Pattern(place, *(a.astype(np.uint32) for a in found))
+    pattern = Pattern(place, *(a.astype(np.uint32) for a in found))
+    if key is not None:
+        _keep(key, _Kept(seconds, pattern))
+    return pattern
+
+
+class _Kept(NamedTuple):
+    """A pattern, and the seconds that a step with it takes."""
+
+    seconds: float
+    pattern: Pattern
+
+
+_patterns: dict[Hashable, _Kept] = {}
+"""The last patterns, the latest at the end, by all that they depend on."""
+
+_of_patterns = threading.Lock()
+
+
+def _key(P: Any, A: Any, batches: Sequence[Batch]) -> Hashable:
+    """The numbers that the pattern of a program depends on."""
+    places = (a.tobytes() for a in (P.indptr, P.indices, P.diagonal() == 0.0, A.indptr, A.indices))
+    return P.shape, A.shape, tuple(k[:4] for k in batches), *places
+
+
+def _known(key: Hashable) -> _Kept | None:
+    with _of_patterns:
+        found = _patterns.pop(key, None)
+        if found is not None:
+            _patterns[key] = found
+    return found
+
+
+def _keep(key: Hashable, found: _Kept) -> None:
+    with _of_patterns:
+        _patterns[key] = found
+        if len(_patterns) > KEPT:
+            del _patterns[next(iter(_patterns))]
+
+
+def _order_of_few(row: Index, column: Index, size: int, waits: NDArray[np.bool_]) -> Index:
+    """The places of all in an order that hardly fills the factor of a symmetric matrix with numbers at these places of one triangle, each once, and
+    in which those that wait come after a neighbour."""
+    (degree, moved), place = np.zeros((2, size), dtype=np.intp), np.full(size, -1)
+    adjacent = np.zeros((size, -(-size // 32)), dtype=np.int64)
+    kernel(least_degrees)(row, column, waits, adjacent, degree, moved, place)
+    return place
+
+
+def _waiting(P: Any, A: Any, batches: Sequence[Batch], of_columns: Index, size: int) -> NDArray[np.bool_]:
+    """True for what has the shift alone as its number of D where it goes before all its neighbours, which costs half of the digits: equations, and
+    unknowns without a square that rows see which are none. `of_columns` are the entries of the columns of A."""
+    n = P.shape[0]
+    equations = batches[0].rows if batches and batches[0].kind == ORDER[0] else 0
+    last = A.indptr[equations]
+    of_others = of_columns - np.bincount(A.indices[:last], minlength=n) if equations else of_columns
+    waits = np.zeros(size, dtype=np.bool_)
+    waits[:n] = (of_others > 0) & (P.diagonal() == 0.0)
+    waits[n : n + equations] = True
+    return waits
+
+
+def _order(row: Index, column: Index, size: int, look: Look) -> Index:
+    """The same by SuperLU, which lets nothing wait."""
+    dominant = _dominant(row, column, size)
+    options = {"SymmetricMode": True, "Equil": False}
+
+    def ordered() -> Index:
+        # an incomplete factor that keeps next to nothing: its order is that of the whole one
+        lu = spilu(
+            dominant, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options
+        )
+        return lu.perm_c.astype(np.intp)  # type: ignore[no-any-return]
+
+    return attended(ordered, look) if size > LARGE else ordered()
 
 
 def _dominant(row: Index, column: Index, size: int) -> csc_array:
@@ -193,9 +269,14 @@ def _coordinates(P: Any, A: Any, batches: Sequence[Batch]) -> tuple[Index, Index
 
 def _upper(P: Any) -> tuple[Index, Index]:
     """The rows and columns of the entries of P above its diagonal."""
-    row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    above = row < P.indices
+    row, above = _above_diagonal(P)
     return row[above], P.indices[above]
+
+
+def _above_diagonal(P: Any) -> tuple[Index, NDArray[np.bool_]]:
+    """The rows of the entries of P, and which of these are above its diagonal."""
+    row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return row, row < P.indices
 
 
 class Quasidefinite:
@@ -204,20 +285,20 @@ class Quasidefinite:
     def __init__(self, pattern: Pattern, P: Any, A: Any, batches: Sequence[Batch]) -> None:
         self.pattern, self.batches = pattern, batches
         n, m, size = P.shape[0], A.shape[0], pattern.place.size
-        row = np.repeat(np.arange(n), np.diff(P.indptr))
-        self.data = np.empty(pattern.indices.size)
-        fixed = np.concatenate([P.data[row < P.indices], A.data])
-        self.data[pattern.entry[: fixed.size]] = fixed
-        self.written = pattern.entry[fixed.size :].astype(np.intp)
-        further = np.tile((1.0, -1.0), (size - n - m) // 2)
-        self.diagonal = np.concatenate([P.diagonal(), np.zeros(m), further])
-        signs = np.concatenate([np.ones(n), np.full(m, -1.0), further])
-        shift = np.concatenate([np.full(n, SHIFT), np.full(m, -SHIFT), np.zeros(size - n - m)])
-        part = np.concatenate([np.zeros(n, np.int8), np.ones(m, np.int8), np.ones(size - n - m, np.int8)])
-        self.signs, self.shift, self.part = np.empty(size), np.empty(size), np.empty(size, np.int8)
-        self.signs[pattern.place], self.shift[pattern.place], self.part[pattern.place] = signs, shift, part
         place = pattern.place.astype(np.uint32)
-        self.of_v, self.of_z = place[:n], place[n : n + m]
+        self.of_v, self.of_z, further = place[:n], place[n : n + m], place[n + m :]
+        self.data = np.empty(pattern.indices.size)
+        above = P.data[_above_diagonal(P)[1]]
+        fixed = above.size + A.data.size
+        self.data[pattern.entry[: above.size]], self.data[pattern.entry[above.size : fixed]] = above, A.data
+        self.written = pattern.entry[fixed:].astype(np.intp)
+        self.diagonal = np.zeros(size)
+        self.diagonal[:n] = P.diagonal()
+        self.signs, self.shift, self.part = np.full(size, -1.0), np.full(size, -SHIFT), np.ones(size, np.int8)
+        self.signs[self.of_v], self.shift[self.of_v], self.part[self.of_v] = 1.0, SHIFT, 0
+        if further.size:
+            self.diagonal[n + m :: 2], self.diagonal[n + m + 1 :: 2] = 1.0, -1.0
+            self.signs[further[::2]], self.shift[further] = 1.0, 0.0
         self.work = np.empty((4, size))
         self.write, self.factor, self.answer = kernel(write), kernel(factor), kernel(answer)
 

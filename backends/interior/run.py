@@ -156,6 +156,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         #: How far the units of arguments move logarithms, and v with them: v is that of the scaled program plus the offset.
         self.logs = np.log(self.e[at + 2] / self.e[at])
         self.offset, held = program.moved_by(at, self.logs * program.b[at + 1])
+        #: What the offset adds to the objective.
+        self.of_offset = float(program.c @ self.offset)
         c, b = self.d * program.c, self.e * (program.b + held)
         self.A = scaled(program.A, self.e, self.d)
         problem.look()
@@ -438,7 +440,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         scale = now.tau * self.of_c * self.of_b
         curved, of_c, _, _, _, _, _, missed, of_v, of_s = self._missed().sizes
         value = (0.5 * curved / now.tau + of_c) / scale
-        value += self.program.constant + float(self.program.c @ self.offset)
+        value += self.program.constant + self.of_offset
         size = max(of_v, of_s)
         share = min(1.0, missed / size) if size > 0.0 else 0.0
         return Report(value, value - max(self._gap(), 0.0), "interior", share)
@@ -494,7 +496,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         Nothing in the program holds v in such a direction, so rounding drives it along: two fits of one problem would differ, and far out P has no
         more digits than are left.
         """
-        problem, back = self.problem, x.copy()
+        problem, back = self.problem, x
         terms = problem.canonical.terms
         for block in problem.canonical.blocks:
             free = block.g.pair == (None, None) and block.g.curvature == 0.0 and not problem.q[block.slice].any()
@@ -505,8 +507,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             own = back[block.slice].reshape(block.shape)
             common = own.mean(axis=-1, keepdims=True)
             if largest(common) > ROUNDING * largest(own):
-                own -= common
-        if np.array_equal(back, x):
+                back = back.copy() if back is x else back
+                back[block.slice] -= np.broadcast_to(common, block.shape).reshape(-1)
+        if back is x:
             return x
         far, near = problem.forward(x), problem.forward(back)
         weights = [t.f.w.sum() if isinstance(t.f, VectorLossFunction) else 0.0 for t in terms]

@@ -77,7 +77,7 @@ class Separate:
         place = np.zeros(sum(p.form.offset.size for p in program.parts), dtype=np.intp)
         place[program.rows] = np.arange(program.rows.size)
         unknowns = program.unknowns
-        of_x = unknowns[unknowns < program.reduced.shape[1]]
+        of_x = unknowns[unknowns < program.reduced.columns]
         columns = of_x.size
         column = np.full(max(p.extra + p.form.extra for p in program.parts), -1)
         column[unknowns] = np.arange(unknowns.size)

@@ -105,7 +105,7 @@ def unreadable(form: Canonical) -> str:
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
     known = [conic for conic in form.conics if conic is not None]
-    unknowns = sum(_free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
+    unknowns = sum(free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
     of_three = sum(cone.rows for conic in known for cone in conic.cones if cone.is_of_three)
@@ -426,7 +426,7 @@ def _repeats(conic: Conic) -> float:
     return 1.0 if conic.owned else max(1.0, conic.of_z.value.size / max(1, conic.size))
 
 
-def _free_entries(block: Block) -> int:
+def free_entries(block: Block) -> int:
     """The entries of a block that are unknowns: of a symmetric matrix its upper triangle."""
     if not block.symmetric:
         return block.size

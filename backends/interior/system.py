@@ -39,7 +39,7 @@ from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
-from fwdsl.backends.interior.program import ORDER, Batch
+from fwdsl.backends.interior.program import ORDER, Batch, part_of
 from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite, Pattern, Quasidefinite
 from fwdsl.backends.interior.separate import Factor, Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE
@@ -155,7 +155,9 @@ class Systems:
                     # a complement of few rows keeps more digits of products with a matrix
                     self.full = _full_rows(separate, batches)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
-        self.At: Any = A.T.tocsr() if self.separate is None else None
+        self.At: Any = None
+        if self.separate is None:
+            self.At = self.A.T if isinstance(self.A, np.ndarray) else A.T.tocsr()
 
     def at(self, batches: Sequence[Batch], scalings: Scalings) -> System | FactoredQuasidefinite:
         """The system at a scaling, factored. Raises `LinAlgError` where it is singular."""
@@ -195,8 +197,8 @@ class Systems:
             k = int(np.searchsorted(part.rows, self.equations))
             kinds = [Batch(ORDER[0], 0, 1, k)] if k else []
             kinds += [Batch(ORDER[1], k, 1, part.rows.size - k)] if part.rows.size > k else []
-            own, curved = A[part.rows][:, part.columns], P[part.columns][:, part.columns]
-            found.append((part, Systems(csr_array(curved), csr_array(own), kinds, self.kind, lambda: None, self.look)))
+            own, curved = part_of(A, part.rows, part.columns), part_of(P, part.columns, part.columns)
+            found.append((part, Systems(curved, own, kinds, self.kind, lambda: None, self.look)))
         return tuple(found)
 
     def _apart(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:

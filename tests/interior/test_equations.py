@@ -233,7 +233,7 @@ def program_of_or_none(problem: fw.Problem) -> int:
 
 def test_the_core_has_no_equation_with_an_unknown_of_its_own() -> None:
     E = np.array([[1.0, 1, 0, 0], [0, 1.0, 1, 0], [0, 0, 1.0, 1], [0, 0, 2.0, 2]])
-    assert list(equations._core(csr_array(E))) == [2, 3]
+    assert list(equations._core(csr_array(E), len(E))) == [2, 3]
 
 
 def test_the_side_of_a_combination_may_cancel() -> None:

@@ -13,10 +13,13 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.interior import quasidefinite, sizes
 from fwdsl.backends.interior.cones import Cones, Scalings
+from fwdsl.backends.interior.ldl_loops import least_degrees
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.quasidefinite import SHIFT, FactoredQuasidefinite, Quasidefinite, pattern_of
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import size_of
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.uncompiled import Uncompiled
 from fwdsl.backends.nearby import least_step
 from fwdsl.backends.problem import PreparedProblem
 from tests.runs import resumed, stepped, without_patterns
@@ -206,14 +209,89 @@ def test_what_has_no_diagonal_comes_after_a_neighbour(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = mixed(seed)[1]
     P = sp.csr_array(np.diag(np.where(np.arange(12) < 9, 0.0, 1.0)))
-    place = quasidefinite._supported(rng.permutation(12 + ROWS), P, A, MIXED)
-    assert np.array_equal(np.sort(place), np.arange(12 + ROWS))
+    row, column = quasidefinite._coordinates(P, A, MIXED)
+    waits = quasidefinite._waiting(P, A, MIXED, np.bincount(A.indices, minlength=12), int(row.max()) + 1)
+    few = quasidefinite._order_of_few(row, column, waits.size, waits)
+    assert np.array_equal(np.sort(few), np.arange(waits.size))
     dense = A.toarray() != 0.0
-    for j in range(9):
-        of_cones = 12 + 3 + np.flatnonzero(dense[3:, j])
-        assert place[of_cones].min() < place[j]
-    for r in range(3):
-        assert not dense[r].any() or place[:12][dense[r]].min() < place[12 + r]
+    # in an order of few an equation that comes after another of its unknowns will do, too
+    for place, first in ((quasidefinite._supported(rng.permutation(12 + ROWS), P, A, MIXED), 3), (few, 0)):
+        for j in range(9):
+            assert place[12 + first + np.flatnonzero(dense[first:, j])].min() < place[j]
+        for r in range(3):
+            assert not dense[r].any() or place[:12][dense[r]].min() < place[12 + r]
+
+
+def test_the_pattern_of_an_earlier_program_serves_the_next_one_with_the_same_places() -> None:
+    """The numbers may be others. A square that is 0, or another cone, makes another pattern; and a step may take no longer than allowed."""
+    P, A, _ = mixed(0)
+    P = sp.csr_array(P + sp.eye_array(12))
+    found = pattern_of(P, A, MIXED, np.inf, lambda: None)
+    assert pattern_of(2.0 * P, sp.csr_array(3.0 * A), MIXED, np.inf, lambda: None) is found
+    assert pattern_of(P, A, MIXED, 1e-9, lambda: None) is None
+    plain = P.copy()
+    plain.data[:] = np.where(plain.indices == np.repeat(np.arange(12), np.diff(plain.indptr)), 0.0, plain.data)
+    other = Batch("zero", 0, 1, 2), Batch("nonnegative", 2, 1, 7), *MIXED[2:]
+    for own in (pattern_of(plain, A, MIXED, np.inf, lambda: None), pattern_of(P, A, other, np.inf, lambda: None)):
+        assert own is not None and own is not found
+    for _ in range(quasidefinite.KEPT):
+        A = sp.csr_array(sp.vstack([A[1:], A[:1]]))
+        pattern_of(P, A, MIXED, np.inf, lambda: None)
+    assert len(quasidefinite._patterns) == quasidefinite.KEPT
+
+
+def eliminated(edges: list[tuple[int, int]], place: np.ndarray) -> list[int]:
+    """The neighbours that each vertex has left when it is eliminated in this order."""
+    near: list[set[int]] = [set() for _ in place]
+    for i, j in edges:
+        near[i].add(j)
+        near[j].add(i)
+    found = []
+    for k in np.argsort(place).tolist():
+        found.append(len(near[k]))
+        for i in near[k]:
+            near[i] |= near[k]
+            near[i] -= {i, k}
+    return found
+
+
+def order_of(edges: list[tuple[int, int]], size: int, made: Any = kernel) -> np.ndarray:
+    """The order in which vertices joined by these edges are eliminated."""
+    row, column = np.array(edges, dtype=np.intp).reshape(-1, 2).T.copy()
+    place = np.full(size, -1)
+    numbers = np.zeros((size, -(-size // 32)), dtype=np.int64), *np.zeros((2, size), dtype=np.intp)
+    made(least_degrees)(row, column, np.zeros(size, dtype=np.bool_), *numbers, place)
+    assert np.array_equal(np.sort(place), np.arange(size))
+    return place
+
+
+def test_trees_bands_and_stars_are_eliminated_without_new_neighbours() -> None:
+    size = 70
+    tree = [(i, (i - 1) // 2) for i in range(1, size)]
+    band = [(i, j) for i in range(size) for j in range(max(0, i - 3), i)]
+    star = [(0, i) for i in range(1, size)]
+    for edges in (tree, band, star, [(i, j) for i in range(9) for j in range(i)], []):
+        assert sum(eliminated(edges, order_of(edges, size))) == len(edges)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_vertices_are_eliminated_at_about_the_least_degree(seed: int) -> None:
+    """Compared with the order that takes one of the least degree each time; compiled or not, the order is the same."""
+    rng = np.random.default_rng(seed)
+    size = 90
+    edges = sorted({(max(p), min(p)) for p in rng.integers(0, size, (160, 2)).tolist() if p[0] != p[1]})
+    place = order_of(edges, size)
+    assert np.array_equal(place, order_of(edges, size, Uncompiled))
+    near: list[set[int]] = [{j for e in edges if i in e for j in e} - {i} for i in range(size)]
+    left, total = set(range(size)), 0
+    while left:
+        k = min(left, key=lambda i: len(near[i]))
+        left.remove(k)
+        total += len(near[k])
+        for i in near[k]:
+            near[i] |= near[k]
+            near[i] -= {i, k}
+    assert sum(eliminated(edges, place)) <= 1.2 * total
 
 
 @pytest.mark.parametrize("rows", [100, 200])
