@@ -81,6 +81,7 @@ ROUGH, FINE = 0.1, 0.01
 """The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss. `FINE`
 where hardly a coordinate was missing: models are then close to the loss, and to begin one costs as much as ten epochs."""
 
+HARDLY, OF_MODEL = 0.1, 0.1
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
 
@@ -184,7 +185,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
-        share = EXACT if s.whole and self.quadratic else SHARE if missing else 0.1 * SHARE
+        share = EXACT if s.whole and self.quadratic else SHARE if missing else HARDLY * SHARE
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
@@ -246,7 +247,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
             h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
-            solved = self._solve(s, slope, y, h, enough if self.quadratic else 0.1 * enough)
+            solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
             d = self.g.inside(target)[0] - s.x
