@@ -87,6 +87,7 @@ class Columns:
         self._last: tuple[Indices | None, Indices] = None, np.zeros(0, dtype=np.intp)
         self._costed: tuple[Indices | None, int] = None, 0
         self.residual_epochs = _linked(loops.residual_epochs, self.dense)
+        self.residual_entry_epochs = _linked(loops.residual_entry_epochs, self.dense)
         self._squares = _linked(loops.column_squares, self.dense)
         self._group_grams = _linked(loops.group_grams, self.dense)
         self._dots = _linked(loops.column_dots, self.dense)

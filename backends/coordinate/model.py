@@ -97,10 +97,12 @@ class OnColumns:
         while total < RESIDUAL_EPOCHS:
             self.look()
             trail[0] = self.u
-            done, measure = columns.residual_epochs(
-                self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q, g.start, self.size, g.c, g.thin, g.ridge,
-                g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first,
-            )  # fmt: skip
+            of_columns = self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q
+            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first
+            if g.alone:
+                done, measure = columns.residual_entry_epochs(*of_columns, self.size, g.c, *ends)
+            else:
+                done, measure = columns.residual_epochs(*of_columns, g.start, self.size, g.c, g.thin, *ends)
             begun = begun if total else float(first[0])
             total += done
             columns.count_work(self.main, done)
