@@ -81,7 +81,7 @@ ROUGH, FINE = 0.1, 0.01
 """The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss. `FINE`
 where hardly a coordinate was missing: models are then close to the loss, and to begin one costs as much as ten epochs."""
 
-HARDLY, OF_MODEL = 0.1, 0.1
+HARDLY, HARDLY2, OF_MODEL = 0.1, 0.3, 0.1
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
 
@@ -185,7 +185,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
-        share = EXACT if s.whole and self.quadratic else SHARE if missing else HARDLY * SHARE
+        share = EXACT if s.whole and self.quadratic else SHARE if missing else (HARDLY if self._is_cheap(s) else HARDLY2) * SHARE
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
@@ -201,6 +201,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         # where a model on the ball was too rough to lead down the next one is solved further
         s.tight = min(1.0, 10.0 * s.tight) if s.value < self.state.value else max(0.1 * s.tight, TIGHTEST)
         vars(self.state).update(vars(s))
+
+    def _is_cheap(self, s: CoordinateState) -> bool:
+        """True if epochs on the working set cost no more than a pass over all columns."""
+        columns = self.columns
+        return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
 
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""

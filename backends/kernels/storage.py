@@ -420,7 +420,7 @@ class Sparse:
         if columns is not None:
             self.by_columns = columns
         self.nnz = int((rows or columns).data.size)  # type: ignore[union-attr]
-        self._by_rows = 0  # products A'y that were taken by rows
+        self._scattered = 0  # products A'y that were taken by rows
 
     @cached_property
     def rows(self) -> Compressed:
@@ -481,8 +481,8 @@ class Sparse:
 
     def rmatvec(self, y: Array, out: Array, pool: Pool) -> None:
         """out = A'y. One thread takes it by rows while it has no columns and few products were asked for: the sums are the same, bit for bit."""
-        if pool.threads == 1 and "by_columns" not in vars(self) and self._by_rows < FEW_PRODUCTS:
-            self._by_rows += 1
+        if pool.threads == 1 and "by_columns" not in vars(self) and self._scattered < FEW_PRODUCTS:
+            self._scattered += 1
             self.rmatvec_rows(y, readonly(np.arange(self.shape[0])), out, pool)
             return
         if len(self.leaves) < 2:
