@@ -40,7 +40,7 @@ from fwdsl.backends.coordinate.classes import ClassColumns
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.coordinate.method import CoordinateDescent
-from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
+from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved, missed
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.dual import dual_value, step_inside
@@ -49,7 +49,13 @@ from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
 SHARE = 0.3
-"""The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
+"""The share of the gap to which models are solved."""
+
+HARDLY, HARDLY_DEAR = 0.1, 0.3
+"""The multiple of it where hardly a coordinate was missing; and where an epoch costs much of a pass over all columns, which finds those that are."""
+
+OF_MODEL = 0.5
+"""The share of what a step asks for to which a model of a loss that is not quadratic is solved: the next one, if any, finds the rest."""
 
 LAST, ASKED = 100.0, 0.5
 """The multiple of the gap that is asked for up to which models are solved to a share of that, and the share: epochs more cost less than another pass
@@ -81,7 +87,6 @@ ROUGH, FINE = 0.1, 0.01
 """The share of its first violation to which a model of a loss that is not quadratic is solved: beyond, the next model is closer to the loss. `FINE`
 where hardly a coordinate was missing: models are then close to the loss, and to begin one costs as much as ten epochs."""
 
-HARDLY, HARDLY2, OF_MODEL = 0.1, 0.3, 0.1
 MODELS = 8
 """Most models of a loss that is not quadratic in a step."""
 
@@ -185,7 +190,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
-        share = EXACT if s.whole and self.quadratic else SHARE if missing else (HARDLY if self._is_cheap(s) else HARDLY2) * SHARE
+        share = EXACT if s.whole and self.quadratic else SHARE if missing else (HARDLY if self._is_cheap(s) else HARDLY_DEAR) * SHARE
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
@@ -203,7 +208,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         vars(self.state).update(vars(s))
 
     def _is_cheap(self, s: CoordinateState) -> bool:
-        """True if epochs on the working set cost no more than a pass over all columns."""
+        """True if the epochs of a model cost no more than a pass over all columns."""
         columns = self.columns
         return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
 
@@ -249,7 +254,6 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(models):
             problem.look()
-            slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
             h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
@@ -267,7 +271,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             length, value, y = self._search(s, d, value, y, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
-            if left <= enough or (length == 0.0 and s.floor == 1.0):
+            if left <= enough or (length == 0.0 and s.floor == 1.0) or model + 1 == models:
+                break
+            slope = self.columns.dots(work, y) + problem.q[work]
+            # as far as one step of each coordinate tells, the next model would find nothing
+            if length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         return self._level(s) or (value, y)
 

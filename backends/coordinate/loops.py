@@ -238,6 +238,23 @@ def group_grams(columns, cols, start, longest, length, out):
                 buffer[j] = 0.0
 
 
+def sparse_gram(indptr, indices, data, cols, h, out):
+    """out = A_C' diag(h) A_C for the columns in `cols`, each with those before it."""
+    weighed = np.zeros(h.size)
+    for i in range(cols.size):
+        start, stop = indptr[cols[i]], indptr[cols[i] + 1]
+        for k in range(start, stop):
+            weighed[indices[k]] += h[indices[k]] * data[k]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(indptr[cols[j]], indptr[cols[j] + 1]):
+                total += data[k] * weighed[indices[k]]
+            out[i, j] = total
+            out[j, i] = total
+        for k in range(start, stop):
+            weighed[indices[k]] = 0.0
+
+
 def column_squares(columns, cols, out):
     """|a_j|^2 for the columns in `cols`."""
     for i in range(cols.size):
