@@ -77,7 +77,7 @@ COMPLETE = 1e-3
 TIGHTEST = 1e-6
 """The least share of that to which models are solved that do not lead down otherwise."""
 
-LEAST_ADDED = 20
+LEAST_ADDED = 50
 """Coordinates that a step adds at least, as far as there are violations."""
 
 GROWTH, USED = 4, 0.9
