@@ -77,8 +77,9 @@ COMPLETE = 1e-3
 TIGHTEST = 1e-6
 """The least share of that to which models are solved that do not lead down otherwise."""
 
-LEAST_ADDED = 50
-"""Coordinates that a step adds at least, as far as there are violations."""
+LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
+"""Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up to
+a most."""
 
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
@@ -190,7 +191,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
-        share = EXACT if s.whole and self.quadratic else SHARE if missing else (HARDLY if self._is_cheap(s) else HARDLY_DEAR) * SHARE
+        share = (
+            EXACT
+            if s.whole and self.quadratic
+            else SHARE
+            if missing
+            else (HARDLY if self._is_cheap(s) else HARDLY_DEAR) * SHARE
+        )
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
@@ -226,7 +233,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
-        most = max(LEAST_ADDED, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
+        least = max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
+        most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)

@@ -13,7 +13,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.smo import loops
 from fwdsl.features.gram import GramOperator
-from fwdsl.features.matrices import inner, is_sparse
+from fwdsl.features.matrices import is_sparse
 
 BATCH = 128
 """Most rows computed at a time: fewer leave a third of the speed of matrix products unused."""

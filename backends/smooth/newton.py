@@ -8,8 +8,9 @@ slope of P is less than a tenth of what it was: 1 as a rule, else by a secant on
 losses with linear pieces has a floor where a coordinate has no ridge.
 
 Where a Gram matrix costs more than a product with H it is taken in single precision: the d of its factor is made good by what it leaves, which
-is known in double precision. A factor serves again, with the f'' that it was made of, as long as its decrements fall to a hundredth each time. Where all losses have quadratic
-pieces, f'' changes for samples that change their piece, and the Gram matrix is brought up to date by these where they are few.
+is known in double precision. A factor serves again, with the f'' that it was made of, as long as its decrements fall to a hundredth each time.
+Where all losses have quadratic pieces, f'' changes for the samples that come to another piece, and the Gram matrix is brought up to date by these
+where they are few.
 
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
