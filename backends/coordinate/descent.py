@@ -67,6 +67,10 @@ FEW = 0.1
 EXACT = 1e-9
 """The same where one model on its Gram matrix is the problem."""
 
+STAYS = 4.0
+"""The multiple of the epochs that it saves which a Gram matrix may cost to grow with its working set: on it models are solved to the end, and steps
+are fewer."""
+
 EPOCHS = 8.0
 """Epochs over columns that a model is taken to need before any was solved, and at least."""
 
@@ -78,8 +82,8 @@ TIGHTEST = 1e-6
 """The least share of that to which models are solved that do not lead down otherwise."""
 
 LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
-"""Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up to
-a most."""
+"""Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up
+to a most."""
 
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
@@ -344,7 +348,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
         main = columns.main(work)
         width = columns.extra_at.size + main.size
-        if s.grams and not s.whole and width > costs.most_gram(columns.operator):
+        grows = s.grams and not s.whole and width > len(s.gram)
+        if grows and (width > costs.most_gram(columns.operator) or not _pays(columns, main, STAYS * s.epochs, len(s.gram))):
             s.grams, s.gram = False, np.zeros((0, 0))
         if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs)):
             return None
@@ -439,7 +444,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return s.x, None if far or s.best_bound == -math.inf else [s.dual]
 
 
-def _pays(columns: Columns, main: Indices, epochs: float) -> bool:
-    """True if the Gram matrix of so many columns takes no longer than the epochs that it saves."""
-    epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main))
+def _pays(columns: Columns, main: Indices, epochs: float, known: int = 0) -> bool:
+    """True if the Gram matrix of so many columns takes no longer than the epochs that it saves, that of `known` of them being there."""
+    epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main), known)
     return gram <= max(EPOCHS, 2.0 * epochs) * epoch
