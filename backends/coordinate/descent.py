@@ -349,7 +349,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         main = columns.main(work)
         width = columns.extra_at.size + main.size
         grows = s.grams and not s.whole and width > len(s.gram)
-        if grows and (width > costs.most_gram(columns.operator) or not _pays(columns, main, STAYS * s.epochs, len(s.gram))):
+        if grows and (
+            width > costs.most_gram(columns.operator) or not _pays(columns, main, STAYS * s.epochs, len(s.gram))
+        ):
             s.grams, s.gram = False, np.zeros((0, 0))
         if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs)):
             return None
