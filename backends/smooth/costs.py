@@ -350,7 +350,8 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     if chosen.kind == "primal":
         passes += steps * _written_passes(canonical)
     parts = columns_of_predictions(canonical) if chosen.products else None
-    factors = 4.0 * float(order) ** 2
+    # a Gram matrix that is kept is there beside its change and the next one
+    factors = (6.0 if chosen.kind == "primal" and keeps_gram(canonical) else 4.0) * float(order) ** 2
     if parts is not None and chosen.kind == "blocks":
         # each block takes the data once
         passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2
