@@ -156,9 +156,7 @@ class FiniteSum:
         return np.asarray(self.c**2 * self.operator.storage.row_squares())
 
     def forward(self, x: Array) -> Array:
-        """c A x + b0: one data pass, or none at 0, where runs begin."""
-        if not x.any():
-            return np.array(np.broadcast_to(self.offset, (self.n,)), dtype=np.float64)
+        """c A x + b0: one data pass."""
         z = self.operator.matvec(x)
         z *= self.c
         z += self.offset
