@@ -26,6 +26,10 @@ LONGEST_GROUP = 64
 """Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
 
 
+FEW_COLUMNS = 24
+"""Sparse columns up to which their Gram matrix is had faster pair by pair than after a copy of them by rows."""
+
+
 @cache
 def _linked(fn: Any, dense: bool) -> Function:
     """A loop that works with dense or with sparse columns."""
@@ -87,6 +91,7 @@ class Columns:
         self._last: tuple[Indices | None, Indices] = None, np.zeros(0, dtype=np.intp)
         self._costed: tuple[Indices | None, int] = None, 0
         self.residual_epochs = _linked(loops.residual_epochs, self.dense)
+        self.residual_entry_epochs = _linked(loops.residual_entry_epochs, self.dense)
         self._squares = _linked(loops.column_squares, self.dense)
         self._group_grams = _linked(loops.group_grams, self.dense)
         self._dots = _linked(loops.column_dots, self.dense)
@@ -228,17 +233,27 @@ class Columns:
         return self.problem.gram(work, [h]) if self.tasks == 1 else self.factor**2 * self.operator.gram(main, h)
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:
-        """The same by rows of the chosen columns, which are copied once for working sets that stay."""
-        if self._chosen is None or not np.array_equal(self._chosen[0], main):
-            whole = np.array_equal(main, np.arange(self.operator.shape[1]))
-            self._chosen = main, self.operator if whole else self.operator.columns(main)
+        """The same by pairs of columns where they are few, else by rows of the chosen columns, which are copied once for working sets that stay."""
         m = self.extra.shape[0]
         gram = np.empty((m + main.size, m + main.size))
-        gram[m:, m:] = self.factor**2 * self._chosen[1].gram(None, h)
+        weighed = self.extra * h
+        if main.size <= FEW_COLUMNS:
+            columns, found = tuple(self.operator.storage.by_columns), np.empty((main.size, main.size))  # type: ignore[union-attr]
+            kernel(loops.sparse_gram)(*columns, main, h, found)
+            beside = np.empty((m, main.size))
+            for row, into in zip(weighed, beside, strict=True):
+                self._dots(columns, main, row, into)
+            self.count_work(main, 0.5 * main.size)
+        else:
+            if self._chosen is None or not np.array_equal(self._chosen[0], main):
+                whole = np.array_equal(main, np.arange(self.operator.shape[1]))
+                self._chosen = main, self.operator if whole else self.operator.columns(main)
+            found = self._chosen[1].gram(None, h)
+            beside = np.array([self._chosen[1].rmatvec(row) for row in weighed]).reshape(m, main.size)
+        gram[m:, m:] = self.factor**2 * found
         if m:
-            weighed = self.extra * h
             gram[:m, :m] = weighed @ self.extra.T
-            gram[:m, m:] = self.factor * np.array([self._chosen[1].rmatvec(row) for row in weighed])
+            gram[:m, m:] = self.factor * beside
             gram[m:, :m] = gram[:m, m:].T
         return gram
 

@@ -123,12 +123,13 @@ def most_gram(operator: Operator) -> int:
     return min(MOST_GRAM, operator.shape[0])
 
 
-def of_models(operator: Operator, size: int, stored: int) -> tuple[float, float]:
+def of_models(operator: Operator, size: int, stored: int, known: int = 0) -> tuple[float, float]:
     """(an epoch over so many columns, their Gram matrix and Newton steps on it) in nanoseconds; inf for more than can be formed. `stored` numbers
-    are in the columns."""
+    are in the columns. Of dense ones the Gram matrix of the first `known` may be there."""
     kind = "sparse" if isinstance(operator.storage, Sparse) else "dense"
     # rows are gone through as a whole
     gram = _gram(operator.shape[0], stored, size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
+    gram -= _gram(operator.shape[0], 0.0, known, kind)
     gram += NS_PER_CUBE * size**3
     return NS_PER_NUMBER[kind] * stored, gram if size <= most_gram(operator) else math.inf
 

@@ -40,7 +40,7 @@ from fwdsl.backends.coordinate.classes import ClassColumns
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.coordinate.method import CoordinateDescent
-from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved
+from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved, missed
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.dual import dual_value, step_inside
@@ -49,7 +49,13 @@ from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
 SHARE = 0.3
-"""The share of the gap to which models are solved; a tenth of it where hardly a coordinate was missing."""
+"""The share of the gap to which models are solved."""
+
+HARDLY, HARDLY_DEAR = 0.1, 0.3
+"""The multiple of it where hardly a coordinate was missing; and where an epoch costs much of a pass over all columns, which finds those that are."""
+
+OF_MODEL = 0.5
+"""The share of what a step asks for to which a model of a loss that is not quadratic is solved: the next one, if any, finds the rest."""
 
 LAST, ASKED = 100.0, 0.5
 """The multiple of the gap that is asked for up to which models are solved to a share of that, and the share: epochs more cost less than another pass
@@ -61,6 +67,10 @@ FEW = 0.1
 EXACT = 1e-9
 """The same where one model on its Gram matrix is the problem."""
 
+STAYS = 4.0
+"""The multiple of the epochs that it saves which a Gram matrix may cost to grow with its working set: on it models are solved to the end, and steps
+are fewer."""
+
 EPOCHS = 8.0
 """Epochs over columns that a model is taken to need before any was solved, and at least."""
 
@@ -71,8 +81,9 @@ COMPLETE = 1e-3
 TIGHTEST = 1e-6
 """The least share of that to which models are solved that do not lead down otherwise."""
 
-LEAST_ADDED = 20
-"""Coordinates that a step adds at least, as far as there are violations."""
+LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
+"""Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up
+to a most."""
 
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
@@ -184,7 +195,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
-        share = EXACT if s.whole and self.quadratic else SHARE if missing else 0.1 * SHARE
+        share = (
+            EXACT
+            if s.whole and self.quadratic
+            else SHARE
+            if missing
+            else (HARDLY if self._is_cheap(s) else HARDLY_DEAR) * SHARE
+        )
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
@@ -201,6 +218,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s.tight = min(1.0, 10.0 * s.tight) if s.value < self.state.value else max(0.1 * s.tight, TIGHTEST)
         vars(self.state).update(vars(s))
 
+    def _is_cheap(self, s: CoordinateState) -> bool:
+        """True if the epochs of a model cost no more than a pass over all columns."""
+        columns = self.columns
+        return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
+
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
         g, columns = self.g, self.columns
@@ -215,7 +237,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
-        most = max(LEAST_ADDED, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
+        least = max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
+        most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
@@ -243,10 +266,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(models):
             problem.look()
-            slope = self.columns.dots(work, y) + problem.q[work] if model else slope
             f.curvature(s.z, h)
             h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
-            solved = self._solve(s, slope, y, h, enough if self.quadratic else 0.1 * enough)
+            solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
             d = self.g.inside(target)[0] - s.x
@@ -261,7 +283,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             length, value, y = self._search(s, d, value, y, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
-            if left <= enough or (length == 0.0 and s.floor == 1.0):
+            if left <= enough or (length == 0.0 and s.floor == 1.0) or model + 1 == models:
+                break
+            slope = self.columns.dots(work, y) + problem.q[work]
+            # as far as one step of each coordinate tells, the next model would find nothing
+            if length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         return self._level(s) or (value, y)
 
@@ -322,7 +348,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
         main = columns.main(work)
         width = columns.extra_at.size + main.size
-        if s.grams and not s.whole and width > costs.most_gram(columns.operator):
+        grows = s.grams and not s.whole and width > len(s.gram)
+        if grows and (
+            width > costs.most_gram(columns.operator) or not _pays(columns, main, STAYS * s.epochs, len(s.gram))
+        ):
             s.grams, s.gram = False, np.zeros((0, 0))
         if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs)):
             return None
@@ -417,7 +446,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return s.x, None if far or s.best_bound == -math.inf else [s.dual]
 
 
-def _pays(columns: Columns, main: Indices, epochs: float) -> bool:
-    """True if the Gram matrix of so many columns takes no longer than the epochs that it saves."""
-    epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main))
+def _pays(columns: Columns, main: Indices, epochs: float, known: int = 0) -> bool:
+    """True if the Gram matrix of so many columns takes no longer than the epochs that it saves, that of `known` of them being there."""
+    epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main), known)
     return gram <= max(EPOCHS, 2.0 * epochs) * epoch

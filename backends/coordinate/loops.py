@@ -93,6 +93,60 @@ def residual_epochs(
     return rounds, measure
 
 
+def residual_entry_epochs(
+    columns, cols, tasks, extra, r, scale, slope, size, c, ridge, lo, hi, x, rounds, enough, trail, first
+):
+    """`residual_epochs` of groups of one coordinate each, as most programs have them: a visit takes half of the time beside that of its column."""
+    m = extra.shape[0]
+    one = r.shape[0] == 1
+    only = r[0]
+    measure = 0.0
+    inverse = np.empty(size.size)
+    for i in range(size.size):
+        inverse[i] = 1.0 / size[i] if size[i] > 0.0 else 0.0
+    for epoch in range(rounds):
+        lean = 0.0
+        worst = 0.0
+        weight = 0.0
+        for i in range(size.size):
+            turn = inverse[i]
+            if not turn > 0.0:
+                continue
+            rest = only if one else r[tasks[i]]
+            dot = extra_dot((extra,), i, rest) if i < m else column_dot(columns, cols[i - m], rest)
+            old = x[i]
+            cost = c[i]
+            new = old - (scale * dot + slope[i] + ridge[i] * old) * turn
+            threshold = cost * turn
+            if new > threshold:
+                new -= threshold
+            elif new < -threshold:
+                new += threshold
+            else:
+                new = 0.0
+            new = min(max(new, lo[i]), hi[i])
+            weight += cost * abs(new)
+            step = new - old
+            if step != 0.0:
+                x[i] = new
+                if i < m:
+                    extra_add((extra,), i, step, rest)
+                else:
+                    column_add(columns, cols[i - m], step, rest)
+                rise = abs(step) * size[i]
+                lean += rise * max(abs(new), abs(old))
+                # a division takes as long as a short column
+                if rise > worst * cost and cost > 0.0:
+                    worst = rise / cost
+        trail[epoch] = x
+        measure = lean + worst * weight
+        if epoch == 0:
+            first[0] = measure
+        if measure <= enough:
+            return epoch + 1, measure
+    return rounds, measure
+
+
 def gram_epochs(gram, slope, at, tasks, start, size, c, thin, lo, hi, x, rounds, enough, first):
     """The same on <slope, d> + d' gram d / 2 + the penalties, `slope` being kept at x; a coordinate that stays costs nothing. Coordinate i is that
     of row at[i] of `gram` for the task tasks[i], which has a row of `slope`: between tasks there are no products."""
@@ -182,6 +236,23 @@ def group_grams(columns, cols, start, longest, length, out):
                 out[g, j - start[g], i - start[g]] = dot
             for j in range(length):
                 buffer[j] = 0.0
+
+
+def sparse_gram(indptr, indices, data, cols, h, out):
+    """out = A_C' diag(h) A_C for the columns in `cols`, each with those before it."""
+    weighed = np.zeros(h.size)
+    for i in range(cols.size):
+        start, stop = indptr[cols[i]], indptr[cols[i] + 1]
+        for k in range(start, stop):
+            weighed[indices[k]] += h[indices[k]] * data[k]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(indptr[cols[j]], indptr[cols[j] + 1]):
+                total += data[k] * weighed[indices[k]]
+            out[i, j] = total
+            out[j, i] = total
+        for k in range(start, stop):
+            weighed[indices[k]] = 0.0
 
 
 def column_squares(columns, cols, out):

@@ -49,12 +49,28 @@ NEWTON_TASKS = 400
 
 @light_dataclass
 class Solved:
-    """The minimiser of a model as far as it was found, its epochs, and the measures of violation of the first and the last of them."""
+    """The minimiser of a model as far as it was found, its epochs, the measures of violation of the first and the last of them, and its curvature
+    along each group."""
 
     u: Array
     epochs: int
     first: float
     last: float
+    size: Array
+
+
+def missed(slope: Array, x: Array, g: Coordinates, size: Array) -> float:
+    """The measure of the violations of optimality at x, by a step of each coordinate from there; inf for groups, whose steps are together."""
+    if not g.alone:
+        return math.inf
+    live = size > 0.0
+    bend = np.where(live, size, 1.0)
+    a = x - (slope + g.ridge * x) / bend
+    new = np.clip(np.copysign(np.maximum(np.abs(a) - g.c / bend, 0.0), a), g.lo, g.hi)
+    rise = np.where(live, np.abs(new - x) * bend, 0.0)
+    worst = np.divide(rise, g.c, out=np.zeros_like(rise), where=g.c > 0.0)
+    lean = float(rise @ np.maximum(np.abs(new), np.abs(x)))
+    return lean + float(worst.max(initial=0.0)) * float(g.c @ np.abs(new))
 
 
 class OnColumns:
@@ -97,10 +113,12 @@ class OnColumns:
         while total < RESIDUAL_EPOCHS:
             self.look()
             trail[0] = self.u
-            done, measure = columns.residual_epochs(
-                self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q, g.start, self.size, g.c, g.thin, g.ridge,
-                g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first,
-            )  # fmt: skip
+            of_columns = self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q
+            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first
+            if g.alone:
+                done, measure = columns.residual_entry_epochs(*of_columns, self.size, g.c, *ends)
+            else:
+                done, measure = columns.residual_epochs(*of_columns, g.start, self.size, g.c, g.thin, *ends)
             begun = begun if total else float(first[0])
             total += done
             columns.count_work(self.main, done)
@@ -116,7 +134,7 @@ class OnColumns:
             fall = 0.5 * scale * (float(np.vdot(residual, residual)) - float(np.vdot(self.r, self.r)))
             if fall + g.penalty(ahead) - g.penalty(self.u) < 0.0:
                 self.u, self.r = ahead, residual
-        return Solved(self.u, total, begun, measure)
+        return Solved(self.u, total, begun, measure, self.size)
 
 
 def extrapolated(trail: Array) -> Array | None:
@@ -181,7 +199,7 @@ class OnGram:
                         break
                     self.look()
             rounds = SWEEPS if steady else min(2 * rounds, 40)
-        return Solved(u, total, begun, measure)
+        return Solved(u, total, begun, measure, self.size)
 
     def _epochs(self, g: Coordinates, rounds: int, enough: float, first: Array) -> tuple[int, float]:
         if g.alone:

@@ -77,7 +77,7 @@ def in_ball(
         met = m * abs(excess) <= NEAR * enough and excess <= BEYOND * g.radius
         lowest = m <= least and excess <= 0.0
         if (met and solved.last <= enough) or (lowest and (exact or m > most)):
-            return Solved(model.u, epochs, begun, solved.last), m, slope
+            return Solved(model.u, epochs, begun, solved.last, model.size), m, slope
         far = excess > FAR * g.radius
         if not (exact or far or m > most):
             continue
@@ -88,7 +88,7 @@ def in_ball(
         m = min(m, max(most, least))
         if far and not exact:
             model.reset()
-    return Solved(ends.mean(model.u), epochs, begun, enough), m, slope
+    return Solved(ends.mean(model.u), epochs, begun, enough, model.size), m, slope
 
 
 def _most(model: OnColumns | OnGram, g: Coordinates, work: Indices, excess: float) -> float:

@@ -30,8 +30,9 @@ class Counter:
 class Operator:
     """A of shape (n, d): a NumPy array in C or F order (memory maps too) or a SciPy sparse matrix or array, float32 or float64.
 
-    Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that the first A'y of a matrix by rows
-    (or A x of one by columns) makes a transposed copy and keeps it. Results do not depend on the number of threads, bit for bit.
+    Data is viewed, not copied, except that 64-bit indices are narrowed where they fit and that A'y of a matrix by rows makes a transposed copy and
+    keeps it: at once on several threads, after some products on one; so does the first A x of one by columns. Results do not depend on the number of
+    threads, bit for bit.
     Vectors are contiguous float64. `leaves` are those of the rows (`fwdsl.sums`) where A is a part of the data, which does not tell them.
     """
 

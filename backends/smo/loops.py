@@ -11,13 +11,13 @@ def reach(v, lo, hi, e, up, down):
         down[j] = -FAR if v[j] <= lo[j] else (e if v[j] > 0.0 else -e)
 
 
-def gather(rows, slots, at, out):
-    """The columns `at` of rows in their slots; a row without one (-1) is left."""
+def gather(rows, slots, at, factor, out):
+    """The columns `at` of rows in their slots, times a factor; a row without one (-1) is left."""
     for k in range(slots.size):
         if slots[k] >= 0:
             row = rows[slots[k]]
             for m in range(at.size):
-                out[k, m] = row[at[m]]
+                out[k, m] = factor * row[at[m]]
 
 
 def add_rows(rows, slots, step, out):

@@ -13,7 +13,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.smo import loops
 from fwdsl.features.gram import GramOperator
-from fwdsl.features.matrices import inner, is_sparse
+from fwdsl.features.matrices import is_sparse
 
 BATCH = 128
 """Most rows computed at a time: fewer leave a third of the speed of matrix products unused."""
@@ -97,8 +97,16 @@ class GramRows:
 
     # --- sums ---------------------------------------------------------------------------------------------------------
 
-    def block(self, gram: GramOperator, at: NDArray[np.int64], look: Callable[[], None]) -> Array:
-        """K of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be needed.
+    def block(
+        self,
+        gram: GramOperator,
+        at: NDArray[np.int64],
+        look: Callable[[], None],
+        factor: float = 1.0,
+        extra: Array | float = 0.0,
+    ) -> Array:
+        """factor K + diag(extra) of some samples with each other: from rows that are kept, else computed by itself, for most other rows will not be
+        needed. It is to be read: of all samples it may be the rows as they are kept.
 
         A block of most samples is most of its rows, which the steps on it will ask for. Where none is kept yet and all have room, half of the
         products, each of which is one of two rows, take less time than these rows.
@@ -106,9 +114,11 @@ class GramRows:
         if 2 * at.size >= self.n and at.size <= self.slots:
             empty = not self.filled and self.slots == self.n and isinstance(self._all(gram), np.ndarray)
             self._fetch(gram, np.arange(self.n) if empty else at, look)
-        slots = self.slot_of[at]
+        slots, plain = self.slot_of[at], factor == 1.0 and not np.any(extra)
+        if plain and at.size == self.n and np.array_equal(slots, at):
+            return self.store
         out = np.empty((at.size, at.size))
-        kernel(loops.gather)(self.store, slots, at, out)
+        kernel(loops.gather)(self.store, slots, at, factor, out)
         missing = np.flatnonzero(slots < 0)
         if missing.size:
             few, squares = at[missing], gram.squares
@@ -117,10 +127,10 @@ class GramRows:
                 gram.kernel.among(here, squares[at], out)
             else:
                 there = self._rows(gram, at)
-                dense = isinstance(here, np.ndarray) and isinstance(there, np.ndarray)
-                products = np.asarray(here @ there.T) if dense else inner(here, there)
-                out[missing] = gram.kernel.of_products(products, squares[few], squares[at])
-        np.fill_diagonal(out, gram.diag()[at])
+                out[missing] = gram.kernel.block(here, there, squares[few], squares[at])
+            if factor != 1.0:
+                out[missing] *= factor
+        np.fill_diagonal(out, factor * gram.diag()[at] + extra)
         return out
 
     def add(self, gram: GramOperator, at: NDArray[np.int64], step: Array, look: Callable[[], None], out: Array) -> None:
@@ -182,7 +192,7 @@ class GramRows:
         for start in range(0, self.n, step):
             look()
             part = slice(start, min(self.n, start + step))
-            values = gram.kernel.of_products(self._products(gram, here, part), squares[batch], squares[part])
+            values = self._values(gram, here, squares[batch], part)
             self.store[slots, part] = values if all_places else values[places]
         rows = batch[places]
         self.store[slots, rows] = diagonal[rows]
@@ -193,13 +203,13 @@ class GramRows:
             return found.toarray()
         return found
 
-    def _products(self, gram: GramOperator, here: Any, part: slice) -> Array:
+    def _values(self, gram: GramOperator, here: Any, squares: Array, part: slice) -> Array:
+        """K of a batch with a part of the samples."""
         there = self._all(gram)[part]
         if isinstance(here, np.ndarray) and is_sparse(there):
-            return np.ascontiguousarray((there @ here.T).T)
-        if isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
-            return np.asarray(here @ there.T)
-        return inner(here, there)
+            products = np.ascontiguousarray((there @ here.T).T)
+            return gram.kernel.of_products(products, squares, gram.squares[part])
+        return gram.kernel.block(here, there, squares, gram.squares[part])
 
     def _all(self, gram: GramOperator) -> Any:
         """The samples, centred as their squared norms are; dense ones in a copy where that is small."""

@@ -146,8 +146,11 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         v, b = problem.slopes_of(x)
         v = problem.feasible(-ys[0] if ys is not None else v)
         g = problem.s * v - problem.t
-        if v.any():
-            g += problem.combine(v)
+        at = np.flatnonzero(v)
+        if at.size:
+            # entries that move on ask for their rows again
+            problem.entries += float(at.size) * problem.n
+            self.rows.add(problem.gram, at, problem.kappa * v[at], problem.look, g)
         none = np.zeros(0, dtype=np.int64)
         state = SMOState(0, v, g, none, none, b, math.inf, -math.inf, self.rows.record())
         self._bounds(state)
@@ -239,13 +242,10 @@ class SMORun(Run[ExpansionProblem, SMOState], of=SMO):
         s.free, s.kept = free, self.rows.record()
 
     def _block(self, at: NDArray[np.int64]) -> Array:
-        """kappa K_WW + diag(s_W)."""
+        """kappa K_WW + diag(s_W), which nobody changes."""
         problem = self.problem
-        Q = self.rows.block(problem.gram, at, problem.look)
         problem.entries += at.size**2
-        Q *= problem.kappa
-        Q.flat[:: at.size + 1] += problem.s[at]
-        return Q
+        return self.rows.block(problem.gram, at, problem.look, problem.kappa, problem.s[at])
 
     def _with_entries(self, s: SMOState, at: NDArray[np.int64], new: Array) -> tuple[Array, Array]:
         """v with new entries, and g to it: with the rows of those that changed."""

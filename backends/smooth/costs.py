@@ -58,6 +58,12 @@ many, and so many times the samples over the unknowns. With 4 to 20 times as man
 BENDING = 0.75
 """The share of the samples that are on no linear piece of their losses, over the steps of a solve: 0.3 to 1 with squared hinges."""
 
+CHANGED = 0.25
+"""The share of a Gram matrix that a step takes to bring one of a loss with quadratic pieces up to date: 0.1 to 0.5 with squared hinges."""
+
+MOST_KEPT = 1_500
+"""Unknowns up to which such a matrix is kept: it is in the state of a run."""
+
 ROOT = 6.0
 """The root of a condition number from which first-order methods do not end before their Newton steps."""
 
@@ -179,7 +185,13 @@ def _primal(canonical: Canonical) -> SystemChoice | None:
     if canonical.size > MOST_FACTORED or not is_formable(canonical):
         return None
     pairs = _bending(canonical) * 1e9 * gram_seconds(canonical)
-    return SystemChoice("primal", 0.0, pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+    changed = CHANGED if keeps_gram(canonical) else 1.0
+    return SystemChoice("primal", (1.0 - changed) * pairs, changed * pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+
+
+def keeps_gram(canonical: Canonical) -> bool:
+    """True if the Gram matrix of a step is brought up to date for the next: f'' of losses with quadratic pieces changes for few samples."""
+    return _has_pieces(canonical) and not costs.is_quadratic(canonical) and canonical.size <= MOST_KEPT
 
 
 def _bending(canonical: Canonical) -> float:
@@ -338,7 +350,8 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     if chosen.kind == "primal":
         passes += steps * _written_passes(canonical)
     parts = columns_of_predictions(canonical) if chosen.products else None
-    factors = 4.0 * float(order) ** 2
+    # a Gram matrix that is kept is there beside its change and the next one
+    factors = (6.0 if chosen.kind == "primal" and keeps_gram(canonical) else 4.0) * float(order) ** 2
     if parts is not None and chosen.kind == "blocks":
         # each block takes the data once
         passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2

@@ -36,6 +36,8 @@ class NewtonState(State):
     first: float  # the gradient's measure at the start
     bend: float  # the mean f'' of the last step, by weights
     hs: list[Array]  # f'' of the last model; none before
+    gram: Array  # K'diag(f'') K of losses with quadratic pieces; empty before
+    gram_of: list[Array]  # the f'' that it has
     factored: bool  # the Hessian with these has been factored
     single: bool  # in single precision
     decrement: float  # -<grad, d> of the last step

@@ -9,6 +9,8 @@ losses with linear pieces has a floor where a coordinate has no ridge.
 
 Where a Gram matrix costs more than a product with H it is taken in single precision: the d of its factor is made good by what it leaves, which
 is known in double precision. A factor serves again, with the f'' that it was made of, as long as its decrements fall to a hundredth each time.
+Where all losses have quadratic pieces, f'' changes for the samples that come to another piece, and the Gram matrix is brought up to date by these
+where they are few.
 
 Bounds: y = f'(z) at the new point, and y = f'(z) + f''(z) K d of the model, whose K'y is known: with r = grad P + H d what the solve has left,
 -(q + K'y) = R (x + d) - r. Where the model is good it is nearly the best dual point, and meets the equalities of coordinates without a ridge.
@@ -126,6 +128,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         # where the curvatures of losses jump, an earlier Hessian is none of here
         smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
         self.reuses = smooth and costs.is_worth_keeping(canonical)
+        #: The Gram matrix of a step is brought up to date for the next one.
+        self.keeps = costs.keeps_gram(canonical)
         few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
         self.single = self.reuses and few and not self.quadratic
         parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
@@ -158,6 +162,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             first=math.inf,
             bend=1.0,
             hs=[],
+            gram=np.zeros((0, 0)),
+            gram_of=[],
             factored=False,
             single=self.single,
             decrement=math.inf,
@@ -362,10 +368,18 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """Factor the Hessian with these f''."""
         assert self.system is not None
         self._factored_at = hs
-        if isinstance(self.system, Primal):
+        if not isinstance(self.system, Primal):
+            self._factor = self.system.factored(hs)
+        elif not self.keeps:
             self._factor = self.system.factored(hs, s.single, self.unit)
         else:
-            self._factor = self.system.factored(hs)
+            known = self.system.updated(s.gram, s.gram_of, hs, self.unit) if s.gram.size else None
+            s.gram, s.gram_of = self.system.gram(hs, unit=self.unit) if known is None else known, hs
+            self._factor = self.system.factored(hs, gram=s.gram)
+            if self._factor is None and known is not None:
+                # what large weights have left of rounding, where they are gone
+                s.gram = self.system.gram(hs, unit=self.unit)
+                self._factor = self.system.factored(hs, gram=s.gram)
 
     def _solved(self, s: NewtonState) -> tuple[Array, Array, list[Array]] | None:
         """(d, grad + H d, K d) by the factor that there is; None where it leads nowhere."""

@@ -30,6 +30,9 @@ from fwdsl.light_dataclass import light_dataclass
 FEW = 8
 """Free coordinates, those without a ridge, that are levelled by a system of their own."""
 
+MOST_CHANGED = 2.0
+"""The samples that a Gram matrix has, over those whose change it may be brought up to date by."""
+
 DAMPING = 1e-14
 """A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
 
@@ -81,11 +84,24 @@ class Primal:
         #: The columns of H that belong to the free coordinates, where they are few; of data they are in double precision.
         self.of_free = np.zeros((ridge.size, 0))
 
-    def factored(self, hs: list[Array], single: bool = False, unit: float = 1.0) -> Solve | None:
-        """A step's solver; None where H is not definite. With `single` it leaves a residual of single precision. Products of the data are taken for
-        the weights h / unit."""
-        H = self.problem.gram(np.arange(self.ridge.size), [h / unit for h in hs], single)
-        H *= unit
+    def gram(self, hs: list[Array], single: bool = False, unit: float = 1.0) -> Array:
+        """K'diag(h) K. Products of the data are taken for the weights h / unit, of dense data in single precision with `single`."""
+        G = self.problem.gram(np.arange(self.ridge.size), [h / unit for h in hs], single)
+        G *= unit
+        return G
+
+    def updated(self, G: Array, before: list[Array], hs: list[Array], unit: float) -> Array | None:
+        """The same from the G of other f'', by the samples whose f'' has changed; None where these are not the fewer."""
+        changes = [h - old for h, old in zip(hs, before, strict=True)]
+        if MOST_CHANGED * sum(map(np.count_nonzero, changes)) > sum(map(np.count_nonzero, hs)):
+            return None
+        return G + self.gram(changes, unit=unit)
+
+    def factored(
+        self, hs: list[Array], single: bool = False, unit: float = 1.0, gram: Array | None = None
+    ) -> Solve | None:
+        """A step's solver; None where H is not definite. With `single` it leaves a residual of single precision. `gram` may be known, and stays."""
+        H = self.gram(hs, single, unit) if gram is None else gram.copy()
         np.einsum("ii->i", H)[:] += self.ridge
         self.problem.look()
         if self.free.size <= FEW:

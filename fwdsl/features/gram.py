@@ -26,6 +26,7 @@ CACHE = 1 << 28
 _SIDE = 512  # rows and columns of a block
 _TILE = 128  # rows of a part of a symmetric block
 _KEPT = 1 << 26  # bytes of centred samples
+_SHORT = 128  # numbers of a row up to which two more cost less than the four passes over products that they save
 _CHUNK = 1 << 22  # numbers of the columns that a combination is taken of at a time
 
 
@@ -41,20 +42,28 @@ class Kernel(FeatureMap):
 
     def block(self, X: MatrixLike, Y: Any, squares_x: Array, squares_y: Array) -> Array:
         """K(x_i, y_j) for rows of X and Y, dense."""
+        return self._of_rows(X, Y, squares_x, squares_y)
+
+    def _of_rows(self, X: MatrixLike, Y: Any, squares_x: Array, squares_y: Array) -> Array:
         return self.of_products(inner(X, Y), squares_x, squares_y)
 
     def among(self, X: Array, squares: Array, out: Array, look: Callable[[], None] | None = None) -> None:
         """K(x_i, x_j) for the rows of a dense X among each other, into `out`: those of a row with the earlier ones serve both. The diagonal is as
         rounding leaves it. `look` is called now and then."""
+        values = self._within(X, squares)
         for part in _parts(X.shape[0], _TILE):
             if look is not None:
                 look()
             until = slice(0, part.stop)
-            block = self.of_products(np.asarray(X[part] @ X[until].T), squares[part], squares[until])
+            block = values(part, until)
             own = block[:, part.start :]
             own[:] = np.tril(own) + np.tril(own, -1).T
             out[part, until] = block
             out[: part.start, part] = block[:, : part.start].T
+
+    def _within(self, X: Array, squares: Array) -> Callable[[slice, slice], Array]:
+        """(rows, others) -> K of these rows of a dense X."""
+        return lambda here, there: self.of_products(np.asarray(X[here] @ X[there].T), squares[here], squares[there])
 
     @abstractmethod
     def dimension(self, inputs: int) -> float:
@@ -124,6 +133,41 @@ class Rbf(Kernel):
         with np.errstate(over="ignore"):
             products *= -self.gamma
         return np.asarray(np.exp(products, out=products))
+
+    def _of_rows(self, X: MatrixLike, Y: Any, squares_x: Array, squares_y: Array) -> Array:
+        if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and self._is_joined(X, squares_x, squares_y)):
+            return super()._of_rows(X, Y, squares_x, squares_y)
+        return self._of_exponents(self._left(X, squares_x) @ self._right(Y, squares_y).T)
+
+    def _within(self, X: Array, squares: Array) -> Callable[[slice, slice], Array]:
+        if not self._is_joined(X, squares, squares):
+            return super()._within(X, squares)
+        left, right = self._left(X, squares), self._right(X, squares)
+        return lambda here, there: self._of_exponents(left[here] @ right[there].T)
+
+    def _is_joined(self, X: Array, squares_x: Array, squares_y: Array) -> bool:
+        """True if one product of rows with two numbers more gives the exponents: rows are short, and no number overflows."""
+        largest = float(squares_x.max(initial=0.0)) + float(squares_y.max(initial=0.0))
+        return X.shape[1] <= _SHORT and math.isfinite(2.0 * self.gamma * largest)
+
+    def _left(self, X: Array, squares: Array) -> Array:
+        """(2 gamma x, -gamma |x|^2, 1), whose product with (y, 1, -gamma |y|^2) is -gamma |x - y|^2."""
+        out = np.empty((X.shape[0], X.shape[1] + 2))
+        np.multiply(X, 2.0 * self.gamma, out=out[:, :-2])
+        np.multiply(squares, -self.gamma, out=out[:, -2])
+        out[:, -1] = 1.0
+        return out
+
+    def _right(self, X: Array, squares: Array) -> Array:
+        out = np.empty((X.shape[0], X.shape[1] + 2))
+        out[:, :-2], out[:, -2] = X, 1.0
+        np.multiply(squares, -self.gamma, out=out[:, -1])
+        return out
+
+    @staticmethod
+    def _of_exponents(exponents: Array) -> Array:
+        np.minimum(exponents, 0.0, out=exponents)
+        return np.asarray(np.exp(exponents, out=exponents))
 
     def dimension(self, inputs: int) -> float:
         return math.inf if inputs else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
+from fwdsl.backends.coordinate import columns as of_columns
 from fwdsl.backends.coordinate import loops
-from fwdsl.backends.coordinate.model import extrapolated
+from fwdsl.backends.coordinate.model import extrapolated, missed
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.errors import PlanError
@@ -104,6 +106,60 @@ def test_epochs_over_entries_are_those_over_groups_of_one() -> None:
         found.append(np.concatenate([x, rest.reshape(-1), first, np.array(told)]))
     assert found[0][5] == 0.0 and np.any(found[0][:8] != 0.0)
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_epochs_over_columns_of_entries_are_those_over_groups_of_one(sparse: bool) -> None:
+    """With a column of another map before them, bounds, entries without a penalty, and one that stays where it is."""
+    A, b = data(20, 9)
+    rng = np.random.default_rng(2)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1), c: real\nminimize sum(squared(A @ x + c, b))\n"
+    columns = started(fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, b=b), METHOD).columns
+    stored, cols = columns.stored(np.arange(9))
+    q, ridge, c = 0.1 * rng.standard_normal(10), 0.3 * rng.random(10), rng.random(10)
+    lo, hi, start, tasks = np.full(10, -0.4), np.full(10, 0.5), np.arange(11), np.zeros(10, dtype=np.intp)
+    c[3], ridge[4] = 0.0, 0.0
+    size = columns.sizes(stored, cols, columns.extra, start) + ridge
+    size[5] = 0.0
+    found = []
+    for entries in (True, False):
+        x, rest, trail, first = np.zeros(10), -b[None], np.empty((3, 10)), np.zeros(1)
+        of_columns = stored, cols, tasks, columns.extra, rest, 0.7, q
+        ends = ridge, lo, hi, x, 3, 0.0, trail, first
+        if entries:
+            told = columns.residual_entry_epochs(*of_columns, size, c, *ends)
+        else:
+            told = columns.residual_epochs(*of_columns, start, size, c, np.zeros(10), *ends)
+        found.append(np.concatenate([x, rest[0], trail.reshape(-1), first, np.array(told)]))
+    assert found[0][5] == 0.0 and np.any(found[0][:10] != 0.0)
+    np.testing.assert_allclose(*found, rtol=1e-10, atol=1e-12)
+
+
+def test_few_sparse_columns_have_the_gram_matrix_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(logistic("csr"), METHOD)
+    work, h = np.concatenate([[90], [3, 5, 8, 40]]), np.random.default_rng(0).random(60)
+    few = run.columns.gram(work, h, np.zeros((0, 0)))
+    monkeypatch.setattr(of_columns, "FEW_COLUMNS", 0)
+    np.testing.assert_allclose(few, run.columns.gram(work, h, np.zeros((0, 0))), rtol=0, atol=1e-12)
+    K = np.column_stack([np.ones(60), data()[0][:, [3, 5, 8, 40]]])
+    np.testing.assert_allclose(few, K.T @ (h[:, None] * K), rtol=0, atol=1e-12)
+
+
+def test_what_a_model_would_find_is_that_of_its_first_epoch_on_orthogonal_columns() -> None:
+    """There entries do not see each other's steps."""
+    rng = np.random.default_rng(5)
+    run = started(lasso(), METHOD)
+    g = replace(
+        run.g.at(np.arange(8), 0.0), c=rng.random(8), ridge=rng.random(8), lo=np.full(8, -0.3), hi=np.full(8, 0.4)
+    )
+    bend, x, slope, first = 1.0 + rng.random(8), np.zeros(8), rng.standard_normal(8), np.zeros(1)
+    x[:3] = 0.2
+    u, rest = x.copy(), (slope + g.ridge * x)[None]
+    H = np.diag(bend + g.ridge)
+    kernel(loops.entry_epochs)(
+        H, rest, np.arange(8), np.zeros(8, dtype=np.intp), np.diag(H).copy(), g.c, g.lo, g.hi, u, 1, 0.0, first
+    )
+    assert missed(slope, x, g, np.diag(H)) == pytest.approx(float(first[0]), rel=1e-12)
 
 
 def test_extrapolation_finds_the_limit_of_a_linear_recursion() -> None:

@@ -116,6 +116,21 @@ def test_rows_among_each_other_are_symmetric(name):
     assert looks and np.array_equal(out, out.T) and np.all(np.isfinite(out[off]))
 
 
+@pytest.mark.parametrize(
+    "width, gamma", [(1, 0.7), (4, 0.013), (module._SHORT, 0.02), (module._SHORT + 1, 0.02), (4, 1e305)]
+)
+def test_values_of_short_and_long_rows_are_those_of_the_formula(width, gamma):
+    A, B = RNG.standard_normal((20, width)), RNG.standard_normal((9, width))
+    A[3] = B[4]
+    squares = [np.einsum("ij,ij->i", data, data) for data in (A, B)]
+    found = Rbf(gamma).block(A, B, *squares)
+    assert np.all((found >= 0.0) & (found <= 1.0))
+    if gamma < 1.0:
+        np.testing.assert_allclose(found, exact(Rbf(gamma), A, B), rtol=0, atol=1e-12)
+    else:
+        assert np.count_nonzero(found) <= 1
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_new_rows_meet_the_samples(name):
     fitted = fit(name, X, {"gamma": 0.3, "degree": 3, "coef0": 0.5})

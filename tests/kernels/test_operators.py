@@ -340,3 +340,19 @@ def test_rows_scaled_by_a_kernel_have_the_bits_of_numpy(
     assert found[0].tolist() == found[1].tolist()
     exact = A.astype(np.float64).T @ (d[:, None] * A)
     assert found[0] == pytest.approx(exact, abs=(1e-5 if single else 1e-10) * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("shape", [(700, 90), (2600, 120), (40, 3500)])
+def test_products_by_rows_have_the_bits_of_those_by_columns(
+    shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread transposes sparse data only after some products."""
+    monkeypatch.setattr(storage, "FEW_PRODUCTS", 2)
+    A, y = sp.csr_array(matrix(shape)), np.random.default_rng(2).normal(size=shape[0])
+    op = Operator(A)
+    by_rows = [op.rmatvec(y), op.rmatvec(y)]
+    assert "by_columns" not in vars(op.storage)
+    by_columns = [op.rmatvec(y), Operator(A, 2).rmatvec(y), Operator(A.tocsc()).rmatvec(y)]
+    assert "by_columns" in vars(op.storage)
+    assert all(np.array_equal(one, by_rows[0]) for one in by_rows + by_columns)
+    np.testing.assert_allclose(by_rows[0], A.T @ y, rtol=0, atol=1e-10)

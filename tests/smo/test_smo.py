@@ -276,6 +276,21 @@ def test_kept_rows_are_those_of_the_gram_matrix_whatever_the_order() -> None:
         np.testing.assert_allclose(gram.combine(one), K @ one, atol=1e-11)
 
 
+def test_blocks_are_scaled_and_that_of_all_samples_is_no_copy() -> None:
+    rng = np.random.default_rng(1)
+    gram = GramOperator(rng.standard_normal((90, 5)), Rbf(0.3))
+    K = gram.toarray()
+    few, many = GramRows(gram, 8.0 * 90 * 10), GramRows(gram, 1e9)
+    for size in (30, 70, 90):
+        at, extra = np.sort(rng.permutation(90)[:size]), rng.random(size)
+        for rows in (few, many):
+            found = rows.block(gram, at, lambda: None, 1.7, extra)
+            np.testing.assert_allclose(found, 1.7 * K[np.ix_(at, at)] + np.diag(extra), atol=1e-12)
+    whole = GramRows(gram, 1e9)
+    assert whole.block(gram, np.arange(90), lambda: None) is whole.store
+    np.testing.assert_allclose(whole.store, K, atol=1e-12)
+
+
 def test_a_record_brings_the_same_rows_back_to_the_last_digit() -> None:
     rng = np.random.default_rng(0)
     gram = GramOperator(rng.standard_normal((300, 37)), Rbf(0.02))

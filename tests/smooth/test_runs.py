@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,31 @@ def test_systems_are_solved(layout: str) -> None:
     half, r, p = conjugate_gradients(lambda v: H @ v, g, lambda r: r / np.diag(H), lambda r: 1.0, 0.0, 5)
     rest, _, _ = conjugate_gradients(lambda v: H @ v, r, lambda r: r / np.diag(H), lambda r: 1.0, 0.0, 7, p)
     np.testing.assert_allclose(half + rest, whole, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_a_gram_matrix_is_brought_up_to_date_by_the_samples_that_change(layout: str) -> None:
+    A, _ = data()
+    system = Primal(PreparedProblem(ridge(layout).canonical, 1), np.full(25, 0.35))
+    before = (np.random.default_rng(4).random(60) < 0.6) * 2.0
+    after = before.copy()
+    after[:7] = 2.0 - after[:7]
+    found = system.updated(system.gram([before]), [before], [after], 2.0)
+    assert found is not None
+    np.testing.assert_allclose(found, A.T @ (after[:, None] * A), rtol=0, atol=1e-10)
+    assert system.updated(found, [after], [2.0 - after], 2.0) is None
+
+
+def test_steps_on_quadratic_pieces_have_the_gram_matrix_of_their_curvatures() -> None:
+    A, b = data()
+    text = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d]\nminimize sum(squared_hinge(A @ x, y)) + 0.35 * sum_squares(x)\n"
+    run = started(fw.parse(text).bind(A=A, y=np.where(b > 0.0, 1.0, -1.0)), METHOD, system="primal")
+    seen = []
+    for _ in range(4):
+        run.step()
+        seen.append(run.state.hs[0])
+        np.testing.assert_allclose(run.state.gram, A.T @ (seen[-1][:, None] * A), rtol=0, atol=1e-9)
+    assert any(not np.array_equal(one, other) for one, other in pairwise(seen))
 
 
 def test_conjugate_gradients_tell_what_their_step_is_made_of() -> None:
