@@ -61,6 +61,10 @@ LAME = 0.1
 """A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
 that pivots takes over."""
 
+GROWN, SEEN = 10.0, 1e-7
+"""A step leaves a share of what the equations of the rows missed before it. One near the solution that makes it so many times larger, to more than
+that beside the slacks, has a direction of few digits too: what it spoils lies where multipliers vanish, so no gap tells."""
+
 PATIENCE, LONG_PATIENCE = 25, 60
 """Steps after which a run begins anew, in the units of the solution as far as it is known: the second where it would gain little by that, as these
 are nearly its own units, or as its steps are long."""
@@ -209,11 +213,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self._take_factors()
         now = self.state
         near, before = self.pattern is not None and self._is_near(), self._gap()
+        missed = self._missed_rows()[0] if near else 0.0
         length = 0.0
         try:
             length = self._step()
             # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
-            now.filled = now.filled or (near and (length < LAME or self._gap() > before))
+            now.filled = now.filled or (near and (length < LAME or self._gap() > before or self._misses_more(missed)))
         except (np.linalg.LinAlgError, ZeroDivisionError):
             self.linear = None
             if self.pattern is not None:
@@ -223,6 +228,16 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 now.iteration += 1
         if now.levelled < ANEW and (self._is_slow(length) or self._ended()):
             self._begin_anew()
+
+    def _misses_more(self, before: float) -> bool:
+        """True if the equations of the rows miss many times what they missed `before` a step, and more than rounding."""
+        missed, size = self._missed_rows()
+        return missed > GROWN * before and missed > SEEN * size
+
+    def _missed_rows(self) -> tuple[float, float]:
+        """The most that an equation of the rows misses, and the largest term of these, both divided by tau."""
+        _, _, _, _, _, _, _, missed, terms, slacks = self._missed().sizes
+        return missed / self.state.tau, max(terms, slacks) / self.state.tau
 
     def _take_factors(self) -> None:
         """Scale the program by the factors of the state, and take the systems that it says, which a resumed one brings with it."""
