@@ -70,6 +70,9 @@ FARTHEST = 4.0
 HOPELESS = 0.1
 """The share of P that the decrement of a first step is from which the bound of its model is not worth looking at."""
 
+TOO_EARLY = 2.0
+"""The multiple of the root of the tolerance above which the decrement of a second step, beside P, says the same."""
+
 SHARP = 1e-6
 """The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
 
@@ -126,8 +129,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self._factor: Solve | None = None
         self._factored_at: list[Array] | None = None
         # where the curvatures of losses jump, an earlier Hessian is none of here
-        smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
-        self.reuses = smooth and costs.is_worth_keeping(canonical)
+        self.smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
+        self.reuses = self.smooth and costs.is_worth_keeping(canonical)
         #: The Gram matrix of a step is brought up to date for the next one.
         self.keeps = costs.keeps_gram(canonical)
         few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
@@ -417,8 +420,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return sum(float(u @ v) for u, v in zip(us, vs, strict=True))
 
     def _is_far(self, s: NewtonState, decrement: float) -> bool:
-        """True if the bound of a first step's model is not worth looking at."""
-        return s.iteration == 1 and not self.quadratic and decrement > HOPELESS * abs(s.value)
+        """True if the bound of the model of a first or second step is not worth looking at."""
+        if self.quadratic or s.iteration > 2:
+            return False
+        if s.iteration == 1:
+            return decrement > HOPELESS * abs(s.value)
+        # where f'' is continuous it misses about half the square of the decrement, each beside the value
+        tol = self.problem.tol
+        return self.smooth and tol is not None and decrement > TOO_EARLY * math.sqrt(tol) * abs(s.value)
 
     def _of_factor(self, s: NewtonState) -> Array | None:
         """The direction by the factor that there is; None where it leads nowhere."""
