@@ -61,7 +61,7 @@ LAME = 0.1
 """A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
 that pivots takes over."""
 
-GROWN, SEEN = 10.0, 1e-3
+GROWN, SEEN = 10.0, 1e-2
 """A step leaves a share of what the equations of the rows missed before it. One near the solution that makes it so many times larger, to more than
 that beside the slacks, has a direction of few digits too: what it spoils lies where multipliers vanish, so no gap tells."""
 
