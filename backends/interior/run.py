@@ -62,8 +62,8 @@ LAME = 0.1
 that pivots takes over."""
 
 GROWN, SEEN = 10.0, 1e-2
-"""A step leaves a share of what the equations of the rows missed before it. One near the solution that makes it so many times larger, to more than
-that beside the slacks, has a direction of few digits too: what it spoils lies where multipliers vanish, so no gap tells."""
+"""A step leaves a share of what the equations of the rows missed before it. Where steps near the solution make it so many times larger, to more than
+that beside the slacks, their directions have few digits too: what they spoil lies where multipliers vanish, so no gap tells."""
 
 PATIENCE, LONG_PATIENCE = 25, 60
 """Steps after which a run begins anew, in the units of the solution as far as it is known: the second where it would gain little by that, as these
@@ -213,12 +213,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self._take_factors()
         now = self.state
         near, before = self.pattern is not None and self._is_near(), self._gap()
-        missed = self._missed_rows()[0] if near else 0.0
+        if near:
+            now.missed = min(now.missed, self._missed_rows()[0])
         length = 0.0
         try:
             length = self._step()
             # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
-            now.filled = now.filled or (near and (length < LAME or self._gap() > before or self._misses_more(missed)))
+            now.filled = now.filled or (near and (length < LAME or self._gap() > before or self._misses_more()))
         except (np.linalg.LinAlgError, ZeroDivisionError):
             self.linear = None
             if self.pattern is not None:
@@ -229,10 +230,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if now.levelled < ANEW and (self._is_slow(length) or self._ended()):
             self._begin_anew()
 
-    def _misses_more(self, before: float) -> bool:
-        """True if the equations of the rows miss many times what they missed `before` a step, and more than rounding."""
+    def _misses_more(self) -> bool:
+        """True if the equations of the rows miss many times the least that they missed near the solution, and more than rounding."""
         missed, size = self._missed_rows()
-        return missed > GROWN * before and missed > SEEN * size
+        return missed > GROWN * self.state.missed and missed > SEEN * size
 
     def _missed_rows(self) -> tuple[float, float]:
         """The most that an equation of the rows misses, and the largest term of these, both divided by tau."""

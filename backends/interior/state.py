@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fwdsl.atoms.base import Array
 from fwdsl.backends.method import State
 from fwdsl.light_dataclass import light_state
@@ -22,3 +24,4 @@ class InteriorState(State):
     steps: int = 0  # steps since the factors were chosen
     levelled: int = 0  # how often the factors were chosen anew
     filled: bool = False  # whether quasidefinite systems were given up, which had lost too many digits
+    missed: float = math.inf  # the least that the equations of the rows missed near the solution

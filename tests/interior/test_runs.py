@@ -15,7 +15,7 @@ from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.canon.form import Canonical
 from fwdsl.certify.verify import verify
 from tests.corpus import corpus
-from tests.runs import resumed, stepped
+from tests.runs import resumed, started, stepped
 
 LP = """data A: matrix[m, n], b: vector[m], q: vector[n]
 var x: vector[n] in nonnegative
@@ -261,8 +261,12 @@ def test_rows_are_met_where_multipliers_vanish(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = np.round(rng.standard_normal((8, 4)), 2)
     y = rng.poisson(np.exp(np.clip(A @ rng.uniform(-0.4, 0.4, (4, 3)), -2.0, 2.0))).astype(float)
-    run = stepped(fw.parse(BOUNDED_RATES).bind(A=A, y=y), "interior", 15)
+    run = started(fw.parse(BOUNDED_RATES).bind(A=A, y=y), "interior")
     assert isinstance(run, InteriorRun)
+    # how many steps that takes, and in which the digits are lost, depends on rounding
+    while run._gap() > 1e-10:
+        run.step()
+        assert run.state.steps < 40
     missed, size = run._missed_rows()
     assert missed <= 1e-2 * size
 
