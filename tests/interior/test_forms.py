@@ -15,6 +15,7 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
 from fwdsl.atoms.vector_loss import VectorLoss, VectorLossFunction
 from fwdsl.testing.losses import loss_case
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions
@@ -133,7 +134,7 @@ def test_losses(name: str) -> None:
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge, Softmax])
+@pytest.mark.parametrize("loss", [MulticlassHinge, Softmax, WestonWatkins])
 def test_losses_of_rows(loss: type[VectorLoss]) -> None:
     rng = np.random.default_rng(4)
     f = VectorLossFunction(loss, np.array([0, 2, 1]), np.array([1.0, 0.0, 2.0]), 3)
