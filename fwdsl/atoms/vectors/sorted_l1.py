@@ -105,7 +105,8 @@ def rise(lambdas: Array) -> int | None:
 
 def falls(lambdas: Array) -> Array:
     """lambda_k - lambda_(k+1), and the last lambda: what the sum of the k largest sizes counts for."""
-    return lambdas - np.append(lambdas[1:], 0.0)
+    found: Array = lambdas - np.append(lambdas[1:], 0.0)
+    return found
 
 
 def sorted_sizes(x: Array) -> tuple[NDArray[np.intp], Array]:
