@@ -155,7 +155,7 @@ def size_of(form: Canonical) -> Size:
         if fills_up:
             # what is left once all rows are eliminated that see one unknown alone, and all unknowns that one cone sees alone, of which the end has
             # no zeros
-            left = min(unknowns - _seen_once(form, known), _mixing_rows(form, known))
+            left = min(unknowns - _seen_once(form, known), _mixing_rows(form, known), form.size + _far_ends(known))
             met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
@@ -337,6 +337,16 @@ def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
         else:
             mixing += max(conic.offset.size, term.map.rows if np.any(conic.curvature) else 0)
     return mixing
+
+
+def _far_ends(known: list[Conic]) -> int:
+    """The rows that see many further unknowns of a conic form, and the further unknowns that many rows see: all others are eliminated between entries
+    of variables and these."""
+    ends = 0
+    for conic in known:
+        ends += int(np.count_nonzero(np.bincount(conic.of_u.row) > NEIGHBOURS))
+        ends += int(np.count_nonzero(np.bincount(conic.of_u.column) > NEIGHBOURS))
+    return ends
 
 
 def _seen_once(form: Canonical, known: list[Conic]) -> int:

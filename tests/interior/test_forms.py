@@ -15,6 +15,8 @@ from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.atoms.losses.multiclass_hinge import MulticlassHinge
 from fwdsl.atoms.losses.softmax import Softmax
+from fwdsl.atoms.losses.weston_watkins import WestonWatkins
+from fwdsl.atoms.matrices.birkhoff import Birkhoff
 from fwdsl.atoms.vector_loss import VectorLoss, VectorLossFunction
 from fwdsl.testing.losses import loss_case
 from tests.atoms.pairs import Case, each_matrix, each_vector, functions
@@ -133,7 +135,7 @@ def test_losses(name: str) -> None:
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge, Softmax])
+@pytest.mark.parametrize("loss", [MulticlassHinge, Softmax, WestonWatkins])
 def test_losses_of_rows(loss: type[VectorLoss]) -> None:
     rng = np.random.default_rng(4)
     f = VectorLossFunction(loss, np.array([0, 2, 1]), np.array([1.0, 0.0, 2.0]), 3)
@@ -141,6 +143,18 @@ def test_losses_of_rows(loss: type[VectorLoss]) -> None:
     assert form is not None
     for z in rng.normal(size=(3, 9)):
         assert least(form, z) == pytest.approx(f.value(z), rel=1e-6, abs=1e-6)
+
+
+def test_birkhoff() -> None:
+    """At a point of the polytope, and at points that miss a sum, or that have the sums and a negative entry."""
+    form = Birkhoff((4, 4)).conic()
+    rng = np.random.default_rng(6)
+    inside = sum(w * np.eye(4)[rng.permutation(4)] for w in (0.5, 0.3, 0.2))
+    turned = np.zeros((4, 4))
+    turned[:2, :2] = [[1.0, -1.0], [-1.0, 1.0]]
+    assert least(form, np.ravel(inside)) == pytest.approx(0.0, abs=1e-6)
+    assert least(form, np.ravel(1.1 * inside)) == math.inf
+    assert least(form, np.ravel(inside + 2.0 * turned)) == math.inf
 
 
 @pytest.mark.parametrize("program", corpus()[::5], ids=lambda p: p.name)

@@ -312,9 +312,9 @@ def test_limits_give_the_best_point_so_far() -> None:
     assert np.isfinite(found.objective)
 
 
-def test_a_loss_without_a_cone_is_refused_by_name() -> None:
+def test_a_set_without_a_cone_is_refused_by_name() -> None:
     problem = fw.parse(
-        "data A: matrix[m, n], y: labels[m, k]\nvar W: matrix[n, k]\nminimize mean(weston_watkins(A @ W, y)) + norm1(W)\n"
+        "data A: matrix[m, n], y: labels[m, k]\nvar W: matrix[n, k] in nuclear_ball(2)\nminimize mean(softmax(A @ W, y))\n"
     ).bind(A=np.eye(3), y=np.array([1, 0, 1]))
     with pytest.raises(fw.FwError, match="has no conic form"):
         problem.solve(method="interior")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import bisected
 from ..base import Array
+from ..conic import Cone, Conic, MatrixEntries, joined
 from ..vector_loss import Codes, VectorLoss, sums_to_zero
 from .rows import close, hot, others_of, own
 
@@ -120,3 +121,21 @@ class WestonWatkins(VectorLoss):
     @staticmethod
     def into_domain_naive(u: Array, y: Codes) -> Array:
         return close(np.clip(u, 0.0, 1.0), y)
+
+    @staticmethod
+    def conic(y: Codes, w: Array, k: int) -> Conic:
+        """u_l >= 1 + z_l - z_y and u_l >= 0 for each l != y at the price u_l."""
+        live = np.flatnonzero(w > 0.0)
+        of, other = np.repeat(live, k), np.tile(np.arange(k), live.size)
+        apart = other != y[of]
+        of, other = of[apart], other[apart]
+        row, ones = np.arange(of.size), np.ones(of.size)
+        return Conic(
+            y.size * k,
+            row.size,
+            extra_slope=w[of],
+            of_z=joined([MatrixEntries(row, of * k + other, -ones), MatrixEntries(row, of * k + y[of], ones)]),
+            of_u=joined([MatrixEntries(row, row, ones), MatrixEntries(row.size + row, row, ones)]),
+            offset=np.concatenate([-ones, np.zeros(row.size)]),
+            cones=(Cone("nonnegative", 2 * row.size),) if row.size else (),
+        )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
+from ..conic import Conic, transport_form
 from ..vectors.common import ConvexSet, face, largest_share, negative_part
 from .common import Shape, matrix
 
@@ -74,6 +75,11 @@ class Birkhoff(ConvexSet):
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
         return tuple(self._assignment(c).tolist())
+
+    def conic(self) -> Conic:
+        """X >= 0 with rows and columns that sum to 1."""
+        ones = np.ones(self.shape[0])
+        return transport_form(ones, ones)
 
     def face(self, x: Array) -> Face:
         """The support moves, keeping the sums of rows and columns."""

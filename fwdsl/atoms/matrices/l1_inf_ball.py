@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base import Array, Face, VectorFunction
+from ..conic import Conic, norm_inf_form, within_form
 from ..vectors.common import Ball, OnOwnBall, checked_radius, face
 from ..vectors.norm_inf import NormInf
 from .common import Shape, dual_norm, matrix
@@ -150,6 +151,12 @@ class L1InfBall(Ball):
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; on the boundary None, where the entries of largest size would move as one."""
         return face(np.arange(self.size)) if self.interior(x) else None
+
+    def conic(self) -> Conic:
+        """t_i >= |x_ij| for each row, and sum t <= r."""
+        n, d = self.shape
+        places = np.arange(self.size).reshape(self.shape)
+        return within_form(norm_inf_form(d, 1.0).repeated(places, self.size), np.ones(n), self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
         return *self.shape, 0.0, self.r

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face, MatrixLike
+from ..conic import Cone, Conic, entries
 from .common import ConvexSet, face, largest_share, norm2
 
 EPS = float(np.finfo(np.float64).eps)
@@ -114,6 +115,17 @@ class Affine(ConvexSet):
     def face(self, x: Array) -> Face:
         """Everything moves across the rows."""
         return face(np.arange(self.size), normals=self.q.copy())
+
+    def conic(self) -> Conic:
+        """Q x = Q x0: as many equations as A has rows that say something new."""
+        count = self.q.shape[0]
+        row, column = np.nonzero(self.q)
+        return Conic(
+            self.size,
+            of_z=entries(row, column, self.q[row, column]),
+            offset=-(self.q @ self.x0),
+            cones=(Cone("zero", count),) if count else (),
+        )
 
     def kernel_args(self) -> tuple[object, ...]:
         return self.q, self.x0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..base import Array, Face
+from ..conic import Cone, Conic, entries, joined
 from .common import Ball, checked_radius, face, largest, norm2
 
 
@@ -218,6 +219,27 @@ class KSupportBall(Ball):
     def face(self, x: Array) -> Face | None:
         """Everything moves inside; the boundary is curved."""
         return face(np.arange(self.size)) if self.interior(x) else None
+
+    def conic(self) -> Conic:
+        """x_i^2 <= p_i s_i with 0 <= p <= r, sum p <= k r and sum s <= r: r u of the norm's definition, and its terms over r.
+
+        A product at least a square is |(2 x, p - s)| <= p + s.
+        """
+        n = self.size
+        at = np.arange(n)
+        rows = [entries(at, at, 1.0), entries(n + at, n + at, 1.0), entries(2 * n + at, at, -1.0)]
+        rows += [entries(3 * n, at, -1.0), entries(3 * n + 1, n + at, -1.0)] if n else []
+        first = 3 * n + 2 + 3 * at
+        rows += [entries(first, at, 1.0), entries(first, n + at, 1.0)]
+        rows += [entries(first + 2, at, 1.0), entries(first + 2, n + at, -1.0)]
+        return Conic(
+            n,
+            2 * n,
+            of_z=entries(first + 1, at, 2.0),
+            of_u=joined(rows),
+            offset=np.concatenate([np.zeros(2 * n), np.full(n, self.r), [self.k * self.r, self.r], np.zeros(3 * n)]),
+            cones=(Cone("nonnegative", 3 * n + 2), *(Cone("second_order", 3),) * n),
+        )
 
     def kernel_args(self) -> tuple[Any, ...]:
         return self.k, self.r

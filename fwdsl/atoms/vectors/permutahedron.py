@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
+from ..conic import MOST_OF_SORTED, Cone, Conic, entries, joined, transport_form
 from .common import INSIDE, ConvexSet, face, falling_order, largest_share, nonincreasing, norm2
 
 
@@ -119,6 +120,23 @@ class Permutahedron(ConvexSet):
             row[start : start + block.size] = 1.0
             start += block.size
         return face(free, normals=normals)
+
+    def conic(self) -> Conic | None:
+        """x = T v for the values v of c, T >= 0 with rows that sum to 1 and columns to the counts of the values; None where T is too large."""
+        values, counts = np.unique(self.c, return_counts=True)
+        n, m = self.size, values.size
+        if n * m > MOST_OF_SORTED:
+            return None
+        shares = transport_form(np.ones(n), counts.astype(np.float64))
+        row, at = shares.offset.size + np.arange(n), np.arange(n * m)
+        return Conic(
+            n,
+            n * m,
+            of_z=entries(row, np.arange(n), 1.0),
+            of_u=joined([shares.of_z, entries(row[at // m], at, -values[at % m])]) if n else shares.of_z,
+            offset=np.append(shares.offset, np.zeros(n)),
+            cones=(*shares.cones, Cone("zero", n)) if n else (),
+        )
 
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

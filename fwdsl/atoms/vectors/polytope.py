@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import Array, MatrixLike
+from ..conic import Conic, hull_form
 from .common import ConvexSet, excess, largest
 
 PROXIMABLE_NUMBERS = 10_000
@@ -80,6 +81,10 @@ class Polytope(ConvexSet):
         """The first row of least <V_i, c>."""
         vertex: Array = self.V[self.vertex_id(c)[0]].copy()
         return vertex
+
+    def conic(self) -> Conic:
+        """x = V'u with weights u in the simplex."""
+        return hull_form(np.asarray(self.V))
 
     def vertex_id(self, c: Array) -> tuple[int, ...]:
         return (int(np.argmin(self.V @ c)),)
