@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.vectors.common import norm2
 from fwdsl.backends.apg_run import APGRun
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.lines.function import Along
@@ -82,9 +83,13 @@ class GradientOnLines(APGRun):
             ys = [scale * u for u in ys]
             bound = problem.canonical.constant - problem.conjugates(ys)
             rests = [(g, scale * rest) for g, rest in rests]
-        for g, rest in rests:
+        for block, (g, rest) in zip(problem.canonical.blocks, rests, strict=True):
             conjugate = g.conjugate(rest)
-            bound -= conjugate if math.isfinite(conjugate) else g.conjugate(g.dual_project(rest))
+            if not math.isfinite(conjugate):
+                # what is moved costs about as much as x gains by it: on a face that is not the optimum's this alone tells
+                moved = g.dual_project(rest)
+                conjugate = g.conjugate(moved) + norm2(rest - moved) * norm2(s.x[block.slice])
+            bound -= conjugate
         if scale == 0.0 or not s.stands or bound > s.best_bound:
             s.best_bound, s.ys, s.stands = bound, ys, scale > 0.0
 
