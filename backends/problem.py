@@ -535,9 +535,10 @@ class PreparedProblem:
             f.conjugate(y) - t.dot(t.map.offset, y) for f, t, y in zip(self.functions, self.terms, ys, strict=True)
         )
 
-    def objective(self, x: Array, zs: Sequence[Array]) -> float:
-        """P(x) given z_i = K_i x + b_i, constraints ignored."""
-        return self.canonical.constant + self.losses_value(zs) + float(self.q @ x) + self.g_value(x)
+    def objective(self, x: Array, zs: Sequence[Array], losses: float | None = None) -> float:
+        """P(x) given z_i = K_i x + b_i, constraints ignored; the sum of the losses may be known."""
+        losses = self.losses_value(zs) if losses is None else losses
+        return self.canonical.constant + losses + float(self.q @ x) + self.g_value(x)
 
     # --- work -------------------------------------------------------------------------------------------------------
 

@@ -63,12 +63,10 @@ class Along(VectorFunction):
 
     def value(self, x: Array) -> float:
         """The value of g and that of the steps; where these are bounded, 0."""
-        return self.g.value(x) + self.of_steps(self.steps(x))
+        return self.g.value(x) + (0.0 if self.chain.direction else self.of_steps(self.steps(x)))
 
     def of_steps(self, steps: Array) -> float:
         """sum_e h_e of steps in its domain."""
-        if self.chain.direction:
-            return 0.0
         ends = np.where(steps > 0.0, self.chain.hi, self.chain.lo)
         return float((np.where(np.isfinite(ends), ends, 0.0) * steps).sum())
 

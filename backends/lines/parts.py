@@ -66,8 +66,16 @@ class Multiples:
 
     def add_to(self, out: Array, rows: Array) -> None:
         """Add c^2 rows to `out`, entry by entry."""
-        rows = rows * (self.c * self.c) if np.ndim(self.c) or self.c != 1.0 else rows
+        rows = self.squares(rows)
         out += rows if self.at is None else np.bincount(self.at, rows, self.size)
+
+    def squares(self, rows: Array) -> Array:
+        """c^2 rows; the rows themselves where c is 1."""
+        return rows * (self.c * self.c) if np.ndim(self.c) or self.c != 1.0 else rows
+
+    def met(self, sums: Array) -> Array:
+        """The y with K'y = sums, of rows that are the entries."""
+        return sums / self.c if np.ndim(self.c) or self.c != 1.0 else sums
 
     def rows(self, x: Array) -> Array:
         own = x if self.at is None else x[self.at]
@@ -154,6 +162,11 @@ class Separable:
         g = self.along.g.entries()
         return g if g is not None and g.c == 0.0 else None
 
+    @property
+    def _are_entries(self) -> bool:
+        """True if there is one loss, and its rows are the entries."""
+        return len(self.at) == 1 and self.at[0].at is None
+
     def bends(self, z: list[Array]) -> Array:
         """The second derivatives of F, an entry each."""
         return self._gathered(self.problem.curvatures(z))
@@ -169,6 +182,8 @@ class Separable:
         return self._gathered(bounds)
 
     def _gathered(self, rows: list[Array]) -> Array:
+        if self._are_entries:
+            return self.at[0].squares(rows[0])
         out = np.zeros(self.problem.size)
         for entries, h in zip(self.at, rows, strict=True):
             entries.add_to(out, h)
@@ -181,12 +196,12 @@ class Separable:
             bend = float(bends[0])
             v, u = self.along.smoothed(x - slope / bend, 1.0 / bend)
             return self.along.g.prox(v, 1.0 / bend), bend * u
-        weights = bends + 2.0 * g.ridge
+        weights = bends + 2.0 * g.ridge if g.ridge else bends
         live = weights > 0.0
         aim = bends * x - slope
         v = aim / weights if live.all() else np.divide(aim, weights, out=np.zeros_like(x), where=live)
         new, u = self.along.smoothed(v, 1.0, weights)
-        return np.clip(new, g.lo, g.hi), u
+        return (new if g.is_unbounded else np.clip(new, g.lo, g.hi)), u
 
     def met(self, miss: Array, ys: list[Array]) -> tuple[list[Array], float]:
         """The multipliers of the losses, moved so that K'y grows by `miss`, each by its share of the weights, and the scale at which they are in the
@@ -194,10 +209,15 @@ class Separable:
         shares = [f.f.w for f in self.problem.functions if isinstance(f, FastLoss)]
         total = self._gathered(shares)
         live = total > 0.0
-        move = miss / total if live.all() else np.divide(miss, total, out=np.zeros_like(miss), where=live)
+        if self._are_entries and live.all():
+            # the one loss takes all of it
+            moves = [self.at[0].met(miss)]
+        else:
+            move = miss / total if live.all() else np.divide(miss, total, out=np.zeros_like(miss), where=live)
+            moves = [w * entries.rows(move) for w, entries in zip(shares, self.at, strict=True)]
         out, scale = [], 1.0
-        for f, w, y, entries in zip(self.problem.functions, shares, ys, self.at, strict=True):
-            shifted = y + w * entries.rows(move)
+        for f, y, own in zip(self.problem.functions, ys, moves, strict=True):
+            shifted = y + own
             if not self.quadratic:
                 assert isinstance(f, FastLoss)
                 lo, hi = f.dual_bounds

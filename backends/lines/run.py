@@ -129,25 +129,31 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         """The minimiser of a quadratic model, or a point on the way to it, and its multipliers."""
         problem, s = self.rest, self.state
         _, ys = problem.losses_gradient(s.z)
-        slope = problem.adjoint(ys) + problem.q
+        slope = problem.adjoint(ys)
+        if problem.has_q:
+            slope += problem.q
         bends = separable.bends(s.z)
         if not separable.quadratic:
             bends = np.maximum(bends, s.damping * np.maximum(separable.most, float(bends.max(initial=0.0))))
         new, u = separable.model(s.x, slope, bends)
-        taken = self._towards(separable, new, slope)
         s.iteration += 1
-        if taken is not None:
-            s.x, s.z, s.value = taken
-            s.x_old, s.z_old = s.x, s.z
-        self._multipliers(separable, u)
+        if separable.quadratic:
+            z = problem.forward(new)
+            losses, ys = problem.losses_gradient(z)
+            s.x, s.z, s.value = new, z, problem.objective(new, z, losses)
+        else:
+            taken = self._towards(new, slope)
+            if taken is not None:
+                s.x, s.z, s.value = taken
+            _, ys = problem.losses_gradient(s.z)
+        s.x_old, s.z_old = s.x, s.z
+        self._multipliers(separable, u, ys)
 
-    def _towards(self, separable: Separable, new: Array, slope: Array) -> tuple[Array, list[Array], float] | None:
+    def _towards(self, new: Array, slope: Array) -> tuple[Array, list[Array], float] | None:
         """(x, z, P) on the way to a model's minimiser; None where P does not fall."""
         problem, s = self.rest, self.state
         z = problem.forward(new)
         value = problem.objective(new, z)
-        if separable.quadratic:
-            return new, z, value
         predicted = float(slope @ (new - s.x)) + problem.g_value(new) - problem.g_value(s.x)
         length = 1.0
         while not value - s.value <= ENOUGH * length * predicted:
@@ -162,16 +168,19 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         s.damping = max(0.1 * s.damping, LEAST_DAMPING) if length == 1.0 else min(1.0, 4.0 * s.damping)
         return (new if length == 1.0 else problem.prox_g(point, 0.0)), z, value
 
-    def _multipliers(self, separable: Separable, u: Array) -> None:
-        """The dual point of x and u: the losses' gradients, moved to where the equalities hold."""
+    def _multipliers(self, separable: Separable, u: Array, ys: list[Array]) -> None:
+        """The dual point of x and u: the losses' gradients ys, moved to where the equalities hold."""
         problem, s = self.rest, self.state
         along = separable.along
-        _, ys = problem.losses_gradient(s.z)
-        rest = -(problem.q + problem.adjoint(ys)) - along.transposed(u)
+        rest = problem.adjoint(ys)
+        if problem.has_q:
+            rest += problem.q
+        rest += along.transposed(u)
+        np.negative(rest, out=rest)
         target = rest if math.isfinite(along.g.conjugate(rest)) else along.g.dual_project(rest)
         scale = 1.0
         if target is not rest:
-            ys, scale = separable.met(rest - target, ys)
+            ys, scale = separable.met(rest - target if target.any() else rest, ys)
         if scale < 1.0 and not problem.has_q:
             ys, u, target = [scale * y for y in ys], scale * u, scale * target
         if not separable.quadratic:
@@ -194,13 +203,10 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         ys, us = s.ys, s.us
         if self.separable is None:
             ys, us = self._split()
-        full = [np.zeros(t.map.rows) for t in self.problem.terms]
-        for k, y in zip(self.others, ys, strict=True):
-            full[k] = y
+        found = dict(zip(self.others, ys, strict=True))
         for chain, u in zip(self.chains, us, strict=True):
-            for k, y in chain.multipliers(u).items():
-                full[k] = y
-        return s.x, full
+            found |= chain.multipliers(u)
+        return s.x, [found[k] for k in range(len(self.problem.terms))]
 
     def _split(self) -> tuple[list[Array], list[Array]]:
         """The losses' multipliers, moved to where equalities are met and scaled into the domain of g*, and those of the lines.

@@ -19,6 +19,11 @@ class EntrySum:
     lo: Array | float
     hi: Array | float
 
+    @property
+    def is_unbounded(self) -> bool:
+        """True if it is told by two numbers that there are no bounds."""
+        return np.ndim(self.lo) == np.ndim(self.hi) == 0 and bool(self.lo == -np.inf and self.hi == np.inf)
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """argmin_x sum_j t_j g_j(x_j) + (x_j - v_j)^2 / 2: shrink, soft threshold, cut."""
         grow = 1.0 + 2.0 * self.ridge * t

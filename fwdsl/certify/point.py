@@ -232,6 +232,8 @@ def _is_spread(xb: Array) -> bool:
 
 def _linear_sizes(canonical: Canonical, x: Array, far: Mask | None) -> tuple[float, float]:
     """The sizes of the linear terms of entries far out, and of those of the others with the constant."""
+    if not canonical.q.any():
+        return 0.0, abs(canonical.constant)
     q, size = np.abs(canonical.q), np.abs(x)
     adrift = 0.0 if far is None else float(q[far] @ size[far])
     near = q @ size if far is None else q[~far] @ size[~far]

@@ -13,6 +13,7 @@ import pytest
 from fwdsl.atoms import vectors
 from fwdsl.atoms.matrices import LinesSet, build_matrix
 from fwdsl.atoms.vectors import JOINTS, NORMS, SETS, Ridged, build
+from fwdsl.atoms.vectors.box import Box
 from tests.atoms.pairs import MATRICES, OF_VECTORS, SIZE, VECTORS, Case, norm_of
 
 
@@ -120,3 +121,13 @@ def test_a_function_that_says_it_is_compiled_has_a_kernel() -> None:
 def test_a_matrix_without_norm_and_set_is_free() -> None:
     free = build_matrix(None, None, (3, 2))
     assert free is not None and free.size == 6 and free.describe() == "free"
+
+
+def test_the_support_function_of_a_box_with_ends_of_zero_or_none() -> None:
+    """sup <v, x> over x >= 0 is 0 where v <= 0, else infinite; over {0} it is 0, and over a box the sum of the ends that v points to."""
+    v = np.array([-1.0, 0.0, -2.0])
+    below, above = Box(3, np.zeros(3), np.full(3, np.inf)), Box(3, np.full(3, -np.inf), np.zeros(3))
+    assert (below.conjugate(v), below.conjugate(-v)) == (0.0, np.inf)
+    assert (above.conjugate(v), above.conjugate(-v)) == (np.inf, 0.0)
+    assert Box(3, np.zeros(3), np.zeros(3)).conjugate(v - 0.5) == 0.0
+    assert Box(3, np.full(3, -2.0), np.full(3, 5.0)).conjugate(np.array([1.0, 0.0, -3.0])) == 11.0

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.atoms.vectors.common import nonincreasing
 from fwdsl.backends.kernels.pool import Stopped
 from tests.lines.programs import LINES, program
 from tests.lines.test_prox import naive
@@ -170,3 +171,27 @@ def test_long_signals_with_other_losses(loss: str) -> None:
     # alone: trials of other methods count as iterations too
     solution = problem.solve(tol=1e-6, method=METHOD)
     assert solution.status == "optimal" and solution.iterations <= 40
+
+
+@pytest.mark.parametrize(
+    ("loss", "scale", "shift"),
+    [
+        ("sum(squared(x, y))", 1.0, 0.0),
+        ("sum(squared(4 * x, y))", 4.0, 0.0),
+        ("sum(squared(-0.5 * x, y))", -0.5, 0.0),
+        ("sum(squared(x, y)) + sum(squared(x, y))", 1.0, 0.0),
+        ("sum(squared(x, y)) + 3 * sum(x)", 1.0, -1.5),
+    ],
+)
+def test_one_prox_of_an_order_is_certified_whatever_its_losses_see(loss: str, scale: float, shift: float) -> None:
+    """min |c x - y|^2 + 3 sum(x) over rising x is at the pooled means of (y + shift) / c, and its multipliers leave no gap."""
+    y = np.random.default_rng(5).standard_normal(300) + np.linspace(0.0, 1.0, 300)
+    text = f"data y: vector[n]\nvar x: vector[n]\nminimize {loss}\nsubject to order: x[1:] >= x[:-1]\n"
+    solution = fw.parse(text).bind(y=y).solve(threads=1)
+    assert (solution.method, solution.status, solution.certificate.kind) == (METHOD, "optimal", "exact")
+    assert solution.gap <= 1e-12
+    aim = (y + shift) / scale
+    np.testing.assert_allclose(solution["x"], nonincreasing(aim[::-1])[::-1], atol=1e-12)
+    losses = loss.count("squared")
+    slope = losses * 2.0 * scale * (scale * solution["x"] - y) - 2.0 * shift
+    np.testing.assert_allclose(np.abs(solution.dual["order"]), np.abs(np.cumsum(slope)[:-1]), atol=1e-10)

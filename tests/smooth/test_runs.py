@@ -14,7 +14,7 @@ import fwdsl as fw
 from fwdsl.backends.dual import dual_value
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.backends.smooth.costs import estimate
+from fwdsl.backends.smooth.costs import choose, estimate
 from fwdsl.backends.smooth.systems import Dual, Primal, conjugate_gradients
 from fwdsl.errors import PlanError
 from tests.problems import laid_out
@@ -426,3 +426,22 @@ def test_predicted_passes_have_those_of_maps_that_are_written_down() -> None:
     predicted = estimate(problem.canonical, 1e-6).passes
     assert solution.status == "optimal"
     assert predicted >= 0.5 * solution.passes
+
+
+SQUARED_HINGE = (
+    "data A: matrix[n, d], y: signs[n]\nparam C: positive\nvar x: vector[d]\n"
+    "minimize 1/2 * sum_squares(x) + C * sum(squared_hinge(A @ x, y))\n"
+)
+
+
+@pytest.mark.parametrize(("C", "kind"), [(1.0, "cg"), (10.0, "cg"), (100.0, "dual"), (1000.0, "dual")])
+def test_steps_of_pieces_on_wide_data_are_predicted_by_the_ridge_and_the_system(C: float, kind: str) -> None:
+    """A factor finds the pieces in a few steps. Conjugate gradients take the more the weaker the ridge is: 4, 9, 30 and 91 here."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 1000)) / 32.0
+    problem = fw.parse(SQUARED_HINGE).bind(A=A, y=np.where(A @ rng.standard_normal(1000) > 0.0, 1.0, -1.0), C=C)
+    assert choose(problem.canonical).kind == kind
+    solution = problem.solve(method=METHOD, threads=1)
+    assert solution.status == "optimal"
+    assert 0.4 * solution.passes <= estimate(problem.canonical, 1e-6).passes <= 4.0 * solution.passes
+    assert abs(solution.objective - problem.solve(method="dcd", threads=1).objective) <= 3e-6 * solution.objective

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base import Array, Face
 from ..conic import Conic, box_form
@@ -80,9 +81,7 @@ class Box(ConvexSet):
     def conjugate(self, v: Array) -> float:
         """sum_i max(lo_i v_i, hi_i v_i)."""
         # an infinite bound counts only where v points to it
-        up = np.multiply(self.hi, v, out=np.zeros_like(v), where=v > 0.0)
-        down = np.multiply(self.lo, v, out=np.zeros_like(v), where=v < 0.0)
-        return float(up.sum()) + float(down.sum())
+        return _along(self.hi, v, v > 0.0) + _along(self.lo, v, v < 0.0)
 
     def _outside(self, v: Array) -> Any:
         """The entries at which the supremum is infinite."""
@@ -115,6 +114,13 @@ class Box(ConvexSet):
 
     def kernel_args(self) -> tuple[Any, ...]:
         return 0.0, self.lo, self.hi
+
+
+def _along(ends: Array, v: Array, at: NDArray[np.bool_]) -> float:
+    """The sum of ends_i v_i over some entries; no pass where there are none, or all ends are 0."""
+    if not (at.any() and ends.any()):
+        return 0.0
+    return float(np.multiply(ends, v, out=np.zeros_like(v), where=at).sum())
 
 
 def _word(bound: Array, name: str) -> str:
