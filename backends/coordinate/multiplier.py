@@ -116,8 +116,10 @@ class _Ends:
 
     def take(self, m: float, excess: float, u: Array, slope: float) -> float:
         """Take a solution for the end on its side; how fast h falls."""
-        stays = self.last is not None and (excess > 0.0) == (self.last[1] > 0.0)
-        self.same = self.same + 1 if stays and abs(excess) > NEARER * abs(self.last[1]) else 0
+        before = self.last[1] if self.last is not None else 0.0
+        # before the first one there is no side
+        stays = before != 0.0 and (excess > 0.0) == (before > 0.0)
+        self.same = self.same + 1 if stays and abs(excess) > NEARER * abs(before) else 0
         if excess > 0.0:
             self.low = m, excess, u.copy()
         else:
