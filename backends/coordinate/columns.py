@@ -135,18 +135,18 @@ class Columns:
             self.count_work(new)
         return (readonly(self._held),), self._place[main]
 
-    def weighted(self, main: Indices, root: Array) -> tuple[tuple[Any, ...], Indices]:
-        """The chosen columns of c A, their rows times `root`."""
+    def weighted(self, main: Indices, root: Array) -> tuple[tuple[Any, ...], Indices, Array]:
+        """The chosen columns of c A, their rows times `root`, and the squares of their lengths."""
         root = self.factor * root
         columns, cols = self.stored(main)
         every = np.arange(main.size)
         if self.dense:
-            return (readonly(np.multiply(columns[0][cols], root, dtype=np.float64)),), every
-        indptr, indices, _ = columns
-        total = int((indptr[cols + 1] - indptr[cols]).sum())
+            rows = (readonly(np.multiply(columns[0][cols], root, dtype=np.float64)),)
+            return rows, every, self.squares(rows, every)
+        (indptr, indices, _), total, squares = columns, self.cost(main), np.empty(main.size)
         out = np.zeros(main.size + 1, indptr.dtype), np.empty(total, indices.dtype), np.empty(total)
-        kernel(loops.weighted_rows)(*columns, cols, root, *out)
-        return tuple(map(readonly, out)), every
+        kernel(loops.weighted_rows)(*columns, cols, root, *out, squares)
+        return tuple(map(readonly, out)), every, squares
 
     def squares(self, columns: tuple[Any, ...], cols: Indices) -> Array:
         """|a_j|^2 of stored columns."""
@@ -154,10 +154,14 @@ class Columns:
         self._squares(columns, cols, out)
         return out
 
-    def sizes(self, columns: tuple[Any, ...], cols: Indices, extra: Array, start: Indices) -> Array:
-        """sigma_max(K_g)^2 of the groups of extra columns, each alone, and of stored ones; at least that for long groups."""
+    def sizes(
+        self, columns: tuple[Any, ...], cols: Indices, extra: Array, start: Indices, known: Array | None = None
+    ) -> Array:
+        """sigma_max(K_g)^2 of the groups of extra columns, each alone, and of stored ones, the squares of whose lengths may be known; at least that
+        for long groups."""
         m = extra.shape[0]
-        squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), self.squares(columns, cols)])
+        of_stored = self.squares(columns, cols) if known is None else known
+        squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), of_stored]) if m else of_stored
         if self.tasks > 1:
             # a row's columns are orthogonal; else each entry is alone
             return squares if start.size - 1 == squares.size else np.repeat(squares, self.tasks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,6 +195,19 @@ class Coordinates:
 
     def at(self, work: Indices, multiplier: float) -> Coordinates:
         """The functions of some coordinates, in which groups stand together and in full, the ball put as a penalty."""
+        known = self.last
+        # the models of a step ask for the same ones, again and again where there is no ball
+        if not known or known[0] is not work or known[1] != multiplier:
+            known[:] = work, multiplier, self._at(work, multiplier)
+        found: Coordinates = known[2]
+        return found
+
+    @cached_property
+    def last(self) -> list[Any]:
+        """The working set and the multiplier that were last asked for, and the functions there."""
+        return []
+
+    def _at(self, work: Indices, multiplier: float) -> Coordinates:
         of = self.group[work]
         every, start, groups = np.arange(work.size), np.arange(work.size + 1), of
         if not self.alone:

@@ -74,7 +74,7 @@ are fewer."""
 EPOCHS = 8.0
 """Epochs over columns that a model is taken to need before any was solved, and at least."""
 
-FALL = 0.4
+FALL = 0.55
 COMPLETE = 1e-3
 """The greatest fall of the multiplier of a ball in a step where coordinates are missing, and where hardly any are."""
 
@@ -279,8 +279,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 s.x = s.x + d
                 (s.z,) = problem.forward(s.x)
                 return self._level(s)
-            promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - self.g.penalty(s.x) - float(problem.q @ d)
-            length, value, y = self._search(s, d, value, y, promised)
+            before = self.g.penalty(s.x)
+            promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - before - float(problem.q @ d)
+            length, value, y = self._search(s, d, value, y, before, promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
             if left <= enough or (length == 0.0 and s.floor == 1.0) or model + 1 == models:
@@ -363,15 +364,15 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return s.gram
 
     def _search(
-        self, s: CoordinateState, d: Array, value: float, y: Array, promised: float
+        self, s: CoordinateState, d: Array, value: float, y: Array, before: float, promised: float
     ) -> tuple[float, float, Array]:
         """Move x by t d, t the first of 1, 1/2, ... at which P falls by a share of what the model's slope promises: (t, f, f') there.
 
-        t is 0 where none does; `value` and y are f and f' at x.
+        t is 0 where none does; `value` and y are f and f' at x, `before` is the penalty there.
         """
         problem, g = self.problem, self.g
         dz = self.columns.times(s.work, d[s.work])
-        t, before = 1.0, g.penalty(s.x)
+        t = 1.0
         noise = 16.0 * EPS * (abs(value) + abs(before))
         for _ in range(CUTS):
             problem.look()

@@ -292,15 +292,19 @@ def dense_row_square(rows, i):
     return total
 
 
-def weighted_rows(indptr, indices, data, chosen, root, out_indptr, out_indices, out_data):
-    """The chosen rows, their entries times those of `root` in their columns."""
+def weighted_rows(indptr, indices, data, chosen, root, out_indptr, out_indices, out_data, squares):
+    """The chosen rows, their entries times those of `root` in their columns, and the squares of their lengths."""
     at = 0
     for i in range(chosen.size):
+        total = 0.0
         for k in range(indptr[chosen[i]], indptr[chosen[i] + 1]):
+            entry = data[k] * root[indices[k]]
             out_indices[at] = indices[k]
-            out_data[at] = data[k] * root[indices[k]]
+            out_data[at] = entry
+            total += entry * entry
             at += 1
         out_indptr[i + 1] = at
+        squares[i] = total
 
 
 def thinned_share(kty, order, start, stop, thin, room, share):

@@ -84,15 +84,16 @@ class OnColumns:
         if h.size and float(h.min()) == float(h.max()):
             # K'y and K'hK from A and r = y / (h c) as they are
             self.stored, self.cols = columns.stored(self.main)
+            squares = None
             self.scale, self.r = float(h[0]) * columns.factor**2, columns.split(y / (h[0] * columns.factor))
             self.extra = columns.extra / columns.factor
         else:
             root = np.sqrt(h[:: columns.tasks])
-            self.stored, self.cols = columns.weighted(self.main, root)
+            self.stored, self.cols, squares = columns.weighted(self.main, root)
             y_of_groups = columns.split(y)
             self.scale, self.r = 1.0, np.divide(y_of_groups, root, out=np.zeros_like(y_of_groups), where=root > 0.0)
             self.extra = columns.extra * root
-        size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start) + ridge[start[:-1]]
+        size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start, squares) + ridge[start[:-1]]
         self.size = np.where(np.isfinite(size), size, 0.0)
         self.each, self.tasks = np.repeat(self.cols, columns.tasks), columns.task_of(x.size)
         self.u = x.copy()

@@ -37,6 +37,9 @@ RAISED = 1e-3
 FAR = 10.0
 """The ratio of the ball's h to r where a model that is not solved yet need not have a minimum: its multiplier is too small."""
 
+NEARER = 0.5
+"""The share of |h - r| of the solution before down to which one on the same side has come hardly nearer."""
+
 SOLUTIONS = 40
 
 
@@ -77,6 +80,8 @@ def in_ball(
         met = m * abs(excess) <= NEAR * enough and excess <= BEYOND * g.radius
         lowest = m <= least and excess <= 0.0
         if (met and solved.last <= enough) or (lowest and (exact or m > most)):
+            # what two solutions tell of h is what the next model begins with
+            slope = ends.take(m, excess, model.u, slope) if exact and ends.last is not None else slope
             return Solved(model.u, epochs, begun, solved.last, model.size), m, slope
         far = excess > FAR * g.radius
         if not (exact or far or m > most):
@@ -107,11 +112,14 @@ class _Ends:
         self.low: tuple[float, float, Array] | None = None
         self.high: tuple[float, float, Array] | None = None
         self.last: tuple[float, float] | None = None
-        self.same = 0  # solutions on one side, one after the other
+        self.same = 0  # solutions on one side, one after the other, that came hardly nearer
 
     def take(self, m: float, excess: float, u: Array, slope: float) -> float:
         """Take a solution for the end on its side; how fast h falls."""
-        self.same = self.same + 1 if self.last is not None and (excess > 0.0) == (self.last[1] > 0.0) else 0
+        before = self.last[1] if self.last is not None else 0.0
+        # before the first one there is no side
+        stays = before != 0.0 and (excess > 0.0) == (before > 0.0)
+        self.same = self.same + 1 if stays and abs(excess) > NEARER * abs(before) else 0
         if excess > 0.0:
             self.low = m, excess, u.copy()
         else:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.model import OnColumns, OnGram
-from fwdsl.backends.coordinate.multiplier import in_ball
+from fwdsl.backends.coordinate.multiplier import _Ends, in_ball
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.oracle import solve_oracle
@@ -282,3 +282,15 @@ def test_variables_that_the_loss_does_not_see_are_for_others() -> None:
     with pytest.raises(fw.PlanError, match="do not see t"):
         problem.solve(method=METHOD)
     assert problem.solve().status == "unbounded"
+
+
+def test_a_secant_that_comes_nearer_from_one_side_goes_on() -> None:
+    """h(m) = 2 - m beside r = 1: solutions above r that come ten times nearer each time are no reason for a multiplier five times as large."""
+    ends, slope = _Ends(1.0), 0.0
+    for excess in (1e-1, 1e-2, 1e-3, 1e-4):
+        slope = ends.take(1.0 - excess, excess, np.zeros(1), slope)
+    assert ends.between(1.0 - excess, excess, slope, 0.0) == pytest.approx(1.0)
+    for _ in range(3):
+        # one that stays where it was is left by a longer step
+        ends.take(1.0 - excess, excess, np.zeros(1), slope)
+    assert ends.between(1.0 - excess, excess, slope, 0.0) > 2.0
