@@ -68,10 +68,6 @@ NO_ENTRIES = MatrixEntries(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp
 """A matrix of zeros, as its entries."""
 
 
-MOST_OF_SORTED = 10_000
-"""Numbers of sums of the largest entries that a conic form writes down: counts of the largest times entries."""
-
-
 def entries(row: ArrayLike = (), column: ArrayLike = (), value: ArrayLike = ()) -> MatrixEntries:
     """Entries from numbers and arrays, brought to one length."""
     r = np.asarray(row, dtype=np.intp).reshape(-1)
@@ -461,37 +457,6 @@ def within_form(norm: Conic, prices: Array, r: float) -> Conic:
         of_u=joined([free.of_u, entries(row, np.arange(free.extra), -prices)]) if free.extra else free.of_u,
         offset=np.append(free.offset, r),
         cones=(*free.cones, Cone("nonnegative", 1)),
-    )
-
-
-def sorted_form(size: int, falls: Array) -> Conic | None:
-    """sum_k falls_k times the sum of the k largest |z_i|, k from 1 on, no fall negative; None where that takes too many numbers.
-
-    With a_i >= |z_i| the sum of the k largest is the least k t + sum_i u_i with u >= 0 and u_i >= a_i - t. That of all needs no t, that of one no u.
-    """
-    counts = 1 + np.flatnonzero(falls)
-    if counts.size * size > MOST_OF_SORTED:
-        return None
-    at = np.arange(size)
-    of_u = [entries(at, at, 1.0), entries(size + at, at, 1.0)]
-    prices = [np.full(size, falls[-1] if size else 0.0)]
-    row, column = 2 * size, size
-    for k in counts[counts < size]:
-        of_u += [entries(row + at, at, -1.0), entries(row + at, column, 1.0)]
-        prices.append(np.array([k * falls[k - 1]]))
-        row, column = row + size, column + 1
-        if k > 1:
-            of_u += [entries(row - size + at, column + at, 1.0), entries(row + at, column + at, 1.0)]
-            prices.append(np.full(size, falls[k - 1]))
-            row, column = row + size, column + size
-    return Conic(
-        size,
-        column,
-        extra_slope=np.concatenate(prices),
-        of_z=joined([entries(at, at, -1.0), entries(size + at, at, 1.0)]),
-        of_u=joined(of_u) if size else NO_ENTRIES,
-        offset=np.zeros(row),
-        cones=(Cone("nonnegative", row),) if row else (),
     )
 
 

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from ..conic import MOST_OF_SORTED, Cone, Conic, entries, joined, transport_form
+from ..conic import Cone, Conic, entries, joined, transport_form
 from .common import INSIDE, ConvexSet, face, falling_order, largest_share, nonincreasing, norm2
+
+MOST_SHARES = 10_000
+"""Shares that a conic form writes down: entries times different numbers of c."""
 
 
 def permutahedron_kernel(v, t, out, c):
@@ -125,7 +128,7 @@ class Permutahedron(ConvexSet):
         """x = T v for the values v of c, T >= 0 with rows that sum to 1 and columns to the counts of the values; None where T is too large."""
         values, counts = np.unique(self.c, return_counts=True)
         n, m = self.size, values.size
-        if n * m > MOST_OF_SORTED:
+        if n * m > MOST_SHARES:
             return None
         shares = transport_form(np.ones(n), counts.astype(np.float64))
         row, at = shares.offset.size + np.arange(n), np.arange(n * m)

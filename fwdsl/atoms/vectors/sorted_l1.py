@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Face
-from ..conic import Conic, sorted_form
 from .common import MOST_NORMALS, Norm, face, falling_order, nonincreasing, scale_into
 
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
@@ -101,12 +100,6 @@ def rise(lambdas: Array) -> int | None:
     """The first position at which the numbers rise by more than rounding; None where they nowhere do."""
     at = np.flatnonzero(np.diff(lambdas) > ROUNDING * np.abs(lambdas).max(initial=0.0))
     return int(at[0]) + 1 if at.size else None
-
-
-def falls(lambdas: Array) -> Array:
-    """lambda_k - lambda_(k+1), and the last lambda: what the sum of the k largest sizes counts for."""
-    found: Array = lambdas - np.append(lambdas[1:], 0.0)
-    return found
 
 
 def sorted_sizes(x: Array) -> tuple[NDArray[np.intp], Array]:
@@ -208,10 +201,6 @@ class SortedL1(Norm):
         """The support moves, tied sizes as one."""
         found = face_of_ties(x, self.lambdas)
         return None if found is None else face(found.free, self.c * found.slope, found.normals)
-
-    def conic(self) -> Conic | None:
-        """c times the sums of the k largest sizes, each by the fall of lambda after the k-th; None where that takes too many numbers."""
-        return sorted_form(self.size, self.c * falls(self.lambdas))
 
     def kernel_args(self) -> tuple[object, ...]:
         return self.c, math.inf, self.lambdas

@@ -13,18 +13,8 @@ import numpy as np
 
 from ...light_dataclass import light_dataclass
 from ..base import Array, Face
-from ..conic import Conic, sorted_form, within_form
 from .common import Ball, checked_radius, face
-from .sorted_l1 import (
-    face_of_ties,
-    falling,
-    falls,
-    shrunk,
-    sorted_dual_norm,
-    sorted_l1_kernel,
-    sorted_norm,
-    sorted_sizes,
-)
+from .sorted_l1 import face_of_ties, falling, shrunk, sorted_dual_norm, sorted_l1_kernel, sorted_norm, sorted_sizes
 
 
 @light_dataclass
@@ -99,11 +89,6 @@ class SortedL1Ball(Ball):
             return face(np.arange(self.size))
         found = face_of_ties(x, self.lambdas)
         return None if found is None else face(found.free, normals=np.vstack([found.normals, found.slope]))
-
-    def conic(self) -> Conic | None:
-        """The norm's form at most r; None where that takes too many numbers."""
-        form = sorted_form(self.size, falls(self.lambdas))
-        return None if form is None else within_form(form, np.asarray(form.extra_slope), self.r)
 
     def kernel_args(self) -> tuple[object, ...]:
         return 0.0, self.r, self.lambdas
