@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.costs import is_quadratic
 from fwdsl.backends.method import Estimate, Method, State
 from fwdsl.backends.option import Option
@@ -17,7 +18,7 @@ from fwdsl.light_dataclass import light_state
 from fwdsl.readers.row_blocks import is_on_disk
 
 SOON = 64
-"""Unknowns up to which a repair of a candidate takes no longer than a step."""
+"""Equalities up to which a repair of a candidate takes no longer than a step."""
 
 
 @light_state
@@ -119,8 +120,10 @@ class Newton(Method):
 
     @classmethod
     def outruns_repairs(cls, form: Canonical) -> int:
-        """Two, where a step costs no more than a round of a repair and squares what is missed; a quadratic is done with its first step."""
-        return 2 if form.size > SOON and not is_quadratic(form) else 0
+        """Two, where a repair has many equalities to meet, those of unknowns without a ridge: a step costs no more than a round of it, and squares
+        what is missed. A quadratic is done with its first step."""
+        equalities = sum(b.size for b in form.blocks if not isinstance(b.g, Ridged))
+        return 2 if equalities > SOON and not is_quadratic(form) else 0
 
     @classmethod
     def is_unrivalled(cls, canonical: Canonical) -> bool:

@@ -14,6 +14,7 @@ import fwdsl as fw
 from fwdsl.backends.dual import dual_value
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.registry import METHODS
 from fwdsl.backends.smooth.costs import choose, estimate
 from fwdsl.backends.smooth.systems import Dual, Primal, conjugate_gradients
 from fwdsl.errors import PlanError
@@ -445,3 +446,14 @@ def test_steps_of_pieces_on_wide_data_are_predicted_by_the_ridge_and_the_system(
     assert solution.status == "optimal"
     assert 0.4 * solution.passes <= estimate(problem.canonical, 1e-6).passes <= 4.0 * solution.passes
     assert abs(solution.objective - problem.solve(method="dcd", threads=1).objective) <= 3e-6 * solution.objective
+
+
+@pytest.mark.parametrize(("ridge", "as_they_are"), [(" + 0.1 * sum_squares(w)", 0), ("", 2)])
+def test_only_many_equalities_are_left_to_the_next_steps(ridge: str, as_they_are: int) -> None:
+    """A ridge leaves the dual point the equality of the intercept alone, which a repair meets at once."""
+    rng = np.random.default_rng(5)
+    text = "data X: matrix[n, p], y: signs[n]\nvar w: vector[p], b: real\nminimize mean(logistic(X @ w + b, y))"
+    X, y = rng.normal(size=(300, 80)), rng.choice([-1.0, 1.0], 300)
+    problem = fw.parse(text + ridge).bind(X=X, y=y)
+    assert METHODS["newton"].outruns_repairs(problem.canonical) == as_they_are
+    assert problem.solve(method="newton", tol=1e-6).status == "optimal"
