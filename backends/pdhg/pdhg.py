@@ -28,7 +28,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import norm2
 from fwdsl.backends.dual import dual_value, feasible_scale
-from fwdsl.backends.functions import prox_conjugate
+from fwdsl.backends.functions import FastLoss, FastRows, prox_conjugate
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.pdhg.balance import balance, first_weight
 from fwdsl.backends.pdhg.method import LEAST_DELTA, MOST_DELTA, PDHG, PDHGState
@@ -75,6 +75,7 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         column_scale, row_scale, norm = balance(problem)
         omega = first_weight(problem, column_scale, row_scale)
         kx, kty = problem.linear(x), problem.adjoint(dual)
+        shown = dual if has_dual else self._slopes(kx)
         state = PDHGState(
             iteration=0,
             x=x,
@@ -86,9 +87,9 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
             kx_anchor=kx,
             kty_anchor=kty,
             x_hat=x,
-            ys_hat=dual,
+            ys_hat=shown,
             kx_hat=kx,
-            kty_hat=kty,
+            kty_hat=kty if shown is dual else problem.adjoint(shown),
             column_scale=column_scale,
             row_scale=row_scale,
             eta=0.99 / norm if norm > 0.0 else 1.0,
@@ -97,6 +98,16 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         )
         self._measure(state)
         return state
+
+    def _slopes(self, kx: Sequence[Array]) -> list[Array]:
+        """Gradients of the losses at a point, 0 of other terms: they prove a start that is optimal, as 0 is where weights are strong."""
+        found = []
+        for f, term, k in zip(self.problem.functions, self.problem.terms, kx, strict=True):
+            y = np.zeros(term.map.rows)
+            if isinstance(f, FastLoss | FastRows):
+                f.value_gradient(k + term.map.offset, y)
+            found.append(y if np.all(np.isfinite(y)) else np.zeros_like(y))
+        return found
 
     def step(self) -> None:
         """One application of T, then a restart or a Halpern step."""
