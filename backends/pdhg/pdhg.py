@@ -75,7 +75,8 @@ class PDHGRun(Run[PreparedProblem, PDHGState], of=PDHG):
         column_scale, row_scale, norm = balance(problem)
         omega = first_weight(problem, column_scale, row_scale)
         kx, kty = problem.linear(x), problem.adjoint(dual)
-        shown = dual if has_dual else self._slopes(kx)
+        # where the dual has equalities they rarely meet them, and a bound that overlooks this seems to be P
+        shown = dual if has_dual or problem.canonical.leaves_equalities else self._slopes(kx)
         state = PDHGState(
             iteration=0,
             x=x,

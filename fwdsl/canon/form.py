@@ -173,6 +173,13 @@ class Canonical:
         ) or any(b.g.pair[0] in CONVEX and CONVEX[b.g.pair[0]].domain for b in self.blocks)
 
     @cached_property
+    def leaves_equalities(self) -> bool:
+        """True if the dual has equalities K'y + q = 0 for some block: nothing bounds its variable, or grows with it, but the terms."""
+        return not all(
+            b.g.coercive() is not None or b.g.curvature > 0.0 or math.isfinite(b.g.radius()) for b in self.blocks
+        )
+
+    @cached_property
     def conics(self) -> tuple[Conic | None, ...]:
         """The conic forms of the terms and then of the blocks; None of those that have none. The planner and the method ask for them."""
         return tuple(f.conic() for f in (*(t.f for t in self.terms), *(b.g for b in self.blocks)))

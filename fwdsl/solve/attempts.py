@@ -253,9 +253,7 @@ def needs_repair(canonical: Canonical) -> bool:
 
 def _is_scaled(canonical: Canonical) -> bool:
     """True if a repair does no more than scale the dual point: losses alone, and a norm or a ridge or a bounded set on every variable."""
-    return all(not isinstance(t.f, VectorFunction) for t in canonical.terms) and all(
-        b.g.coercive() is not None or b.g.curvature > 0.0 or math.isfinite(b.g.radius()) for b in canonical.blocks
-    )
+    return all(not isinstance(t.f, VectorFunction) for t in canonical.terms) and not canonical.leaves_equalities
 
 
 def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array]) -> Verified:

@@ -286,7 +286,10 @@ class Supervisor:
         return max(0.5, 0.1 * elapsed, LAST_PASSES * a_pass)
 
     def note(self, x: Any, ys: list[Array] | None, scales: Array | None, stop: Callable[[], bool]) -> bool:
-        """Note the verifier's findings for a point and for those made of it, until the tolerance is met, as is returned, or its time is over."""
+        """Note the verifier's findings for a point and for those made of it, until the tolerance is met, as is returned, or its time is over.
+
+        At the end of a turn the first ones do: those that serve few programs are tried where the run goes on, or at its end.
+        """
         first = self.journal.best.primal is None
         certified = False
         for count, (point, verified) in enumerate(self.task.verify(self.problem, x, ys, scales, first, stop)):
@@ -295,7 +298,7 @@ class Supervisor:
                 self.own.add(point, verified)
             self.journal.attempts = self.task.attempts
             certified = self.is_optimal()
-            if (certified and not (first and self._rests_on_sizes())) or (count >= 2 and stop()):
+            if (certified and not (first and self._rests_on_sizes())) or (count >= 2 and (self.paused or stop())):
                 break
         return certified
 
