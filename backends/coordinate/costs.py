@@ -114,7 +114,9 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
         return False
     # one that changes with x is formed again and again
     share = 1.0 if costs.is_quadratic(canonical) else 0.1
-    is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz * tasks
+    # a support is small beside more columns than rows, and so is the Gram matrix of a working set
+    share *= tasks if n >= d else 1.0
+    is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz
     return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
 
