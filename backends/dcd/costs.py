@@ -37,6 +37,10 @@ is between them. Each takes as long as a sweep or two."""
 NS_PER_CERTIFICATE = 4e4
 """The calls from Python of a certificate and of the sweeps before it, whatever the size."""
 
+BEYOND, FAR_BEYOND, SIX_DIGITS = 2.0, 50.0, 1e-6
+"""Passes of sweeps alone, to six digits, over those that take the time of a round: from which few come before it, where the block is all samples, and
+half of them, where it is not."""
+
 CENTRES = 45.0
 """Passes that a search for an intercept without a penalty takes beside."""
 
@@ -49,8 +53,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     (term,) = canonical.terms
     assert isinstance(term.f, LossFunction)
     n, d = term.f.size, canonical.size
-    base, each = SMOOTH if term.is_smooth else CORNERS
-    passes = (2.0 - math.log10(tol)) * (base + each * coupling(canonical))
+    passes = sweeps_alone(canonical, tol)
     if any(not b.shape and b.g.curvature == 0.0 for b in canonical.blocks):
         passes += CENTRES
     first = 2.0 * sweeps_first(canonical) + 8.0 if has_interior(canonical) else math.inf
@@ -58,7 +61,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         why = f"about {passes:.0f} passes over the samples, with an exact step for each"
         return Estimate(passes, _seconds(canonical, passes), costs.memory(canonical, 8, 19), why)
     seconds = _seconds(canonical, first) + round_seconds(canonical)
-    memory = costs.memory(canonical, 8, 19, 8.0 * 3.0 * min(n, 12 * d + 100) * d)
+    memory = costs.memory(canonical, 8, 19, 8.0 * 3.0 * min(n, 2 * nearest(d)) * d)
     why = f"{sweeps_first(canonical)} sweeps and more, then an interior point on samples near their corners"
     return Estimate(first, seconds, memory, why)
 
@@ -113,16 +116,39 @@ def round_seconds(canonical: Canonical) -> float:
     """Predicted seconds of a round: of the Gram matrix of the block, of products with it, and of the Cholesky factor, 15 times."""
     (term,) = canonical.terms
     n, d = term.map.rows, canonical.size
-    rows, stored = float(min(n, 12 * d + 100)), canonical.nnz / max(1, n)
+    rows, stored = float(min(n, 2 * nearest(d))), canonical.nnz / max(1, n)
     return 15e-9 * (rows * min(0.06 * d * d, 0.5 * stored * stored) + 15.0 * rows * stored + 0.03 * d**3)
 
 
 def sweeps_first(canonical: Canonical) -> int:
     """Sweeps before the interior point: as many as touch so many numbers as a round takes the time of, so that neither wastes much beside the other.
 
+    Where sweeps alone would take far longer they are wasted: a few do where the block of a round is everything, and half where it is chosen by them.
     Visits do not count here: sweeps get shorter as they go, and a round after fewer of them has a block that is wrong too often.
     """
-    return int(min(max(SWEEPS, round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)), MOST_SWEEPS))
+    even = round_seconds(canonical) / (1e-9 * NS_PER_TOUCH * canonical.nnz)
+    beyond = sweeps_alone(canonical, SIX_DIGITS) / max(even, 1.0)
+    if is_everything(canonical.terms[0].map.rows, canonical.size):
+        even = even if beyond <= BEYOND else 0.0
+    elif beyond > FAR_BEYOND:
+        even *= 0.5
+    return int(min(max(SWEEPS, even), MOST_SWEEPS))
+
+
+def sweeps_alone(canonical: Canonical, tol: float) -> float:
+    """Passes that sweeps take without an interior point, by the coupling of the samples."""
+    base, each = SMOOTH if canonical.terms[0].is_smooth else CORNERS
+    return (2.0 - math.log10(tol)) * (base + each * coupling(canonical))
+
+
+def nearest(width: int) -> int:
+    """Samples that the block of a round has at least, for so many unknowns."""
+    return 6 * width + 50
+
+
+def is_everything(n: int, width: int) -> bool:
+    """True if a round's block is all samples."""
+    return n <= 2 * nearest(width)
 
 
 def sweep_work(canonical: Canonical) -> float:

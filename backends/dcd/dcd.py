@@ -286,8 +286,8 @@ class DCDRun(Run[PreparedProblem, DCDState], of=DCD):
     def _block(self, v: Array, z: Array) -> NDArray[np.intp]:
         """Entries between their ends, those nearest to a corner, and those with the largest shares of the gap."""
         m, dual = self.machine, self.machine.dual
-        near = 6 * m.width + 50
-        if m.n <= 2 * near:
+        near = costs.nearest(m.width)
+        if costs.is_everything(m.n, m.width):
             return np.arange(m.n)
         slope = z - m.sum.offset + dual.s * v - dual.t
         far = np.abs(slope) if dual.e == 0.0 else np.minimum(np.abs(slope - dual.e), np.abs(slope + dual.e))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dcd import costs, interior, loops
-from fwdsl.backends.dcd.costs import FIRST_CHECK, MOST_REST
+from fwdsl.backends.dcd.costs import FIRST_CHECK, MOST_REST, sweeps_first
 from fwdsl.backends.dcd.dcd import DCDRun
 from fwdsl.backends.dcd.method import DCD
 from fwdsl.backends.dcd.rows import DenseRows, SparseRows, chosen
@@ -424,10 +424,33 @@ def test_predictions_have_no_units(loss: str, unit: float) -> None:
     )
     text = text.replace("y: signs[n]", "y: vector[n]") if loss == "absolute" else text
 
-    def passes(**data: Any) -> float:
-        return DCD.estimate(fw.parse(text).bind(y=y, **data).canonical, 1e-6).passes
+    def predicted(**data: Any) -> tuple[float, float]:
+        found = DCD.estimate(fw.parse(text).bind(y=y, **data).canonical, 1e-6)
+        return found.passes, found.seconds
 
-    here = passes(X=X, C=0.1, mu=0.5)
-    assert passes(X=unit * X, C=0.1, mu=0.5 * unit**2) == pytest.approx(here, rel=1e-9)
-    assert passes(X=X, C=0.1 * unit, mu=0.5 * unit) == pytest.approx(here, rel=1e-9)
-    assert passes(X=X, C=10.0, mu=0.5) >= here
+    here = predicted(X=X, C=0.1, mu=0.5)
+    assert predicted(X=unit * X, C=0.1, mu=0.5 * unit**2) == pytest.approx(here, rel=1e-9)
+    assert predicted(X=X, C=0.1 * unit, mu=0.5 * unit) == pytest.approx(here, rel=1e-9)
+    # a round of the interior point stands for many passes
+    assert predicted(X=X, C=10.0, mu=0.5)[1] >= here[1]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+@pytest.mark.parametrize("intercept", ["", " + b"])
+def test_few_sweeps_come_before_a_round_of_everything(loss: str, intercept: str) -> None:
+    """Where the ridge is weak sweeps alone take for ever, and a round whose block is all samples needs none."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((200, 30))
+    z = X @ rng.standard_normal(30) + rng.standard_normal(200)
+    of_b = ", b: real" if intercept else ""
+    kind, y = ("signs", np.sign(z)) if loss == "hinge" else ("vector", z)
+    text = (
+        f"data X: matrix[n, p], y: {kind}[n]\nvar w: vector[p]{of_b}\n"
+        f"minimize 1/2 * sum_squares(w) + 1000 * sum({loss}(X @ w{intercept}, y))\n"
+    )
+    bound = fw.parse(text).bind(X=X, y=y)
+    assert sweeps_first(bound.canonical) < 20
+    found = bound.solve(method="dcd", tol=1e-8, threads=1)
+    assert found.status == "optimal"
+    other = bound.solve(method="interior", tol=1e-8, threads=1)
+    assert found.objective == pytest.approx(other.objective, rel=1e-7)
