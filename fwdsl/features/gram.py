@@ -374,9 +374,9 @@ class GramOperator:
     def factor(self, max_bytes: int) -> GramFactor | None:
         """L (n, r) with K = L L' up to rounding, or None where it needs more memory.
 
-        A Cholesky factorisation that pivots on the largest remaining diagonal entry; K itself is never formed.
+        A Cholesky factorisation that pivots on the largest remaining diagonal entry; K itself is formed only where its rank is large.
         """
-        return pivoted_cholesky(self._compute, self._diagonal, max_bytes)
+        return pivoted_cholesky(self._compute, self._diagonal, max_bytes, self.toarray)
 
     def toarray(self) -> Array:
         out = np.empty(self.shape)
