@@ -22,7 +22,7 @@ from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries, joined
 from fwdsl.backends.interior.blocked import Look, weighted_gram
 from fwdsl.backends.interior.scale_loops import pass_over
-from fwdsl.backends.interior.sizes import free_entries
+from fwdsl.backends.interior.sizes import conics_of, free_entries
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import sparse_map
 from fwdsl.canon.form import Canonical
@@ -279,7 +279,7 @@ class Triangles(NamedTuple):
 
 def _functions(canonical: Canonical, T: Triangles) -> Iterator[tuple[Conic, csr_array, Array]]:
     """The conic forms of the terms and of the blocks, with the maps and offsets of their arguments."""
-    conics = iter(canonical.conics)
+    conics = iter(conics_of(canonical))
     for term in canonical.terms:
         yield _known(next(conics)), T.product(sparse_map(term, canonical.size)), term.map.offset
     for block in canonical.blocks:

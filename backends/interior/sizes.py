@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fwdsl.atoms.conic import Conic
+from fwdsl.atoms.conic import Cone, Conic, MatrixEntries
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block, SumTerm
@@ -95,6 +96,56 @@ class Size(NamedTuple):
     fills: bool = False  # that factor may fill up so far that no order is looked for
 
 
+FEW = 4
+"""Rows of a quadratic term are few up to one in so many unknowns."""
+
+
+@once_per_form
+def conics_of(form: Canonical) -> tuple[Conic | None, ...]:
+    """The conic forms that the systems are made of: the predictions of quadratic terms are unknowns of their own where that is less to factor.
+
+    sum_i a_i z_i^2 / 2 with z = K x + b is K' diag(a) K in the objective, which fills up with the unknowns that the rows of K see. With u = z, of few
+    rows, it is a diagonal beside as many equations, as of the factors of a portfolio's covariance.
+    """
+    apart = tuple(
+        _apart(conic) if conic is not None and _is_few(form, term, conic) else conic
+        for term, conic in zip(form.terms, form.conics, strict=False)
+    )
+    if None in form.conics or all(a is b for a, b in zip(apart, form.conics, strict=False)):
+        return form.conics
+    apart = (*apart, *form.conics[len(form.terms) :])
+    ways = [(min(size.seconds, size.quick), conics) for conics in (form.conics, apart) for size in (_size(form, conics),)]
+    return min(ways, key=lambda way: way[0])[1]
+
+
+def _is_few(form: Canonical, term: SumTerm, conic: Conic) -> bool:
+    """True of a quadratic term of few rows that see most unknowns between them."""
+    few = 0 < FEW * term.map.rows <= form.size and _across(term) > form.size
+    return few and not conic.cones and not conic.extra and bool(np.all(np.asarray(conic.curvature) > 0.0))
+
+
+def _apart(conic: Conic) -> Conic:
+    """a z^2 / 2 + c z as a u^2 / 2 + c u with z - u = 0."""
+    own = np.arange(conic.size)
+    return Conic(
+        conic.size,
+        conic.size,
+        extra_curvature=conic.curvature,
+        extra_slope=conic.slope,
+        constant=conic.constant,
+        of_z=MatrixEntries(own, own, np.ones(own.size)),
+        of_u=MatrixEntries(own, own, np.full(own.size, -1.0)),
+        offset=np.zeros(own.size),
+        cones=(Cone("zero", own.size),),
+    )
+
+
+def _bends_its_own(conic: Conic) -> bool:
+    """True if it has equations alone, and bends each of its unknowns."""
+    bent = bool(np.all(np.asarray(conic.extra_curvature) > 0.0))
+    return conic.extra > 0 and bent and all(cone.kind == "zero" for cone in conic.cones)
+
+
 def unreadable(form: Canonical) -> str:
     """The function that has no conic form, in the language's words; "" where all have one."""
     texts = [t.text for t in form.terms] + [b.text for b in form.blocks]
@@ -104,7 +155,12 @@ def unreadable(form: Canonical) -> str:
 @once_per_form
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
-    known = [conic for conic in form.conics if conic is not None]
+    return _size(form, conics_of(form))
+
+
+def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
+    """The size of a problem with these conic forms of its functions."""
+    known = [conic for conic in conics if conic is not None]
     unknowns = sum(free_entries(b) for b in form.blocks) + sum(conic.extra for conic in known)
     rows = sum(conic.offset.size for conic in known)
     equations = sum(cone.rows for conic in known for cone in conic.cones if cone.kind == "zero")
@@ -232,7 +288,7 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             bound[start : start + conic.size] = True
             continue
         alone = term is None or sum(m.entries for _, m in term.map.parts) <= term.map.rows
-        if conic.extra or (np.any(conic.curvature) and not alone):
+        if (conic.extra and not _bends_its_own(conic)) or (np.any(conic.curvature) and not alone):
             return None
         of_matrix = [] if term is None else [block for block, _ in term.map.parts if block.start in of_matrices]
         # squares of some entries of a matrix are no multiple of the identity

@@ -123,7 +123,7 @@ class Systems:
         self.separate = separate
         self.band: Band | None = None  # of the sparse system, once one was written down
         self.orders = ORDERS  # how often one is looked for
-        self.P = P if self.sparse or isinstance(P, np.ndarray) else P.toarray()
+        self.P = P
         # where cones have matrices, products with them fill A up
         few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
         self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
@@ -185,7 +185,7 @@ class Systems:
             )
         scaled = _scaled(self.A, batches, scalings)
         if self.kind == "whole":
-            solve = solver_of_small(self.P, scaled, self.equations, SHIFT, self.look)
+            solve = solver_of_small(self._P_filled, scaled, self.equations, SHIFT, self.look)
         else:
             solve = self._condensed(scaled)
         return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, solve)
@@ -306,7 +306,7 @@ class Systems:
         n, k = self.P.shape[0], self.equations
         equal, rest = A[:k], A[k:]
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self.P + dense_gram(rest, self.look)
+        matrix[:n, :n] = self._P_filled + dense_gram(rest, self.look)
         return _around(_factored(matrix, equal, self.look), rest, rest.T, n, k)
 
     def _thin(self, A: csr_array, across: csr_array, root: Array | None) -> Solve:
@@ -320,7 +320,7 @@ class Systems:
                 pass  # equations that depend on each other
         square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self.P + _written(square)
+        matrix[:n, :n] = self._P_filled + _written(square)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
     def _long_rows(self, P: Any) -> LongRows | None:
@@ -333,7 +333,8 @@ class Systems:
         seen = self.A.indices[others]
         settled = (np.bincount(seen, minlength=n) > 0) | (diagonal > 0.0)
         few = 0 < np.count_nonzero(long) < n
-        alone = np.count_nonzero(self.P) == np.count_nonzero(diagonal)
+        entries = np.count_nonzero(P) if isinstance(P, np.ndarray) else P.count_nonzero()
+        alone = entries == np.count_nonzero(diagonal)
         return LongRows(np.flatnonzero(long), others) if few and settled.all() and alone else None
 
     def _of_long(self, long: LongRows, A: csr_array, across: csr_array) -> Solve:
@@ -382,6 +383,11 @@ class Systems:
                 inner = None if self.band is None else self.band.factored(square, border, SHIFT)
             inner = inner or self._filled(whole)
         return _around(inner, rest, across, n, k)
+
+    @cached_property
+    def _P_filled(self) -> Array:
+        """P with its zeros, which a complement of long rows has no use for."""
+        return _written(self.P)
 
     @cached_property
     def normal(self) -> BandedNormal | None:
