@@ -28,11 +28,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends import costs
 from fwdsl.backends.apg import APG, APGState
 from fwdsl.backends.dual import feasible_scale
 from fwdsl.backends.functions import FastLoss, FastVector
 from fwdsl.backends.method import Report, Run
-from fwdsl.backends.newton import NewtonFace, face_signature, newton_step
+from fwdsl.backends.newton import MAX_DENSE, NewtonFace, face_signature, newton_step
 from fwdsl.backends.problem import PreparedProblem
 
 NOISY = 10.0
@@ -48,6 +49,13 @@ APART = 1e6
 
 STUBBORN = 16
 """The iterations to wait before the next Newton step, doubled by each failure, from which on it is made to fall by all means."""
+
+
+PAID = 4.0
+"""The most that a Newton step may cost, over what has been spent: where passes cost little, hundreds of them take no longer than a large system."""
+
+SYSTEM, PATH = 2e-11, 4.0
+"""Seconds of a system of Newton's, divided by the third power of its order, and the systems that a step along a path of signs solves."""
 
 
 class APGRun(Run[PreparedProblem, APGState], of=APG):
@@ -202,11 +210,21 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         s.face = face if face is not None else np.zeros(0)
         s.wait -= 1
 
+    def _can_pay(self, face: Array | None) -> bool:
+        """True if a Newton step on a face costs little beside the steps so far."""
+        if face is None:
+            return True
+        system = PATH * SYSTEM * float(min(np.count_nonzero(face), MAX_DENSE)) ** 3
+        problem, done = self.problem, self.state.iteration
+        return system <= PAID * costs.seconds(problem.canonical, problem.passes, float(done))
+
     def _newton(self, grad: Array) -> bool:
         """Try a Newton step at x; False where it is left to the prox step, which has the gradient already."""
         problem, s = self.problem, self.state
         trial = problem.prox_g(s.x - s.metric * grad / s.lipschitz, 1.0 / s.lipschitz, s.metric)
         face_of_trial = face_signature(problem, trial)
+        if not self._can_pay(face_of_trial):
+            return False
         if face_of_trial is None or not bool(np.all(face_of_trial == s.face)):
             s.stable = 0
             return False
