@@ -19,7 +19,7 @@ from fwdsl.atoms.vectors.common import Joint, Norm
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.pool import PARTIALS
-from fwdsl.backends.kernels.storage import GRAM_NUMBERS
+from fwdsl.backends.kernels.storage import GRAM_NUMBERS, is_turned
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.combined_maps import unscaled
@@ -171,6 +171,13 @@ def transposed_copy(canonical: Canonical) -> float:
     """Bytes of the copies by columns that gather A'y from sparse data given by rows."""
     values, stats = canonical.instance.values, canonical.instance.stats
     return float(sum(s.nbytes for n, s in stats.items() if s.storage == "csr" and not is_on_disk(values[n])))
+
+
+def turned_copy(canonical: Canonical) -> float:
+    """Bytes of the copies by rows of dense data by columns, which methods that take rows one by one have (`Dense.by_rows`)."""
+    values, stats = canonical.instance.values, canonical.instance.stats
+    arrays = ((s, values[n]) for n, s in stats.items() if s.storage == "dense" and len(s.shape) == 2)
+    return float(sum(s.nbytes for s, A in arrays if is_turned(A)))
 
 
 def with_copy(canonical: Canonical, why: str) -> str:

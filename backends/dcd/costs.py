@@ -59,9 +59,11 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     first = 2.0 * sweeps_first(canonical) + 8.0 if has_interior(canonical) else math.inf
     if passes <= first:
         why = f"about {passes:.0f} passes over the samples, with an exact step for each"
-        return Estimate(passes, _seconds(canonical, passes), costs.memory(canonical, 8, 19), why)
+        return Estimate(
+            passes, _seconds(canonical, passes), costs.memory(canonical, 8, 19) + costs.turned_copy(canonical), why
+        )
     seconds = _seconds(canonical, first) + round_seconds(canonical)
-    memory = costs.memory(canonical, 8, 19, 8.0 * 3.0 * min(n, 2 * nearest(d)) * d)
+    memory = costs.memory(canonical, 8, 19, 8.0 * 3.0 * min(n, 2 * nearest(d)) * d) + costs.turned_copy(canonical)
     why = f"{sweeps_first(canonical)} sweeps and more, then an interior point on samples near their corners"
     return Estimate(first, seconds, memory, why)
 

@@ -85,7 +85,7 @@ def rows_of(operator: Operator) -> tuple[Any, ...]:
     storage = operator.storage
     if isinstance(storage, Sparse):
         return tuple(storage.rows)
-    return (storage.store.T if storage.transposed else storage.store,)
+    return (storage.by_rows,)
 
 
 def row_kernels(operator: Operator) -> dict[str, Function]:

@@ -61,6 +61,9 @@ FEW_PRODUCTS = 20
 """Products A'y of sparse data by rows that are taken without a transposed copy, which costs as much as five to ten of them: sums by columns are up to
 a quarter faster."""
 
+MOST_TURNED = 1 << 27
+"""Numbers of dense data by columns up to which methods that take rows one by one have a copy by rows, 1 GB."""
+
 MOST_ROWS = 1 << 11
 """Rows of a wide matrix that its Gram matrix takes at a time."""
 
@@ -136,8 +139,24 @@ class Dense:
             self._products = []
 
     def is_as_kept(self) -> bool:
-        """True if no numbers have changed since a Gram matrix was kept, beyond the rounding of a sum over each column."""
-        return not self._grams or (self._mark is not None and np.array_equal(self._mark, self._marked()))
+        """True if no numbers have changed since a Gram matrix or a copy was kept, beyond the rounding of a sum over each column."""
+        keeps = bool(self._grams) or "by_rows" in vars(self)
+        return not keeps or (self._mark is not None and np.array_equal(self._mark, self._marked()))
+
+    def _remember(self) -> None:
+        """Note what the numbers are, where what is kept of them outlives a solve and they may change."""
+        if self._grams is not None and self._mark is None and not self._stays:
+            self._mark = self._marked()
+
+    @cached_property
+    def by_rows(self) -> NDArray[Any]:
+        """A by rows: of one by columns a copy in C order, up to `MOST_TURNED` numbers, as rows one by one take ten times as long from columns."""
+        if not self.transposed:
+            return self.store
+        if self.nnz > MOST_TURNED:
+            return self.store.T
+        self._remember()
+        return readonly(np.ascontiguousarray(self.store.T))
 
     @np.errstate(over="ignore", invalid="ignore")
     def _marked(self) -> NDArray[Any]:
@@ -352,8 +371,8 @@ class Dense:
 
         with serial_blas():
             found = pool.sum(partial, nodes, gram_partials(k))
-        if kept and self._mark is None and not self._stays:
-            self._mark = self._marked()
+        if kept:
+            self._remember()
         return np.zeros((k, k)) if found is None else np.asarray(found)
 
     def _rows(
@@ -623,6 +642,12 @@ def stored(A: MatrixLike, leaves: tuple[Rows, ...] | None = None) -> Dense | Spa
     if A.format == "csc":
         return Sparse(A.shape, columns=_compressed(A), leaves=leaves)
     return Sparse(A.shape, rows=_compressed(A.tocsr()), leaves=leaves)
+
+
+def is_turned(A: Any) -> bool:
+    """True of data that are copied where their rows are taken one by one (`Dense.by_rows`)."""
+    by_columns = isinstance(A, np.ndarray) and A.flags.f_contiguous and not A.flags.c_contiguous
+    return by_columns and bool(A.size <= MOST_TURNED)
 
 
 def readonly(a: NDArray[Any]) -> NDArray[Any]:

@@ -438,7 +438,7 @@ def test_predictions_have_no_units(loss: str, unit: float) -> None:
 @pytest.mark.parametrize("loss", ["hinge", "absolute"])
 @pytest.mark.parametrize("intercept", ["", " + b"])
 def test_few_sweeps_come_before_a_round_of_everything(loss: str, intercept: str) -> None:
-    """Where the ridge is weak sweeps alone take for ever, and a round whose block is all samples needs none."""
+    """A round whose block is all samples needs no sweeps, which alone take for ever where the ridge is weak."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((200, 30))
     z = X @ rng.standard_normal(30) + rng.standard_normal(200)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from fwdsl.backends.kernels import Operator, Pool, kernel, storage
 from fwdsl.backends.kernels.matrix import csr_gram, csr_matvec, csr_scatter
+from fwdsl.backends.kernels.rows import rows_of
 from fwdsl.backends.kernels.storage import Dense, Sparse
 
 LAYOUTS: dict[str, Any] = {
@@ -241,6 +242,20 @@ def test_data_that_changed_are_told_from_those_that_are_kept(order: Any, kind: A
         assert not storage.is_as_kept()
         A[:] = before
         assert storage.is_as_kept()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_rows_of_data_by_columns_are_a_copy_that_does_not_outlive_them(kind: Any) -> None:
+    A = np.asfortranarray(np.random.default_rng(5).normal(size=(300, 4)), dtype=kind)
+    storage = Operator(A).storage
+    storage.keep_grams()
+    (rows,) = rows_of(Operator.of_storage(storage, Pool(1)))
+    assert rows.flags.c_contiguous and not rows.flags.writeable
+    np.testing.assert_array_equal(rows, A)
+    assert storage.is_as_kept()
+    A[7, 0] = 3.0
+    assert not storage.is_as_kept()
+    assert rows_of(Operator(rows))[0].base is not None and np.shares_memory(rows_of(Operator(rows))[0], rows)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
