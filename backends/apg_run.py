@@ -214,7 +214,7 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
         """True if a Newton step on a face costs little beside the steps so far."""
         if face is None:
             return True
-        system = PATH * SYSTEM * float(min(np.count_nonzero(face), MAX_DENSE)) ** 3
+        system = PATH * SYSTEM * float(min(int(np.count_nonzero(face)), MAX_DENSE)) ** 3
         problem, done = self.problem, self.state.iteration
         return system <= PAID * costs.seconds(problem.canonical, problem.passes, float(done))
 
