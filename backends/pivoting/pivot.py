@@ -10,13 +10,15 @@ over [-nu, nu].
 
 `with_sum`: the nu at which sum |x| = r, where the sum falls with nu in linear pieces: Newton's method with a bracket, the pivoting warm.
 
-`descended`, over lo <= x <= hi from x = 0: one coordinate is freed at a time, and the way to the minimum of the free ones ends where the first meets
-an end. x stays inside and falls, so this ends whatever rounding does. It costs a factor an exchange.
+`descended`, over lo <= x <= hi from x = 0, whether H is definite or not. The coordinates whose gradient leads inside most are freed, half as many as
+are free and LEAST_FREED more. The way to the minimum of the free ones is cut to the box as a whole where the quadratic then falls by a share of what
+the way promises, else it ends where the first coordinate meets an end; those that meet one are held there. x stays inside and falls, so this ends
+whatever rounding does. Where it does not fall any more, one coordinate is freed at a time. It costs a factor an exchange, of the free ones alone.
 
 Systems are those of H_FF (Cholesky) or, with a root H = R'R, those of the triangle of R_F (seminormal equations), whose condition is not squared.
 Infeasibilities are judged beside the sizes of their terms.
 
-Source of `descended`: Lawson, Hanson 1974; of seminormal equations: Bjorck 1987.
+Source of `descended`: Lawson, Hanson 1974; of steps cut to the box: Bertsekas 1982; of seminormal equations: Bjorck 1987.
 """
 
 from __future__ import annotations
@@ -39,6 +41,12 @@ MOST_FULL = 5
 
 MOST_PIVOTS = 500
 """Exchanges after which the places are given up."""
+
+LEAST_FREED = 10
+"""Coordinates that are freed at once, beside half as many as are free."""
+
+PARTS, FALLS = 8, 1e-2
+"""Lengths at which a step is tried beyond the first end that it meets, each half of the one before, and the share of its promise that it keeps."""
 
 MOST_WARM = 30
 """The same from the places at another multiplier: a nearer one is then tried."""
@@ -105,6 +113,26 @@ class Pivoted:
     factor: Factor | None
 
 
+def _applied(H: Array, root: Array | None, x: Array) -> Array:
+    return np.asarray(H @ x) if root is None else np.asarray(root.T @ (root @ x))
+
+
+@light_dataclass
+class Block:
+    """A block of H, and the columns of the root that make it, where that is known."""
+
+    H: Array
+    root: Array | None
+
+    def applied(self, x: Array) -> Array:
+        return _applied(self.H, self.root, x)
+
+    def factored(self) -> Factor | None:
+        """Its factor; None where it is singular."""
+        found = None if self.root is None else Triangle.of(self.root)
+        return found or Cholesky.of(self.H.copy())
+
+
 @light_dataclass
 class Quadratic:
     """x'Hx / 2 - c'x; `look` is asked before every factor. H = root'root, where the root is known; `noise` is what rounding makes of c."""
@@ -116,12 +144,11 @@ class Quadratic:
     noise: Array | float = 0.0
 
     def applied(self, x: Array) -> Array:
-        return self.H @ x if self.root is None else self.root.T @ (self.root @ x)
+        return _applied(self.H, self.root, x)
 
     def factored(self, free: NDArray[np.intp]) -> Factor | None:
         """The factor of a block; None where it is singular."""
-        found = None if self.root is None else Triangle.of(self.root[:, free])
-        return found or Cholesky.of(self.H[np.ix_(free, free)])
+        return self.block(free).factored()
 
     def solved(self, free: NDArray[np.intp], x: Array, right: Array) -> tuple[Array, Factor | None] | None:
         """x with its free coordinates at H_FF^-1 (right_F - H_FU x_U), and the factor; None where H_FF is singular."""
@@ -139,6 +166,10 @@ class Quadratic:
         # once refined: what the damping took, or the triangle
         x[free] += factor.solve(rest - self.applied(x - held)[free])
         return x, factor
+
+    def block(self, free: NDArray[np.intp]) -> Block:
+        """That of some coordinates."""
+        return Block(self.H[np.ix_(free, free)], None if self.root is None else self.root[:, free])
 
     def sizes(self, x: Array) -> Array:
         """The sizes of the gradient's terms, about."""
@@ -186,43 +217,98 @@ def bounded(
     return None
 
 
-def descended(problem: Quadratic, lo: Array, hi: Array, places: Places) -> Pivoted | None:
-    """The minimum over intervals that have 0, from there; None where a block is singular, or no minimum of free coordinates was reached."""
-    x, places = np.zeros(places.size), places.copy()
+def descended(
+    problem: Quadratic, lo: Array, hi: Array, places: Places, independent: int | None = None
+) -> Pivoted | None:
+    """The minimum over intervals that have 0, from there; None where no minimum of free coordinates was reached.
+
+    At most `independent` columns of a root of H depend on no others: so many are freed.
+    """
+    x, places, grad = np.zeros(places.size), places.copy(), -problem.c
+    held = places
     places[((places < 0) & (lo < 0.0)) | ((places > 0) & (hi > 0.0))] = 0
     scale = np.sqrt(np.maximum(np.einsum("ii->i", problem.H), 1e-300))
-    refused, entered, reached = np.zeros(places.size, dtype=np.bool_), -1, None
+    most = places.size if independent is None else independent
+    refused, entered, reached = np.zeros(places.size, dtype=np.bool_), np.zeros(0, dtype=np.intp), None
+    alone, value = False, math.inf
     for _ in range(MOST_PIVOTS + 3 * places.size):
         free = np.flatnonzero(places == 0)
-        found = problem.solved(free, np.where(places == 0, 0.0, x), problem.c)
-        if found is None:
-            return reached
-        target, factor = found
-        step = target - x
-        with np.errstate(divide="ignore", invalid="ignore"):
-            length = np.where(step < 0.0, (lo - x) / step, np.where(step > 0.0, (hi - x) / step, math.inf))[free]
-        shortest = float(length.min(initial=math.inf))
-        if shortest < 1.0:
-            ends = free[length <= shortest]
-            x[free] += max(shortest, 0.0) * step[free]
-            places[ends] = np.sign(step[ends]).astype(np.int8)
-            x[ends] = np.where(step[ends] < 0.0, lo[ends], hi[ends])
-            if shortest > 0.0:
-                refused[:] = False
-            elif entered in ends:
-                # rounding has let it in
-                refused[entered] = True
-            continue
-        x = target
+        if free.size:
+            block = problem.block(free)
+            problem.look()
+            factor = block.factored()
+            if factor is None:
+                if not entered.size:
+                    return reached
+                # the likeliest half of those that came last goes on
+                entered, back = entered[: entered.size // 2], entered[entered.size // 2 :]
+                places[back], refused[back] = held[back], True
+                continue
+            slope, here, least, largest = grad[free], x[free], lo[free], hi[free]
+            step = -factor.solve(slope)
+            # once refined: what the damping took, or the triangle
+            step -= factor.solve(slope + block.applied(step))
+            if not np.all(np.isfinite(step)):
+                return reached
+            target = here + step
+            below, above = target < least, target > largest
+            if below.any() or above.any():
+                moved = _within(block, slope, here, step, least, largest)
+                if moved is None:
+                    moved = _first(here, step, least, largest)
+                new, ends = moved
+                gone = free[ends]
+                places[gone] = np.sign(step[ends]).astype(np.int8)
+                x[free], change = new, new - here
+                if change.any():
+                    grad[free] += block.applied(change)
+                    refused[:] = False
+                else:
+                    # rounding has let them in
+                    refused[np.intersect1d(gone, entered)] = True
+                continue
+            x[free] = target
+        else:
+            factor = None
         grad = problem.applied(x) - problem.c
-        reached = Pivoted(x, places.copy(), grad, free, factor)
+        reached = Pivoted(x.copy(), places.copy(), grad, free, factor)
+        before, value = value, 0.5 * float(x @ (grad - problem.c))
+        alone = not value < before
+        if not alone:
+            refused[:] = False
         down = np.where(places < 0, -grad, np.where(places > 0, grad, -math.inf))
-        wrong = (down > ROUNDING * problem.sizes(x)) & ~refused & (lo < hi)
-        if not wrong.any():
+        wrong = np.flatnonzero((down > ROUNDING * problem.sizes(x)) & ~refused & (lo < hi))
+        if not wrong.size:
             return reached
-        entered = int(np.argmax(np.where(wrong, down / scale, -math.inf)))
+        count = 1 if alone else max(1, min(LEAST_FREED + free.size // 2, most - free.size))
+        order = np.argsort(-down[wrong] / scale[wrong], kind="stable")
+        entered, held = wrong[order[:count]], places.copy()
         places[entered] = 0
     return reached
+
+
+def _within(
+    block: Block, slope: Array, x: Array, step: Array, lo: Array, hi: Array
+) -> tuple[Array, NDArray[np.bool_]] | None:
+    """The point of the intervals nearest to that after a step, or a part of it, where the quadratic falls; which coordinates are at an end."""
+    length, promised = 1.0, float(slope @ step)
+    for _ in range(PARTS):
+        after = x + length * step
+        new = np.clip(after, lo, hi)
+        change = new - x
+        if float(slope @ change) + 0.5 * float(change @ block.applied(change)) < FALLS * length * promised:
+            return new, (after <= lo) | (after >= hi)
+        length *= 0.5
+    return None
+
+
+def _first(x: Array, step: Array, lo: Array, hi: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The point of a step where the first coordinate meets an end, and which ones do."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        length = np.where(step < 0.0, (lo - x) / step, np.where(step > 0.0, (hi - x) / step, math.inf))
+    shortest = max(float(length.min()), 0.0)
+    ends = length <= shortest
+    return np.where(ends, np.where(step < 0.0, lo, hi), np.clip(x + shortest * step, lo, hi)), ends
 
 
 def penalised(problem: Quadratic, nu: float, signs: Places, most: int = MOST_PIVOTS) -> Pivoted | None:
