@@ -18,7 +18,7 @@ ball. The bound is that of the ball, and takes no m.
 The softmax loss of a matrix ties its classes together: the models' Gram matrices, with the whole Hessian, are in `classes`.
 
 On a box, and with sizes of entries on one side of 0 alone, a quadratic model on its Gram matrix is ended by an active set (`descended` of
-`backends.pivoting.pivot`), however close to each other columns are; that matrix then may have more columns than there are samples.
+`backends.active_set`), however close to each other columns are; that matrix then may have more columns than there are samples.
 
 A model is solved on its Gram matrix where forming that costs less than the epochs over columns that it saves; of a quadratic loss it is formed once
 for a set that only grows. Where all columns' Gram matrix is cheap, or nothing is sparse, the working set is everything.

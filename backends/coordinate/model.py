@@ -19,11 +19,11 @@ from itertools import pairwise
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.active_set import Quadratic, descended
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.pivoting.pivot import Quadratic, descended
 from fwdsl.light_dataclass import light_dataclass
 
 DEPTH = 5

@@ -26,12 +26,13 @@ from functools import cached_property
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.active_set import Pivoted, Places, Quadratic, descended
 from fwdsl.backends.dual import FITTED, dual_value, least_bound
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.pivoting.approach import approached, lacks
 from fwdsl.backends.pivoting.method import Pivoting, PivotingState
-from fwdsl.backends.pivoting.pivot import Pivoted, Places, Quadratic, Shortest, bounded, descended, penalised, with_sum
+from fwdsl.backends.pivoting.pivot import Shortest, bounded, penalised, with_sum
 from fwdsl.backends.problem import PreparedProblem
 
 HAIR = 16.0

@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import nnls
 
 import fwdsl as fw
-from fwdsl.backends.pivoting import pivot
+from fwdsl.backends import active_set
+from fwdsl.backends.active_set import Block, Quadratic, descended
 from fwdsl.backends.pivoting import run as pivoting_run
-from fwdsl.backends.pivoting.pivot import Block, Quadratic, descended
 
 NNLS = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in nonnegative\nminimize sum(squared(A @ x, b))\n"
 
@@ -118,13 +118,13 @@ def test_a_step_is_cut_to_the_box_where_that_falls() -> None:
     x, slope = np.array([0.5, 0.5]), np.array([1.0, -1.0])
     step = -np.linalg.solve(block.H, slope)
     lo, hi = np.zeros(2), np.full(2, np.inf)
-    found = pivot._within(block, slope, x, step, lo, hi)
+    found = active_set._within(block, slope, x, step, lo, hi)
     assert found is not None
     new, ends = found
     change = new - x
     assert np.all(new >= lo) and slope @ change + 0.5 * change @ block.H @ change < 0.0
     np.testing.assert_array_equal(ends, new == 0.0)
-    first, met = pivot._first(x, step, lo, hi)
+    first, met = active_set._first(x, step, lo, hi)
     np.testing.assert_allclose(first, x + 0.5 / -step[0] * step)
     np.testing.assert_array_equal(met, [True, False])
 

@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import fwdsl as fw
+from fwdsl.backends.active_set import Quadratic
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.pivoting import run as pivoting_run
 from fwdsl.backends.pivoting.approach import approached
-from fwdsl.backends.pivoting.pivot import Quadratic, bounded, penalised, with_sum
+from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
 from fwdsl.errors import PlanError
 from tests.problems import laid_out
 from tests.runs import resumed, started, stepped
