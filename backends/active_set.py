@@ -91,7 +91,7 @@ class Block:
         return _applied(self.H, self.root, x)
 
     def factored(self) -> Factor | None:
-        """Its factor; None where it is singular."""
+        """The factor of the block; None where it is singular."""
         found = None if self.root is None else Triangle.of(self.root)
         return found or Cholesky.of(self.H.copy())
 
@@ -131,7 +131,7 @@ class Quadratic:
         return x, factor
 
     def block(self, free: NDArray[np.intp]) -> Block:
-        """That of some coordinates."""
+        """The block of some coordinates."""
         return Block(self.H[np.ix_(free, free)], None if self.root is None else self.root[:, free])
 
     def sizes(self, x: Array) -> Array:

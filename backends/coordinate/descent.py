@@ -353,7 +353,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return solved
 
     def _box(self, s: CoordinateState, y: Array, gram: Array, g: Coordinates) -> Box | None:
-        """What an active set is told; None where the model is on no box."""
+        """The facts that an active set is told; None where the model is on no box."""
         if not self.on_box:
             return None
         size = float(np.linalg.norm(y)) + float(np.linalg.norm(s.z - self.offset))

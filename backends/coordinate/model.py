@@ -166,7 +166,7 @@ def extrapolated(trail: Array) -> Array | None:
 
 @light_dataclass
 class Box:
-    """What tells an active set about a model on a box: what rounding makes of its slopes, and the columns that may be independent."""
+    """The facts that an active set is told about a model on a box: what rounding makes of its slopes, and the columns that may be independent."""
 
     noise: Array
     independent: int
