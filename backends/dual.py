@@ -41,6 +41,10 @@ NEWTON_STEPS, HALVES = 20, 60
 BEYOND = 1e-9
 """The share of a step into a domain that is added to it, for what rounding takes away."""
 
+FITTED = 1e-12
+"""The share of what x = 0 has beyond the least value at which targets are fitted: the square of a relative residual of 1e-6. The slopes of the losses
+are then next to rounding, and y = 0 is the dual point."""
+
 ROUNDS = 4
 """Corrections of a dual point, each for what the one before left."""
 
@@ -53,6 +57,15 @@ step leads there and not scaling."""
 
 ROOM = 0.1
 """The share of its box that an entry at an end may count as its distance from it, where all of y shrinks afterwards."""
+
+
+def least_bound(problem: PreparedProblem) -> tuple[float, float]:
+    """(D(0), what x = 0 has beyond it): the sum of the least values of all terms, -inf where linear costs may leave none."""
+    if problem.q.any():
+        return -math.inf, 0.0
+    none = np.zeros(problem.size)
+    found = dual_value(problem, [np.zeros(t.map.rows) for t in problem.terms], none)
+    return found, problem.canonical.constant + problem.losses_gradient(problem.forward(none))[0] - found
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:

@@ -13,6 +13,10 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.pool import serial_blas
+from fwdsl.light_dataclass import light_dataclass
+
+DAMPING = 1e-14
+"""A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
 
 SMALL = 16
 """The order up to which a system is small: a solution then takes some 30 microseconds."""
@@ -70,3 +74,34 @@ def inverse_of_lower(L: Array) -> Array:
         return np.asarray(np.tril(np.linalg.inv(np.tril(L))))
     found, _ = _lapack().dtrtri(L, lower=1)
     return np.tril(np.asarray(found))
+
+
+@light_dataclass
+class Cholesky:
+    """A symmetric positive definite matrix, factored."""
+
+    factor: Array
+    scale: Array
+
+    @staticmethod
+    def of(matrix: Array) -> Cholesky | None:
+        """The factor of a matrix, which is overwritten; None where it is not definite to rounding."""
+        diagonal = np.einsum("ii->i", matrix)
+        if not np.all(np.isfinite(diagonal)):
+            return None
+        largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
+        matrix *= scale[:, None]
+        matrix *= scale
+        diagonal += DAMPING
+        factor = cholesky(matrix)
+        return None if factor is None else Cholesky(factor, scale)
+
+    def solve(self, right: Array) -> Array:
+        """The solution for one right-hand side, or for several as columns."""
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        return np.asarray(scale * by_cholesky(self.factor, scale * right))
+
+    def inverse_root(self) -> Array:
+        """T, a lower triangle, with T'T the inverse."""
+        return np.asarray(inverse_of_lower(self.factor) * self.scale)

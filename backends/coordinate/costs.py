@@ -63,6 +63,9 @@ or 4 to 10 times at 0.003. A quadratic with no more unknowns than rows takes as 
 LEAST_EFFORT = 0.25
 """The least of it: the passes that look at all columns."""
 
+MOST_ON_BOX = 4.0
+"""The most of it where an active set ends what a weak norm makes long: at shares from 0.1 to 1e-3 it was 1.5 to 25, mostly below 5, as measured."""
+
 STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
 
@@ -120,9 +123,21 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
     return is_small or (n >= d and all(b.g.pair[0] is None and not is_ball(b.g) for b in canonical.blocks))
 
 
-def most_gram(operator: Operator) -> int:
-    """Columns of a working set up to which its Gram matrix is formed: no more than there are rows, beyond which it is singular."""
-    return min(MOST_GRAM, operator.shape[0])
+def most_gram(operator: Operator, on_box: bool) -> int:
+    """Columns of a working set up to which its Gram matrix is formed: but on a box no more than there are rows, beyond which it is singular."""
+    return MOST_GRAM if on_box else min(MOST_GRAM, operator.shape[0])
+
+
+@once_per_form
+def is_on_box(canonical: Canonical) -> bool:
+    """True if a loss is quadratic, and x a vector in intervals where each norm is linear: an active set then ends."""
+    if not costs.is_quadratic(canonical) or _shape(canonical)[4] != 1:
+        return False
+    parts = [b.g.entries() for b in canonical.blocks]
+    return all(
+        e is not None and bool(np.all((np.asarray(e.c) == 0.0) | (np.asarray(e.lo) >= 0.0) | (np.asarray(e.hi) <= 0.0)))
+        for e in parts
+    )
 
 
 def of_models(operator: Operator, size: int, stored: int, known: int = 0) -> tuple[float, float]:
@@ -133,7 +148,7 @@ def of_models(operator: Operator, size: int, stored: int, known: int = 0) -> tup
     gram = _gram(operator.shape[0], stored, size, kind) + (1.0 * operator.nnz if kind == "sparse" else 0.0)
     gram -= _gram(operator.shape[0], 0.0, known, kind)
     gram += NS_PER_CUBE * size**3
-    return NS_PER_NUMBER[kind] * stored, gram if size <= most_gram(operator) else math.inf
+    return NS_PER_NUMBER[kind] * stored, gram
 
 
 def is_wide(operator: Operator, size: int) -> bool:
@@ -179,7 +194,9 @@ def _effort(canonical: Canonical, quadratic: bool) -> float:
     known = costs.strength(canonical)
     if known is None:
         return 1.0
-    return max(LEAST_EFFORT, EFFORT * math.pow(known.away, OF_QUADRATICS if quadratic else OF_OTHERS))
+    most = MOST_ON_BOX if is_on_box(canonical) else math.inf
+    found = EFFORT * math.pow(known.away, OF_QUADRATICS if quadratic else OF_OTHERS)
+    return min(max(LEAST_EFFORT, found), most)
 
 
 def estimate(canonical: Canonical, tol: float) -> Estimate:

@@ -17,6 +17,9 @@ ball. The bound is that of the ball, and takes no m.
 
 The softmax loss of a matrix ties its classes together: the models' Gram matrices, with the whole Hessian, are in `classes`.
 
+On a box, and with sizes of entries on one side of 0 alone, a quadratic model on its Gram matrix is ended by an active set (`descended` of
+`backends.active_set`), however close to each other columns are; that matrix then may have more columns than there are samples.
+
 A model is solved on its Gram matrix where forming that costs less than the epochs over columns that it saves; of a quadratic loss it is formed once
 for a set that only grows. Where all columns' Gram matrix is cheap, or nothing is sparse, the working set is everything.
 
@@ -30,6 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +44,10 @@ from fwdsl.backends.coordinate.classes import ClassColumns
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.coordinate.method import CoordinateDescent
-from fwdsl.backends.coordinate.model import OnColumns, OnGram, Solved, missed
+from fwdsl.backends.coordinate.model import Box, OnColumns, OnGram, Solved, missed
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
-from fwdsl.backends.dual import dual_value, step_inside
+from fwdsl.backends.dual import FITTED, dual_value, least_bound, step_inside
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
@@ -140,6 +144,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         for block, own in zip(problem.canonical.blocks, problem.g, strict=True):
             self.equal[block.slice] = own.f.pair == (None, None)
         self.plain = not (g.ridge.any() or g.q.any())
+        self.on_box = costs.is_on_box(problem.canonical)
         self.level_at, self.level_columns = self._levelled()
 
     def _levelled(self) -> tuple[Indices, Array]:
@@ -243,6 +248,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
         chosen[new] = True
+        if s.grams and self.on_box and s.work.size + new.size > costs.MOST_GRAM:
+            # those that went to an end make room
+            stays = s.x[s.work] != 0.0
+            stays[: columns.extra_at.size] = True
+            s.work, s.gram = s.work[stays], s.gram[np.ix_(stays, stays)]
         if s.grams and isinstance(columns, Columns) and costs.is_wide(columns.operator, s.work.size + new.size):
             s.whole, s.gram, s.work = True, np.zeros((0, 0)), self._everything()
         elif s.grams:
@@ -329,7 +339,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         model: OnColumns | OnGram
         if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
-            model = OnGram(ridged, slope + g.ridge * x, x, g, look)
+            model = OnGram(ridged, slope + g.ridge * x, x, g, look, self._box(s, y, gram, g))
         else:
             assert isinstance(columns, Columns)
             model = OnColumns(columns, work, x, g.ridge, g.start, y, h, self.rough, look)
@@ -342,19 +352,25 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.epochs = 0.5 * (s.epochs + solved.epochs)
         return solved
 
+    def _box(self, s: CoordinateState, y: Array, gram: Array, g: Coordinates) -> Box | None:
+        """The facts that an active set is told; None where the model is on no box."""
+        if not self.on_box:
+            return None
+        size = float(np.linalg.norm(y)) + float(np.linalg.norm(s.z - self.offset))
+        noise = EPS * size * np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
+        return Box(noise, len(gram) if g.has_ridge else s.z.size)
+
     def _gram(self, s: CoordinateState, h: Array) -> Array | None:
         """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
             return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
         main = columns.main(work)
-        width = columns.extra_at.size + main.size
+        width, most = columns.extra_at.size + main.size, costs.most_gram(columns.operator, self.on_box)
         grows = s.grams and not s.whole and width > len(s.gram)
-        if grows and (
-            width > costs.most_gram(columns.operator) or not _pays(columns, main, STAYS * s.epochs, len(s.gram))
-        ):
+        if grows and (width > most or not _pays(columns, main, STAYS * s.epochs, most, len(s.gram))):
             s.grams, s.gram = False, np.zeros((0, 0))
-        if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs)):
+        if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs, most)):
             return None
         if not self.quadratic:
             return columns.gram(work, h, s.gram)
@@ -402,6 +418,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             missed, bend = s.misses[self.unscaled], self._largest_bend(s)
             lacks = float(missed @ (self.length * np.abs(s.x))[self.unscaled] + missed @ missed / bend)
             s.best_bound, s.dual = found - lacks, share * s.y
+            least, beside = self.least
+            if least >= s.best_bound and s.value - least <= FITTED * beside:
+                # of a perfect fit y is rounding, and y = 0 needs no repair
+                s.best_bound, s.dual = least, np.zeros_like(s.y)
+                return
             near = s.value - s.best_bound <= NEAR * abs(s.value)
             # no step meets an equality
             steps = near and missed.any() and not s.misses[self.equal].any()
@@ -410,6 +431,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 s.best_bound, s.dual = dual_value(self.problem, inside, self.problem.adjoint(inside)), inside[0]
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
+
+    @cached_property
+    def least(self) -> tuple[float, float]:
+        """D(0), and what x = 0 has beyond it."""
+        return least_bound(self.problem)
 
     def _largest_bend(self, s: CoordinateState) -> float:
         """The largest f'', at z where it has no bound."""
@@ -447,7 +473,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return s.x, None if far or s.best_bound == -math.inf else [s.dual]
 
 
-def _pays(columns: Columns, main: Indices, epochs: float, known: int = 0) -> bool:
+def _pays(columns: Columns, main: Indices, epochs: float, most: int, known: int = 0) -> bool:
     """True if the Gram matrix of so many columns takes no longer than the epochs that it saves, that of `known` of them being there."""
     epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main), known)
-    return gram <= max(EPOCHS, 2.0 * epochs) * epoch
+    return main.size <= most and gram <= max(EPOCHS, 2.0 * epochs) * epoch

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.active_set import Quadratic, descended
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
@@ -39,6 +41,13 @@ HALVES = 50
 
 KINKS = 20
 """Newton steps in a row, each of which takes a group to zero: an epoch between would let it in again."""
+
+PATIENCE, BEYOND = 20, 1.25
+"""Epochs on a box before an active set takes over, which ends whatever the condition; and the multiple of the columns that may be independent beyond
+which it does at once: Newton steps on a singular Gram matrix lead nowhere."""
+
+EXCUSED = 10.0
+"""The multiple of the asked measure that the slopes that an active set leaves may have together: the next working set is another."""
 
 NEWTON_SIZE = 1_500
 """Free coordinates up to which Newton steps are tried."""
@@ -155,11 +164,21 @@ def extrapolated(trail: Array) -> Array | None:
     return (weights / total) @ trail[1:] if total != 0.0 and math.isfinite(total) else None
 
 
+@light_dataclass
+class Box:
+    """The facts that an active set is told about a model on a box: what rounding makes of its slopes, and the columns that may be independent."""
+
+    noise: Array
+    independent: int
+
+
 class OnGram:
     """The model by the Gram matrix of a task, ridges on the diagonal, and its slope at x (ridges included). u is where it stands."""
 
-    def __init__(self, gram: Array, slope: Array, x: Array, g: Coordinates, look: Callable[[], None]) -> None:
-        self.gram, self.look, self.u = gram, look, x.copy()
+    def __init__(
+        self, gram: Array, slope: Array, x: Array, g: Coordinates, look: Callable[[], None], box: Box | None = None
+    ) -> None:
+        self.gram, self.look, self.u, self.box = gram, look, x.copy(), box
         self.size = _sizes(gram, g)
         self.slope = np.ascontiguousarray(slope.reshape(-1, g.tasks).T)
         self.at, self.tasks = np.divmod(np.arange(x.size), g.tasks)
@@ -174,11 +193,15 @@ class OnGram:
         return None
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
-        """Epochs and Newton steps from u until the measure is `enough`."""
+        """Epochs and Newton steps from u until the measure is `enough`, or on a box an active set after some of them."""
         u, first, total, rounds = self.u, np.zeros(1), 0, SWEEPS
         measure, begun = math.inf, 0.0
         while total < GRAM_EPOCHS:
             self.look()
+            if self.box is not None and (total >= PATIENCE or u.size > BEYOND * self.box.independent):
+                found = self._descended(self.box, g, enough)
+                if found is not None:
+                    return found
             if g.tasks > 1 and np.count_nonzero(u) > NEWTON_TASKS:
                 done, measure = self._extrapolated_epochs(g, enough, first)
                 begun = begun if total else float(first[0])
@@ -201,6 +224,25 @@ class OnGram:
                     self.look()
             rounds = SWEEPS if steady else min(2 * rounds, 40)
         return Solved(u, total, begun, measure, self.size)
+
+    def _descended(self, box: Box, g: Coordinates, enough: float) -> Solved | None:
+        """The minimum by an active set, but for slopes that rounding or `enough` excuses; None where it finds none.
+
+        On one side of 0 a norm is a linear cost.
+        """
+        u, slope = self.u, self.slope[0]
+        begun = missed(slope, u, replace(g, ridge=np.zeros(u.size)), self.size)
+        noise = np.maximum(box.noise, np.sqrt(EXCUSED * enough / u.size * self.size))
+        cost = np.where(g.lo >= 0.0, g.c, -g.c)
+        places = np.where(u <= g.lo, -1, np.where(u >= g.hi, 1, 0)).astype(np.int8)
+        quadratic = Quadratic(self.gram, -(slope + cost), self.look, noise=noise)
+        found = descended(quadratic, g.lo - u, g.hi - u, places, box.independent)
+        if found is None:
+            return None
+        end = np.where(found.places < 0, g.lo, np.where(found.places > 0, g.hi, u + found.x))
+        u[:] = np.clip(end, g.lo, g.hi)
+        slope[:] = found.grad - cost
+        return Solved(u, 1, begun, enough, self.size)
 
     def _epochs(self, g: Coordinates, rounds: int, enough: float, first: Array) -> tuple[int, float]:
         if g.alone:

@@ -98,6 +98,9 @@ class Pivoting(Method):
         """The reason is a Gram matrix that costs a few passes: how many others take hangs on its condition."""
         if form is None or gram_seconds(form) > FEW * costs.seconds(form, 1.0, 0.0):
             return ""
+        if sum(t.map.rows for t in form.terms) < form.size:
+            # working sets of columns may be as few as the rows
+            return ""
         return f"the Gram matrix of {form.size:,} unknowns costs a few passes over the data, and pivoting on it ends"
 
     @classmethod

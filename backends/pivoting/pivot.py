@@ -10,13 +10,7 @@ over [-nu, nu].
 
 `with_sum`: the nu at which sum |x| = r, where the sum falls with nu in linear pieces: Newton's method with a bracket, the pivoting warm.
 
-`descended`, over lo <= x <= hi from x = 0: one coordinate is freed at a time, and the way to the minimum of the free ones ends where the first meets
-an end. x stays inside and falls, so this ends whatever rounding does. It costs a factor an exchange.
-
-Systems are those of H_FF (Cholesky) or, with a root H = R'R, those of the triangle of R_F (seminormal equations), whose condition is not squared.
-Infeasibilities are judged beside the sizes of their terms.
-
-Source of `descended`: Lawson, Hanson 1974; of seminormal equations: Bjorck 1987.
+Systems, and the active set that falls, are in `backends.active_set`.
 """
 
 from __future__ import annotations
@@ -25,14 +19,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.active_set import EPS, ROUNDING, Pivoted, Places, Quadratic
 from fwdsl.backends.factors import by_triangle
-from fwdsl.backends.smooth.systems import Cholesky
 from fwdsl.light_dataclass import light_dataclass
-
-Places = NDArray[np.int8]
 
 MOST_FULL = 5
 """Exchanges of all misplaced coordinates that need not make fewer of them."""
@@ -45,33 +36,6 @@ MOST_WARM = 30
 
 MOST_OUTER = 100
 """Values of the multiplier."""
-
-ROUNDING = 1e-13
-"""The share of its terms that an infeasibility is rounding at."""
-
-EPS = float(np.finfo(np.float64).eps)
-
-
-@light_dataclass
-class Triangle:
-    """The triangle T of a block of columns R_F = Q T, which solves T'T x = right."""
-
-    factor: Array
-
-    @staticmethod
-    def of(columns: Array) -> Triangle | None:
-        """The triangle of the columns; None where they depend on each other to rounding."""
-        factor: Array = np.asarray(np.linalg.qr(columns, mode="r"))
-        if factor.shape[0] < factor.shape[1]:
-            return None
-        lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
-        # a column's part that is across those before it
-        if not np.all(np.abs(np.einsum("ii->i", factor)) > lengths.size * EPS * lengths):
-            return None
-        return Triangle(factor)
-
-    def solve(self, right: Array) -> Array:
-        return by_triangle(self.factor, by_triangle(self.factor, right, transposed=True))
 
 
 @light_dataclass
@@ -89,61 +53,6 @@ class Shortest:
 
     def step(self, right: Array) -> Array:
         return np.asarray(self.Q @ by_triangle(self.T, right, transposed=True))
-
-
-Factor = Cholesky | Triangle
-
-
-@light_dataclass
-class Pivoted:
-    """x, the places of its coordinates, the gradient Hx - c, and the factor of the block of H of those that move."""
-
-    x: Array
-    places: Places
-    grad: Array
-    free: NDArray[np.intp]
-    factor: Factor | None
-
-
-@light_dataclass
-class Quadratic:
-    """x'Hx / 2 - c'x; `look` is asked before every factor. H = root'root, where the root is known; `noise` is what rounding makes of c."""
-
-    H: Array
-    c: Array
-    look: Callable[[], None]
-    root: Array | None = None
-    noise: Array | float = 0.0
-
-    def applied(self, x: Array) -> Array:
-        return self.H @ x if self.root is None else self.root.T @ (self.root @ x)
-
-    def factored(self, free: NDArray[np.intp]) -> Factor | None:
-        """The factor of a block; None where it is singular."""
-        found = None if self.root is None else Triangle.of(self.root[:, free])
-        return found or Cholesky.of(self.H[np.ix_(free, free)])
-
-    def solved(self, free: NDArray[np.intp], x: Array, right: Array) -> tuple[Array, Factor | None] | None:
-        """x with its free coordinates at H_FF^-1 (right_F - H_FU x_U), and the factor; None where H_FF is singular."""
-        x = x.copy()
-        x[free] = 0.0
-        if not free.size:
-            return x, None
-        self.look()
-        factor = self.factored(free)
-        if factor is None:
-            return None
-        rest = right[free] - (self.applied(x)[free] if x.any() else 0.0)
-        held = x.copy()
-        x[free] = factor.solve(rest)
-        # once refined: what the damping took, or the triangle
-        x[free] += factor.solve(rest - self.applied(x - held)[free])
-        return x, factor
-
-    def sizes(self, x: Array) -> Array:
-        """The sizes of the gradient's terms, about."""
-        scale: Array = np.sqrt(np.maximum(np.einsum("ii->i", self.H), 0.0))
-        return np.asarray(scale * float(np.linalg.norm(scale * x)) + np.abs(self.c) + self.noise / ROUNDING)
 
 
 def _exchanged(places: Places, wanted: Places, count: tuple[int, int]) -> tuple[Places, tuple[int, int]]:
@@ -184,45 +93,6 @@ def bounded(
             return Pivoted(np.clip(x, lo, hi), places, grad, free, factor)
         places, count = _exchanged(places, wanted, count)
     return None
-
-
-def descended(problem: Quadratic, lo: Array, hi: Array, places: Places) -> Pivoted | None:
-    """The minimum over intervals that have 0, from there; None where a block is singular, or no minimum of free coordinates was reached."""
-    x, places = np.zeros(places.size), places.copy()
-    places[((places < 0) & (lo < 0.0)) | ((places > 0) & (hi > 0.0))] = 0
-    scale = np.sqrt(np.maximum(np.einsum("ii->i", problem.H), 1e-300))
-    refused, entered, reached = np.zeros(places.size, dtype=np.bool_), -1, None
-    for _ in range(MOST_PIVOTS + 3 * places.size):
-        free = np.flatnonzero(places == 0)
-        found = problem.solved(free, np.where(places == 0, 0.0, x), problem.c)
-        if found is None:
-            return reached
-        target, factor = found
-        step = target - x
-        with np.errstate(divide="ignore", invalid="ignore"):
-            length = np.where(step < 0.0, (lo - x) / step, np.where(step > 0.0, (hi - x) / step, math.inf))[free]
-        shortest = float(length.min(initial=math.inf))
-        if shortest < 1.0:
-            ends = free[length <= shortest]
-            x[free] += max(shortest, 0.0) * step[free]
-            places[ends] = np.sign(step[ends]).astype(np.int8)
-            x[ends] = np.where(step[ends] < 0.0, lo[ends], hi[ends])
-            if shortest > 0.0:
-                refused[:] = False
-            elif entered in ends:
-                # rounding has let it in
-                refused[entered] = True
-            continue
-        x = target
-        grad = problem.applied(x) - problem.c
-        reached = Pivoted(x, places.copy(), grad, free, factor)
-        down = np.where(places < 0, -grad, np.where(places > 0, grad, -math.inf))
-        wrong = (down > ROUNDING * problem.sizes(x)) & ~refused & (lo < hi)
-        if not wrong.any():
-            return reached
-        entered = int(np.argmax(np.where(wrong, down / scale, -math.inf)))
-        places[entered] = 0
-    return reached
 
 
 def penalised(problem: Quadratic, nu: float, signs: Places, most: int = MOST_PIVOTS) -> Pivoted | None:

@@ -6,7 +6,7 @@ interval, or x is in a simplex, a solid simplex or an l1 ball.
 H = K'diag(f'') K + R is formed once. A step takes the gradient g at x from the data, and finds the minimum of the quadratic with this gradient and H
 by block principal pivoting (`pivot`): the first step finds the optimum, a second one what the squared condition number of H took. Where that was too
 much, further steps take the triangle of the data in place of H (`root`), whose condition is that of the data, and on intervals an active set that
-falls from the point before.
+falls from the point before. That active set also goes on where pivoting on intervals does not settle.
 
 Bounds: y = f'(z). Where an interval has no end, -(q + K'y) must not point there: y moves by f'' K t, with H_FF t_F = the misses of the free
 coordinates and a hair more; coordinates that this leads outside join them.
@@ -26,12 +26,13 @@ from functools import cached_property
 import numpy as np
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.dual import dual_value
+from fwdsl.backends.active_set import Pivoted, Places, Quadratic, descended
+from fwdsl.backends.dual import FITTED, dual_value, least_bound
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.pivoting.approach import approached, lacks
 from fwdsl.backends.pivoting.method import Pivoting, PivotingState
-from fwdsl.backends.pivoting.pivot import Pivoted, Places, Quadratic, Shortest, bounded, descended, penalised, with_sum
+from fwdsl.backends.pivoting.pivot import Shortest, bounded, penalised, with_sum
 from fwdsl.backends.problem import PreparedProblem
 
 HAIR = 16.0
@@ -42,6 +43,9 @@ STILL = 3
 
 ON_GRAM = 2
 """Steps on the Gram matrix, after which the triangle of the data takes its place."""
+
+MOST_PIVOTS = 50
+"""Exchanges of block pivoting on intervals, after which an active set that falls takes its place."""
 
 NUMBERS = 1 << 22
 """Numbers of dense data of which the triangle is made."""
@@ -101,6 +105,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
         self.problem.look()
         return np.asarray(np.linalg.qr(np.vstack([self.rows, np.diag(np.sqrt(self.ridge))]), mode="r"))
 
+    @cached_property
+    def least(self) -> tuple[float, float]:
+        """D(0), and what x = 0 has beyond it."""
+        return least_bound(self.problem)
+
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def begin(self, x: Array, ys: Sequence[Array] | None) -> PivotingState:
@@ -134,6 +143,9 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
             )
         if bound > s.best_bound or self.open:
             s.best_bound, s.dual = bound, ys
+        if self.open and self.least[0] >= s.best_bound and s.value - self.least[0] <= FITTED * self.least[1]:
+            # of a perfect fit y is rounding, and y = 0 needs no repair
+            s.best_bound, s.dual = self.least[0], [np.zeros_like(y) for y in ys]
 
     def _moved_inside(self, s: PivotingState, found: Pivoted, kty: Array) -> tuple[list[Array], Array]:
         """y + f'' K t and its K'y, which the ends that intervals lack allow."""
@@ -233,13 +245,11 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
     def _minimum(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
         """The minimum of the quadratic on the set; None where pivoting does not end."""
         if self.budget is None and quadratic.root is not None:
-            found = descended(quadratic, self.lo - s.x, self.hi - s.x, s.places)
-            if found is None:
-                return None
-            x = np.where(found.places < 0, self.lo, np.where(found.places > 0, self.hi, s.x + found.x))
-            return replace(found, x=x)
+            return self._descended(quadratic, s)
         if self.budget is None:
-            return bounded(quadratic, self.lo, self.hi, s.places)
+            found = bounded(quadratic, self.lo, self.hi, s.places, most=MOST_PIVOTS)
+            near = Quadratic(quadratic.H, -s.grad, quadratic.look, noise=self._rounding(s.ys))
+            return found or self._descended(near, s)
 
         def inner(nu: float, places: Places, most: int) -> Pivoted | None:
             if self._signed:
@@ -252,6 +262,14 @@ class PivotingRun(Run[PreparedProblem, PivotingState], of=Pivoting):
             return None
         s.nu = last[1]
         return last[0]
+
+    def _descended(self, quadratic: Quadratic, s: PivotingState) -> Pivoted | None:
+        """The minimum of a quadratic of the step from x, by an active set that falls."""
+        found = descended(quadratic, self.lo - s.x, self.hi - s.x, s.places)
+        if found is None:
+            return None
+        x = np.where(found.places < 0, self.lo, np.where(found.places > 0, self.hi, s.x + found.x))
+        return replace(found, x=x)
 
     # --- what it says -------------------------------------------------------------------------------------------------
 

@@ -20,9 +20,10 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.coordinate.parts import factor_and_matrix
+from fwdsl.backends.factors import Cholesky
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem, operator_of
-from fwdsl.backends.smooth.systems import Cholesky, Metric
+from fwdsl.backends.smooth.systems import Metric
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap

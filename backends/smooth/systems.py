@@ -20,12 +20,11 @@ import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.parts import factor_and_matrix
-from fwdsl.backends.factors import by_cholesky, cholesky, inverse_of_lower
+from fwdsl.backends.factors import Cholesky
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.storage import Dense, Sparse
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.light_dataclass import light_dataclass
 
 FEW = 8
 """Free coordinates, those without a ridge, that are levelled by a system of their own."""
@@ -33,46 +32,11 @@ FEW = 8
 MOST_CHANGED = 2.0
 """The samples that a Gram matrix has, over those whose change it may be brought up to date by."""
 
-DAMPING = 1e-14
-"""A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
-
-
 Solve = Callable[[Array, Array, Array, Array], Array]
 """(the gradient, x, K x, y) -> d."""
 
 Metric = Callable[[Array], Array]
 """r -> M^-1 r for a preconditioner M."""
-
-
-@light_dataclass
-class Cholesky:
-    """A symmetric positive definite matrix, factored."""
-
-    factor: Array
-    scale: Array
-
-    @staticmethod
-    def of(matrix: Array) -> Cholesky | None:
-        """The factor of a matrix, which is overwritten; None where it is not definite to rounding."""
-        diagonal = np.einsum("ii->i", matrix)
-        if not np.all(np.isfinite(diagonal)):
-            return None
-        largest = max(float(diagonal.max(initial=0.0)), 1e-300)
-        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))
-        matrix *= scale[:, None]
-        matrix *= scale
-        diagonal += DAMPING
-        factor = cholesky(matrix)
-        return None if factor is None else Cholesky(factor, scale)
-
-    def solve(self, right: Array) -> Array:
-        """The solution for one right-hand side, or for several as columns."""
-        scale = self.scale if right.ndim == 1 else self.scale[:, None]
-        return np.asarray(scale * by_cholesky(self.factor, scale * right))
-
-    def inverse_root(self) -> Array:
-        """T, a lower triangle, with T'T the inverse."""
-        return np.asarray(inverse_of_lower(self.factor) * self.scale)
 
 
 class Primal:

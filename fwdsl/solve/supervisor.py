@@ -38,6 +38,9 @@ LOOK_AFTER = 10.0
 LAST_PASSES = 12.0
 """The data passes that the repair of a run's last dual point may take where data stay apart: it takes 9 to meet the equality of an intercept."""
 
+NOTHING = 1e-24
+"""The share of the sizes of its terms that the square of what rounding leaves of a residual is."""
+
 PROGRESS_EVERY = 0.1
 HISTORY = 400
 
@@ -310,9 +313,12 @@ class Supervisor:
         )
 
     def _rests_on_sizes(self) -> bool:
-        """True if the gap is small beside the sizes of terms alone: where multipliers are huge, a bound that is at hand may be far better."""
+        """True if the gap is small beside the sizes of terms alone: where multipliers are huge, a bound that is at hand may be far better.
+
+        A gap that is the square of rounding, as that of a perfect fit, is as small as any.
+        """
         v = self.journal.best.merged()
-        return max(abs(v.primal), abs(v.dual)) < FLOOR * v.scale
+        return v.gap > NOTHING * v.scale and max(abs(v.primal), abs(v.dual)) < FLOOR * v.scale
 
     def own_gap(self) -> float:
         """The certified gap of what this method found by itself; inf where there is none."""

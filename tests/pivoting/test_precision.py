@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import nnls
 
 import fwdsl as fw
-from fwdsl.backends.pivoting.pivot import Quadratic, Triangle, bounded, descended
+from fwdsl.backends.active_set import Quadratic, Triangle, descended
+from fwdsl.backends.pivoting.pivot import bounded
 
 TEXT = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize sum(squared(A @ x, b))\nsubject to {}\n"
 

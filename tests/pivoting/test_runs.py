@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import fwdsl as fw
+from fwdsl.backends.active_set import Quadratic
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.pivoting import run as pivoting_run
 from fwdsl.backends.pivoting.approach import approached
-from fwdsl.backends.pivoting.pivot import Quadratic, bounded, penalised, with_sum
+from fwdsl.backends.pivoting.pivot import bounded, penalised, with_sum
 from fwdsl.errors import PlanError
 from tests.problems import laid_out
 from tests.runs import resumed, started, stepped
@@ -195,3 +196,12 @@ def test_what_it_refuses(body: str, reason: str) -> None:
 def test_the_planner_takes_it_for_tall_data(set_: str) -> None:
     s = problem(set_, n=400).solve(tol=1e-9)
     assert s.method == METHOD and s.status == "optimal" and s.iterations == 1
+
+
+def test_it_settles_nothing_where_data_are_wide() -> None:
+    """The Gram matrix of all columns is then larger than any that working sets need, which the predicted times tell."""
+    rng = np.random.default_rng(0)
+    text = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d] in nonnegative\nminimize sum_squares(A @ x - y) + sum_squares(x)\n"
+    for shape, settled in (((60, 40), True), ((40, 60), False)):
+        plan = fw.parse(text).bind(A=rng.standard_normal(shape), y=rng.standard_normal(shape[0])).plan()
+        assert ("a few passes over the data" in plan.why) == settled
