@@ -15,6 +15,9 @@ Of losses of entries the columns have nothing to do with each other, and M^-1 is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fwdsl.atoms.base import Array
@@ -29,6 +32,9 @@ from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Tile
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
+
+if TYPE_CHECKING:
+    from fwdsl.backends.smooth.rows import ByRows
 
 MOST_NUMBERS = 20_000_000
 """Numbers that the factors of all blocks may have."""
@@ -49,9 +55,20 @@ class Columns:
         """The order of a block M_c."""
         return self.of_matrix.size // self.k + (self.of_rows is not None)
 
+    @property
+    def are_few(self) -> bool:
+        """True if the factors of all blocks are few numbers."""
+        return self.k * float(self.order) ** 2 <= MOST_NUMBERS
+
 
 def columns_of_predictions(canonical: Canonical) -> Columns | None:
     """The parts of the predictions of a problem whose blocks can be formed; None where they are others, or the factors too large."""
+    found = parts_of_predictions(canonical)
+    return found if found is not None and found.are_few else None
+
+
+def parts_of_predictions(canonical: Canonical) -> Columns | None:
+    """The parts of the predictions of a problem whose Hessian has blocks of the columns; None where they are others."""
     if len(canonical.terms) != 1:
         return None
     (term,) = canonical.terms
@@ -73,8 +90,7 @@ def columns_of_predictions(canonical: Canonical) -> Columns | None:
     seen = block.size + (rows[0].size if rows is not None else 0)
     if seen != canonical.size or (rows is not None and rows[0] is block):
         return None
-    out = Columns(inner.k, factor, inner, block, None if rows is None else (rows[0], rows[1]))
-    return out if inner.k * float(out.order) ** 2 <= MOST_NUMBERS else None
+    return Columns(inner.k, factor, inner, block, None if rows is None else (rows[0], rows[1]))
 
 
 def _tiled(m: LinearMap) -> tuple[float, int] | None:
@@ -88,8 +104,8 @@ def _tiled(m: LinearMap) -> tuple[float, int] | None:
 class ClassBlocks:
     """The blocks M_c of a problem."""
 
-    def __init__(self, problem: PreparedProblem, parts: Columns, ridge: Array) -> None:
-        self.problem, self.parts = problem, parts
+    def __init__(self, problem: PreparedProblem, parts: Columns, ridge: Array, rows: ByRows | None = None) -> None:
+        self.problem, self.parts, self.rows = problem, parts, rows
         self.slices = [parts.of_matrix.slice] + ([parts.of_rows[0].slice] if parts.of_rows is not None else [])
         # one ridge a block: it is the same in all columns
         self.ridge = self._stacked(ridge)[:, 0]
@@ -107,16 +123,19 @@ class ClassBlocks:
 
     def weights(self, h: Array) -> Array:
         """The weights of the samples in the blocks that differ, (n, `count`)."""
-        alike = self.count(h) == 1
-        h = h.reshape(-1, self.parts.k)
-        if self.split is not None:
-            a, b = self.split(h)
-            h = np.maximum(a - np.square(b), 0.0)
-        return h[:, :1] if alike else h
+        some = self._weights(h.reshape(-1, self.parts.k))
+        return some[:, : self.count(h)]
 
-    def metric(self, weights: Array, otherwise: Array) -> Metric | None:
-        """The preconditioner of such weights, with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
-        roots = self._roots(weights)
+    def _weights(self, h: Array) -> Array:
+        """The weights of some samples in the blocks of all columns."""
+        if self.split is None:
+            return h
+        a, b = self.split(h)
+        return np.asarray(np.maximum(a - np.square(b), 0.0))
+
+    def metric(self, h: Array, otherwise: Array) -> Metric | None:
+        """The preconditioner of such an f'', with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
+        roots = self._roots(h)
         if roots is None:
             return None
         turned = roots.transpose(0, 2, 1)
@@ -137,27 +156,38 @@ class ClassBlocks:
 
         return apply
 
-    def _roots(self, weights: Array) -> Array | None:
-        """T_c with T_c'T_c the inverse of M_c, for each column of the weights."""
-        parts, q = self.parts, self.parts.order
-        d = parts.of_matrix.size // parts.k
-        roots = np.empty((weights.shape[1], q, q))
+    def _roots(self, h: Array) -> Array | None:
+        """T_c with T_c'T_c the inverse of M_c, for each of the blocks that differ."""
+        q = self.parts.order
+        grams = self._grams(h)
+        roots: Array | None = None
         with serial_blas():
-            for c, w in enumerate(np.ascontiguousarray(weights.T)):
+            for c, M in enumerate(grams):
                 self.problem.look()
-                M = np.empty((q, q))
-                M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
-                self.counted.touched += self.counted.nnz
-                if parts.of_rows is not None:
-                    e = parts.of_rows[1]
-                    M[d, :d] = M[:d, d] = parts.factor * e * self.operator.rmatvec(w)
-                    M[d, d] = e**2 * float(w.sum())
                 np.einsum("ii->i", M)[:] += self.ridge
                 found = Cholesky.of(M)
                 if found is None:
                     return None
+                roots = np.empty((self.count(h), q, q)) if roots is None else roots
                 roots[c] = found.inverse_root()
         return roots
+
+    def _grams(self, h: Array) -> Iterator[Array]:
+        """K' diag(w_c) K for each of the blocks that differ."""
+        if self.rows is not None and self.rows.are_narrow and self.count(h) > 1:
+            yield from self.rows.grams(h, self._weights)
+            return
+        parts, q = self.parts, self.parts.order
+        d = parts.of_matrix.size // parts.k
+        for w in np.ascontiguousarray(self.weights(h).T):
+            M = np.empty((q, q))
+            M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
+            self.counted.touched += self.counted.nnz
+            if parts.of_rows is not None:
+                e = parts.of_rows[1]
+                M[d, :d] = M[:d, d] = parts.factor * e * self.operator.rmatvec(w)
+                M[d, d] = e**2 * float(w.sum())
+            yield M
 
     def _stacked(self, x: Array) -> Array:
         """The columns of (X, b) beside each other."""

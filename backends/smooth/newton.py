@@ -34,8 +34,9 @@ from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
-from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks, parts_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
+from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
@@ -135,11 +136,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.keeps = costs.keeps_gram(canonical)
         few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
         self.single = self.reuses and few and not self.quadratic
-        parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
-        self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
+        parts = None if self.system is not None else parts_of_predictions(canonical)
+        #: Dense rows of several columns of predictions, along which products with the Hessian go.
+        self.rows = ByRows.of(problem, parts)
+        parts = parts if system != "cg" and parts is not None and parts.are_few else None
+        self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge, self.rows)
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
         self._formed: Metric | None = None
-        self._formed_at: Array | None = None
+        self._formed_of: Array | None = None
 
     def _system(self, kind: str) -> Primal | Dual:
         return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
@@ -175,7 +179,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             floor=FIRST_FLOOR,
             still=0,
             products=0,
-            blocks_at=np.zeros(0),
+            blocks_of=np.zeros(0),
             fresh=0,
             spent=0,
         )
@@ -295,12 +299,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         when they were new, would have paid for it: together both cost at most twice what the better one does.
         """
         problem = self.problem
-        dzs = [np.zeros_like(z) for z in s.zs]
+        dzs = [np.zeros_like(z) for z in s.zs] if self.rows is None else []
         kp: list[Array] = []
 
         def apply(p: Array) -> Array:
             problem.look()
             s.products += 1
+            if self.rows is not None:
+                return self.rows.bent(hs[0], p) + self.ridge * p
             kp[:] = problem.linear(p)
             return problem.adjoint(problem.bent(hs, kp)) + self.ridge * p
 
@@ -312,43 +318,42 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         direction = s.direction if self.quadratic and s.direction.size > 0 else None
         while used < MOST_PRODUCTS:
             metric, allowed = self._metric(s), MOST_PRODUCTS - used
-            old = self.blocks is not None and s.blocks_at is not s.x and not (self.quadratic and s.blocks_at.size)
+            old = self.blocks is not None and s.blocks_of is not hs[0] and not (self.quadratic and s.blocks_of.size)
             if old:
                 allowed = min(allowed, self._allowed(s, hs))
             before = s.products
             if allowed:
                 part, r, direction = conjugate_gradients(
-                    apply, r, metric, self._measure, enough, allowed, direction, moved
+                    apply, r, metric, self._measure, enough, allowed, direction, moved if self.rows is None else None
                 )
                 d += part
             taken = s.products - before
             used += taken
             if not old or (allowed and (taken < allowed or self._measure(r) <= enough)):
                 break
-            s.blocks_at, s.spent, s.fresh, direction = s.x, 0, 0, None
-        if s.blocks_at is s.x:
+            s.blocks_of, s.spent, s.fresh, direction = hs[0], 0, 0, None
+        if s.blocks_of is hs[0]:
             s.fresh = taken
         else:
             s.spent += max(0, taken - s.fresh)
         s.direction = direction if self.quadratic and direction is not None else s.direction
-        return d, r, dzs
+        return d, r, dzs if self.rows is None else problem.linear(d)
 
     def _allowed(self, s: NewtonState, hs: list[Array]) -> int:
         """The products that a step may take before blocks of columns are formed: at once where they cost no more than a step's products do."""
         assert self.blocks is not None
         worth = math.ceil(self.block_products * self.blocks.count(hs[0]))
-        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_at.size
+        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_of.size
         return 0 if first or not worth else max(0, worth - s.spent) + s.fresh
 
     def _metric(self, s: NewtonState) -> Metric:
         """The preconditioner: the blocks of columns where they have been formed, else a diagonal."""
-        if self.blocks is not None and s.blocks_at.size:
-            if self._formed_at is not s.blocks_at:
-                # by way of the point alone, so that a run that is resumed has the same
-                at, floor = self.problem.curvatures(self.problem.forward(s.blocks_at))[0], self.floors[0]
+        if self.blocks is not None and s.blocks_of.size:
+            if self._formed_of is not s.blocks_of:
+                at, floor = s.blocks_of, self.floors[0]
                 at = at if floor is None else np.maximum(at, FIRST_FLOOR * floor)
-                self._formed = self.blocks.metric(self.blocks.weights(at), 1.0 / (self.squares + self.ridge))
-                self._formed_at = s.blocks_at
+                self._formed = self.blocks.metric(at, 1.0 / (self.squares + self.ridge))
+                self._formed_of = s.blocks_of
             if self._formed is not None:
                 return self._formed
             self.blocks = None
