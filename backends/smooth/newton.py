@@ -65,6 +65,9 @@ LIKE = 1.25
 NEAR = 0.25
 """The share of the slope that a trial leaves from which the secant leads nearly to the end."""
 
+AT_END = 0.01
+"""The share of a bracket within which of its ends the root of a parabola is no trial."""
+
 FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
 
@@ -249,7 +252,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             s.best_bound = -math.inf
         if not self._is_far(s, s.decrement):
             self._model_bound(s, s.hs, d, r, dzs)
-        losses = self._move(s, d, dzs)
+        losses = self._move(s, d, dzs, float(d @ r) + s.decrement)
         self._arrive(s, losses)
         gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
         s.still = 0 if gained else s.still + 1
@@ -449,7 +452,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         for f, y, step in zip(problem.functions, s.ys, steps, strict=True):
             if isinstance(f, FastLoss):
                 t = min(t, _longest(y, step, *f.dual_bounds))
-        ys = [y + t * step for y, step in zip(s.ys, steps, strict=True)]
+        ys = [np.add(y, step if t == 1.0 else t * step, out=step) for y, step in zip(s.ys, steps, strict=True)]
         conjugates = problem.conjugates(ys)
         if not math.isfinite(conjugates):
             return
@@ -458,18 +461,23 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         slope = first + t * (last - first)
         self._bound(s, -conjugates, slope, -slope, ys, s.x + d)
 
-    def _move(self, s: NewtonState, d: Array, dzs: list[Array]) -> float:
-        """Go along d to where the slope is small, in x, predictions and gradients; the losses there."""
+    def _move(self, s: NewtonState, d: Array, dzs: list[Array], bend: float) -> float:
+        """Go along d, along which the model has the curvature `bend`, to where the slope is small, in x, predictions and gradients; the losses
+        there."""
         problem = self.problem
         a = float((problem.q + self.ridge * s.x) @ d)
         c = float(self.ridge @ np.square(d))
         slope = float(s.grad @ d)
         noise = 8.0 * EPS * (self._products(map(np.abs, s.ys), map(np.abs, dzs)) + abs(a))
         lo, hi, left, right = 0.0, math.inf, slope, math.inf
-        t = 1.0
+        # the slopes at the last three points: as the first one stands the curvature there
+        known, t = [(0.0, slope), (0.0, slope)], 1.0
+        zs = [np.empty_like(z) for z in s.zs]
         for _ in range(TRIALS):
             problem.look()
-            zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
+            for z, into, dz in zip(s.zs, zs, dzs, strict=True):
+                np.multiply(dz, t, out=into)
+                into += z
             losses, ys = problem.losses_gradient(zs)
             here = a + t * c + self._products(ys, dzs)
             steep = STEEP_AT_ONE if t == 1.0 else STEEP
@@ -480,14 +488,19 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 lo, left = t, here
             else:
                 hi, right = t, here
+            known = [*known[-2:], (t, here)]
+            trial = _root_of_parabola(known, bend)
             if hi == math.inf:
                 # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
                 near = before[1] < 0.0 and left > NEAR * before[1]
-                t = min(lo - left * (lo - before[0]) / (left - before[1]), FARTHEST * t) if near else 2.0 * t
+                secant = lo - left * (lo - before[0]) / (left - before[1]) if near else 2.0 * t
+                t = min(trial if trial > lo else secant, FARTHEST * t)
                 continue
-            trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
-            inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
-            t = trial if inside else 0.5 * (lo + hi)
+            width, secant = hi - lo, lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
+            if lo + AT_END * width < trial < hi - AT_END * width:
+                t = trial
+            else:
+                t = secant if lo + 0.1 * width < secant < hi - 0.1 * width else 0.5 * (lo + hi)
         s.x, s.zs, s.ys, s.length = s.x + t * d, zs, ys, t
         s.floor = min(1.0, 10.0 * s.floor) if t < 1.0 else max(LEAST_FLOOR, 0.1 * s.floor)
         return losses
@@ -535,6 +548,20 @@ def _common(weights: Sequence[Array]) -> float:
     """The number that all weights are; 1 where they differ."""
     (first, *others) = [(float(w.min(initial=math.inf)), float(w.max(initial=0.0))) for w in weights] or [(1.0, 1.0)]
     return first[0] if first[0] == first[1] > 0.0 and all(other == first for other in others) else 1.0
+
+
+def _root_of_parabola(known: Sequence[tuple[float, float]], bend: float) -> float:
+    """The t at which the parabola through three points (t, slope) rises through 0; where the first two are one, it has the slope `bend` there. NaN
+    where there is none."""
+    (t0, f0), (t1, f1), (t2, f2) = known
+    if t2 in (t0, t1):
+        return math.nan
+    first = (f1 - f0) / (t1 - t0) if t1 != t0 else bend
+    last = (f2 - f1) / (t2 - t1)
+    curved = (last - first) / (t2 - t0)
+    rise = last + (t2 - t1) * curved
+    under = rise * rise - 4.0 * curved * f2
+    return t2 - 2.0 * f2 / (rise + math.sqrt(under)) if under >= 0.0 and rise > 0.0 else math.nan
 
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:

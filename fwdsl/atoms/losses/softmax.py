@@ -168,7 +168,8 @@ class Softmax(VectorLoss):
     def split_hessian(h: Array) -> tuple[Array, Array]:
         """w p, and w p over the square root of its sum over the classes."""
         mass = h.sum(axis=1, keepdims=True)
-        return h, np.divide(h, np.sqrt(mass), out=np.zeros_like(h), where=mass > 0.0)
+        root = np.sqrt(mass)
+        return h, h * np.divide(1.0, root, out=np.zeros_like(mass), where=mass > 0.0)
 
     @staticmethod
     def prox(v, t, y, out):
