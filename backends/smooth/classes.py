@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 20_000_000
 """Numbers that the factors of all blocks may have."""
 
+NARROW = 4
+"""The order of a block for each column up to which the Gram matrices of all blocks are taken at once, where rows are dense (`rows`)."""
+
 
 @light_dataclass
 class Columns:
@@ -59,6 +62,16 @@ class Columns:
     def are_few(self) -> bool:
         """True if the factors of all blocks are few numbers."""
         return self.k * float(self.order) ** 2 <= MOST_NUMBERS
+
+    @property
+    def has_rows(self) -> bool:
+        """True if A has dense rows in memory."""
+        return isinstance(self.A.A, np.ndarray) and self.A.A.flags.c_contiguous and self.A.A.size > 0
+
+    @property
+    def at_once(self) -> bool:
+        """True if the Gram matrices of all blocks take less time at once than one after the other."""
+        return self.has_rows and self.order <= NARROW * self.k
 
 
 def columns_of_predictions(canonical: Canonical) -> Columns | None:
@@ -158,28 +171,25 @@ class ClassBlocks:
 
     def _roots(self, h: Array) -> Array | None:
         """T_c with T_c'T_c the inverse of M_c, for each of the blocks that differ."""
-        q = self.parts.order
-        grams = self._grams(h)
-        roots: Array | None = None
+        roots = np.empty((self.count(h), self.parts.order, self.parts.order))
         with serial_blas():
-            for c, M in enumerate(grams):
+            for c, M in enumerate(self._grams(h, len(roots))):
                 self.problem.look()
                 np.einsum("ii->i", M)[:] += self.ridge
                 found = Cholesky.of(M)
                 if found is None:
                     return None
-                roots = np.empty((self.count(h), q, q)) if roots is None else roots
                 roots[c] = found.inverse_root()
         return roots
 
-    def _grams(self, h: Array) -> Iterator[Array]:
-        """K' diag(w_c) K for each of the blocks that differ."""
-        if self.rows is not None and self.rows.are_narrow and self.count(h) > 1:
+    def _grams(self, h: Array, count: int) -> Iterator[Array]:
+        """K' diag(w_c) K for each of the `count` blocks that differ."""
+        if self.rows is not None and self.parts.at_once and count > 1:
             yield from self.rows.grams(h, self._weights)
             return
         parts, q = self.parts, self.parts.order
         d = parts.of_matrix.size // parts.k
-        for w in np.ascontiguousarray(self.weights(h).T):
+        for w in np.ascontiguousarray(self._weights(h.reshape(-1, parts.k))[:, :count].T):
             M = np.empty((q, q))
             M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
             self.counted.touched += self.counted.nnz

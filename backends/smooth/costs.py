@@ -14,7 +14,7 @@ from fwdsl.backends.maps import FEW as APPLIED
 from fwdsl.backends.maps import MOST_WRITTEN, PRODUCT
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS
-from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
+from fwdsl.backends.smooth.classes import Columns, columns_of_predictions, parts_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, once_per_form
@@ -32,6 +32,9 @@ NS_PER_CUBE = 0.03
 
 NS_PER_COLUMN = 0.15
 """The share of a pass that each further column of a product with a matrix costs."""
+
+BY_ROWS = 0.5
+"""The share of the time of a product that is left where it goes along dense rows (`rows`)."""
 
 NS_PER_SCALED = 1.0
 """A number of dense rows that a root of a weight multiplies for a Gram matrix."""
@@ -272,7 +275,9 @@ def _product(canonical: Canonical) -> float:
     width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
     stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
     product = 2.0 * costs.NS_PER_NONZERO[stored] * canonical.nnz * (1.0 + NS_PER_COLUMN * (width - 1))
-    return product + 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4
+    parts = parts_of_predictions(canonical)
+    share = 1.0 if parts is None or not parts.has_rows else BY_ROWS
+    return share * (product + 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4)
 
 
 def _blocked(canonical: Canonical) -> SystemChoice | None:
@@ -365,8 +370,9 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     # a Gram matrix that is kept is there beside its change and the next one
     factors = (6.0 if chosen.kind == "primal" and keeps_gram(canonical) else 4.0) * float(order) ** 2
     if parts is not None and chosen.kind == "blocks":
-        # each block takes the data once
-        passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2
+        # each block takes the data once, or all together
+        taken = 1 if parts.at_once else parts.k
+        passes, factors = passes + REFORMED * taken * steps, 2.0 * parts.k * float(parts.order) ** 2
     return Estimate(
         passes,
         seconds,

@@ -30,7 +30,7 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.backends.costs import is_quadratic
-from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
@@ -75,7 +75,7 @@ HOPELESS = 0.1
 """The share of P that the decrement of a first step is from which the bound of its model is not worth looking at."""
 
 TOO_EARLY = 2.0
-"""The multiple of the root of the tolerance above which the decrement of a second step, beside P, says the same."""
+"""The multiple of the root of the tolerance above which the decrement of a later step, beside P, says the same."""
 
 SHARP = 1e-6
 """The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
@@ -133,7 +133,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self._factor: Solve | None = None
         self._factored_at: list[Array] | None = None
         # where the curvatures of losses jump, an earlier Hessian is none of here
-        self.smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
+        self.smooth = all(
+            isinstance(f, FastLoss | FastRows) and not f.f.loss.piecewise_quadratic for f in problem.functions
+        )
         self.reuses = self.smooth and costs.is_worth_keeping(canonical)
         #: The Gram matrix of a step is brought up to date for the next one.
         self.keeps = costs.keeps_gram(canonical)
@@ -428,8 +430,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return sum(float(u @ v) for u, v in zip(us, vs, strict=True))
 
     def _is_far(self, s: NewtonState, decrement: float) -> bool:
-        """True if the bound of the model of a first or second step is not worth looking at."""
-        if self.quadratic or s.iteration > 2:
+        """True if the bound of the model of a step is not worth looking at."""
+        if self.quadratic:
             return False
         if s.iteration == 1:
             return decrement > HOPELESS * abs(s.value)

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 BLOCK_NUMBERS, LEAST_ROWS = 1 << 16, 64
 """Numbers of a block of rows of A, of the changes and of what bends them, and rows at least, below which products are slow."""
 
-NARROW = 4
-"""The columns of K for each class up to which all Gram matrices are taken at once."""
-
 
 def pair_products(K: NDArray[Any], out: Array) -> None:
     """out[i] = the products K_ij K_il of the entries of row i, for j <= l, row after row of the triangle."""
@@ -60,11 +57,9 @@ class ByRows:
     @staticmethod
     def of(problem: PreparedProblem, parts: Columns | None) -> ByRows | None:
         """The rows of a problem; None where its data are not dense rows in memory, or its kernels are others."""
-        if parts is None or not (isinstance(parts.A.A, np.ndarray) and parts.A.A.flags.c_contiguous):
-            return None
         # a device has kernels of its own
-        own = [type(f) in (FastLoss, FastRows) for f in problem.functions]
-        return ByRows(problem, parts) if all(own) and parts.A.A.size > 0 and not problem.is_elsewhere else None
+        own = all(type(f) in (FastLoss, FastRows) for f in problem.functions) and not problem.is_elsewhere
+        return ByRows(problem, parts) if parts is not None and parts.has_rows and own else None
 
     def _pieces(self, leaf: Rows) -> list[Rows]:
         step = max(LEAST_ROWS, BLOCK_NUMBERS // (self.A.shape[1] + 2 * self.k))
@@ -114,11 +109,6 @@ class ByRows:
             return kernel(self.f.f.loss.bent_loop)
         return lambda h, v, out: np.multiply(h, v, out=out)
 
-    @property
-    def are_narrow(self) -> bool:
-        """True if all Gram matrices at once take less time than one after the other."""
-        return self.parts.order <= NARROW * self.k
-
     def grams(self, h: Array, weights: Callable[[Array], Array]) -> Array:
         """K' diag(w_c) K for each column c of the weights that `weights` makes of some rows of h, of shape (columns, q, q)."""
         parts, q = self.parts, self.parts.order
@@ -141,7 +131,7 @@ class ByRows:
 
         with serial_blas():
             found = self.problem.pool.sum(of_leaf, self.of_leaves)
-        self.counted.touched += self.counted.nnz * len(found)
+        self.counted.touched += self.counted.nnz
         out = np.empty((len(found), q, q))
         at = np.triu_indices(q)
         out[:, at[0], at[1]] = found
