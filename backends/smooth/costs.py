@@ -78,6 +78,9 @@ ROOT = 6.0
 BLOCK_PRODUCTS, BLOCK_STEPS = 6.0, 2.0
 """Products in a Newton step where blocks of the columns precondition, and on a quadratic."""
 
+OF_STALE = 0.1
+"""The further products, over those that cost as much as the blocks: earlier blocks serve until then."""
+
 REFORMED = 0.4
 """The share of the Newton steps in which these blocks are formed anew."""
 
@@ -288,7 +291,8 @@ def _blocked(canonical: Canonical) -> SystemChoice | None:
     product, one = _product(canonical), _block(parts)
     if costs.is_quadratic(canonical):
         return SystemChoice("blocks", parts.k * one, BLOCK_STEPS * product, BLOCK_STEPS)
-    return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + BLOCK_PRODUCTS * product, BLOCK_PRODUCTS)
+    products = BLOCK_PRODUCTS + OF_STALE * parts.k * one / product
+    return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + products * product, products)
 
 
 def block_products(canonical: Canonical, parts: Columns) -> float:

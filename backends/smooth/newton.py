@@ -75,7 +75,7 @@ HOPELESS = 0.1
 """The share of P that the decrement of a first step is from which the bound of its model is not worth looking at."""
 
 TOO_EARLY = 2.0
-"""The multiple of the root of the tolerance above which the decrement of a later step, beside P, says the same."""
+"""The multiple of the root of the tolerance above which the decrement of a second step, beside P, says the same."""
 
 SHARP = 1e-6
 """The share of a step's decrement, <-grad P, d>, that its residual may cost the bound where the Hessian is one of single precision."""
@@ -430,8 +430,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         return sum(float(u @ v) for u, v in zip(us, vs, strict=True))
 
     def _is_far(self, s: NewtonState, decrement: float) -> bool:
-        """True if the bound of the model of a step is not worth looking at."""
-        if self.quadratic:
+        """True if the bound of the model of a first or second step is not worth looking at."""
+        if self.quadratic or s.iteration > 2:
             return False
         if s.iteration == 1:
             return decrement > HOPELESS * abs(s.value)
