@@ -79,7 +79,7 @@ BLOCK_PRODUCTS, BLOCK_STEPS = 6.0, 2.0
 """Products in a Newton step where blocks of the columns precondition, and on a quadratic."""
 
 OF_STALE = 0.1
-"""The further products, over those that cost as much as the blocks: earlier blocks serve until then."""
+"""The further products of a step, over those that the blocks are worth: earlier blocks serve until then."""
 
 REFORMED = 0.4
 """The share of the Newton steps in which these blocks are formed anew."""
@@ -291,13 +291,14 @@ def _blocked(canonical: Canonical) -> SystemChoice | None:
     product, one = _product(canonical), _block(parts)
     if costs.is_quadratic(canonical):
         return SystemChoice("blocks", parts.k * one, BLOCK_STEPS * product, BLOCK_STEPS)
-    products = BLOCK_PRODUCTS + OF_STALE * parts.k * one / product
+    products = BLOCK_PRODUCTS + OF_STALE * parts.k * block_products(canonical, parts)
     return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + products * product, products)
 
 
 def block_products(canonical: Canonical, parts: Columns) -> float:
-    """The products with the Hessian that take as long as the block of one column."""
-    return _block(parts) / _product(canonical)
+    """The products with the Hessian for which the block of one column is worth forming: those that take as long, or along dense rows half as many, as
+    directions by earlier blocks cost further steps, too."""
+    return (BY_ROWS if parts.has_rows else 1.0) * _block(parts) / _product(canonical)
 
 
 def _block(parts: Columns) -> float:
