@@ -85,6 +85,9 @@ LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
 """Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up
 to a most."""
 
+MOST_ALIKE = 500
+"""Coordinates that a step adds at most where classes are bent alike: their model costs little."""
+
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
 
@@ -205,7 +208,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
-        models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
+        models = 1 if self.quadratic or self._is_alike(s) else self.columns.growing_models if missing else MODELS
         enough = s.tight * share * gap
         asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
         if enough <= LAST * asked:
@@ -223,6 +226,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         columns = self.columns
         return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
 
+    def _is_alike(self, s: CoordinateState) -> bool:
+        """True if classes are bent alike, as at 0: the Gram matrix of many coordinates is then had from that of their columns of the data, and that
+        of the next model is not."""
+        return isinstance(self.columns, ClassColumns) and self.columns.are_alike(s.z)
+
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
         g, columns = self.g, self.columns
@@ -237,7 +245,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
-        least = max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
+        least = MOST_ALIKE if self._is_alike(s) else max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
         most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]

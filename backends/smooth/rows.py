@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import pair_products
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.bind import row_chunks
@@ -28,19 +29,6 @@ if TYPE_CHECKING:
 
 BLOCK_NUMBERS, LEAST_ROWS = 1 << 16, 64
 """Numbers of a block of rows of A, of the changes and of what bends them, and rows at least, below which products are slow."""
-
-
-def pair_products(K: NDArray[Any], out: Array) -> None:
-    """out[i] = the products K_ij K_il of the entries of row i, for j <= l, row after row of the triangle."""
-    n, q = K.shape
-    for i in range(n):
-        row, into = K[i], out[i]
-        at = 0
-        for j in range(q):
-            x = row[j]
-            for l in range(j, q):
-                into[at + l - j] = x * row[l]
-            at += q - j
 
 
 class ByRows:
