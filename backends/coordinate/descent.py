@@ -108,6 +108,10 @@ NEAR = 1e-3
 FAR = 1e-3
 """The gap, relative to P, down to which the Gram matrices of a model of classes are in single precision: the next model is another."""
 
+CHORD = 0.2
+"""The share of the violation at which the Gram matrix of classes was formed that a later model of the same coordinates has where it serves again: its
+violation then falls about as much in each model."""
+
 LEVELLINGS = 4
 """Most points at which the slopes of coordinates that nothing weighs are looked at; they are halved from each to the next."""
 
@@ -170,7 +174,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         empty = np.zeros((0, 0))
         state = CoordinateState(
             0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
-            math.inf, 0.0, 0.0, whole, whole, empty, EPOCHS, 1.0, FLOOR,
+            math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR,
         )  # fmt: skip
         self._look_around(state)
         return state
@@ -275,7 +279,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         for model in range(models):
             problem.look()
             f.curvature(s.z, h)
-            h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
+            if not self.quadratic:
+                np.maximum(h, s.floor * self.bend, out=h)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
@@ -289,14 +294,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 return self._level(s)
             before = self.g.penalty(s.x)
             promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - before - float(problem.q @ d)
-            length, value, y = self._search(s, d, value, y, before, promised)
-            s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
+            s.length, value, y = self._search(s, d, value, y, before, promised)
+            s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if s.length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
-            if left <= enough or (length == 0.0 and s.floor == 1.0) or model + 1 == models:
+            if left <= enough or (s.length == 0.0 and s.floor == 1.0) or model + 1 == models:
                 break
             slope = self.columns.dots(work, y) + problem.q[work]
             # as far as one step of each coordinate tells, the next model would find nothing
-            if length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
+            if s.length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         return self._level(s) or (value, y)
 
@@ -333,7 +338,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
         work, columns, look = s.work, self.columns, self.problem.look
-        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h)
+        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h, slope)
         model: OnColumns | OnGram
         if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
@@ -348,13 +353,33 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             solved = model.solve(g, enough if gram is None else 1e-3 * enough)
         if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
+        elif isinstance(columns, ClassColumns) and s.gram_at == math.inf:
+            s.gram_at = solved.first
         return solved
 
-    def _gram(self, s: CoordinateState, h: Array) -> Array | None:
+    def _serves(self, s: CoordinateState, slope: Array) -> bool:
+        """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to CHORD
+        of what it was there, so that f'' is nearly the same."""
+        work = s.work
+        if self.g.is_ball or not s.gram.size or not math.isfinite(s.gram_at) or s.length != 1.0:
+            return False
+        at = np.searchsorted(s.gram_of, work)
+        if at.size and (at[-1] >= s.gram_of.size or not np.array_equal(s.gram_of[at], work)):
+            return False
+        size = np.einsum("ii->i", s.gram)[at]
+        return missed(slope, s.x[work], self.g.at(work, s.multiplier), size) <= CHORD * s.gram_at
+
+    def _gram(self, s: CoordinateState, h: Array, slope: Array) -> Array | None:
         """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
-            return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
+            if not self._serves(s, slope):
+                s.gram = columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
+                s.gram_of, s.gram_at = work, math.inf
+            elif s.gram_of is not work:
+                at = np.searchsorted(s.gram_of, work)
+                s.gram, s.gram_of = s.gram[np.ix_(at, at)], work
+            return s.gram
         main = columns.main(work)
         width = columns.extra_at.size + main.size
         grows = s.grams and not s.whole and width > len(s.gram)
