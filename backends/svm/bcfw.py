@@ -5,7 +5,8 @@ A_i = c^2 |x_i|^2 / mu + 1 / nu, and W kept up to date at the cost of a row:
 
 * `exact`: a_i = argmin <q, v> + A_i/2 |v - a_i|^2 over the row's set (`loops.rows`: Newton's method on a threshold, O(k)). A row that
   does not change is left alone for 1, 2, 4, ... 64 sweeps. Of Crammer and Singer's loss a row looks only at its own class, at those with a
-  multiplier, and at those near to having one; the evaluation of the gap looks at all, and says which these are.
+  multiplier, and at those near to having one; the evaluation of the gap looks at all, and says which these are. Where few multipliers are between
+  their bounds, Newton's method on these (`face`) finishes what sweeps only come near to.
 * `optimal`: a_i += g d with d = s - a_i for the best vertex s, g = min(1, -<d, q> / (A_i |d|^2)) (Lacoste-Julien et al. 2013).
 * `oblivious`: the same with g = 2 n / (t + 2 n), t counting rows.
 
@@ -124,7 +125,7 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
             return
         most = int(face.bounds(m) + WORTH * of_sweeps / face.a_bound)
         with serial_blas():
-            ended = move(m, face, s.a, s.W, s.b, most, self.problem.look)
+            ended = move(m, face, s.a, s.W, s.b, most, self.problem.must_stop)
         m.count(2.0 * np.unique(face.row).size)
         s.on_face = ended
         if ended:

@@ -48,7 +48,7 @@ def powers(z, out):
         power[j] = s
         flat[j] = taylor(remainder(flat[j], s))
     for j in range(n * k):
-        bits[j] = (bits[j] << np.uint64(52)) + np.uint64(1023 << 52)
+        bits[j] = (bits[j] + np.uint64(1023)) << np.uint64(52)
     for j in range(n * k):
         e = flat[j] * power[j]
         flat[j] = 0.0 if e <= 3.31e-308 else e
