@@ -358,8 +358,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return solved
 
     def _serves(self, s: CoordinateState, slope: Array) -> bool:
-        """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to CHORD
-        of what it was there, so that f'' is nearly the same."""
+        """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to
+        CHORD of what it was there, so that f'' is nearly the same."""
         work = s.work
         if self.g.is_ball or not s.gram.size or not math.isfinite(s.gram_at) or s.length != 1.0:
             return False

@@ -14,7 +14,7 @@ from fwdsl.backends.maps import FEW as APPLIED
 from fwdsl.backends.maps import MOST_WRITTEN, PRODUCT
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS
-from fwdsl.backends.smooth.classes import Columns, columns_of_predictions, parts_of_predictions
+from fwdsl.backends.smooth.columns import Columns, columns_of_predictions, parts_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, once_per_form

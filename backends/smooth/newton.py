@@ -34,7 +34,8 @@ from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
-from fwdsl.backends.smooth.classes import ClassBlocks, parts_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks
+from fwdsl.backends.smooth.columns import parts_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
 from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients

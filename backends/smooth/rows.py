@@ -10,7 +10,7 @@ W'Q, one product of matrices, in place of one for each column c with rows that a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,9 @@ from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import pair_products
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.smooth.columns import Columns
 from fwdsl.bind import row_chunks
 from fwdsl.sums import Rows, pieces
-
-if TYPE_CHECKING:
-    from fwdsl.backends.smooth.classes import Columns
 
 BLOCK_NUMBERS, LEAST_ROWS = 1 << 16, 64
 """Numbers of a block of rows of A, of the changes and of what bends them, and rows at least, below which products are slow."""

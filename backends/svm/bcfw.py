@@ -110,8 +110,8 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         self._evaluate(s)
 
     def _on_face(self, s: BCFWState) -> None:
-        """Newton's method on the face of the multipliers, where it takes about as long as the sweeps to the next evaluation, or less. Where it ends on a
-        face one sweep over all rows tells the next one."""
+        """Newton's method on the face of the multipliers, where it takes about as long as the sweeps to the next evaluation, or less. Where it ends
+        on a face one sweep over all rows tells the next one."""
         s.on_face = False
         if s.wait > 0:
             s.wait -= 1

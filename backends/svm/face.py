@@ -8,14 +8,15 @@ kernel K_ij = c^2 <x_i, x_j> / mu + t^2 / nu of `multiclass`, phi has along the 
 A step goes to the minimum of phi on the face, or to the first bound on the way, where that entry (with a reference its row) leaves the face and the
 rest goes on. On the face of the optimum one step is exact, where sweeps over the rows converge by a factor that the condition of M decides.
 
-Free are for Crammer and Singer's loss the p_l > 0, with p_l = -a_l for l != y and p_y = C - a_y; for that of Weston and Watkins the a_l between -C and
-0, with the reference y, which nothing bounds.
+Free are for Crammer and Singer's loss the p_l > 0, with p_l = -a_l for l != y and p_y = C - a_y; for that of Weston and Watkins the a_l between
+-C and 0, with the reference y, which nothing bounds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,7 @@ class Face:
     def bounds(self, m: MulticlassMachine) -> float:
         """The bounds that are gone on from: a few, and those of all moves beyond the rank of M, which is that of the data for all classes but one."""
         rank = (min(m.q.shape[0], m.n) + (m.inverse_nu > 0.0)) * (m.k - 1)
-        return FEW + max(0, self.row.size - rank)
+        return FEW + max(0.0, float(self.row.size - rank))
 
     @property
     def a_bound(self) -> float:
@@ -87,12 +88,15 @@ class Face:
         return 1e-4 + 1e-9 * NS_PER_PAIR * float(self.row.size) ** 2
 
 
-def move(m: MulticlassMachine, face: Face, a: Array, W: Array, b: Array, most: int, must_stop: Callable[[], bool]) -> bool:
+def move(
+    m: MulticlassMachine, face: Face, a: Array, W: Array, b: Array, most: int, must_stop: Callable[[], bool]
+) -> bool:
     """Newton steps on a face, `most` at most, or until they must stop: a, W and b change in place. Returns whether they ended at the minimum of phi
     there."""
     rows, at = np.unique(face.row, return_inverse=True)
     X = _rows(m, rows)
-    K = m.c**2 / m.mu * np.asarray(X @ X.T if m.is_dense else (X @ X.T).toarray()) + m.inverse_nu
+    products = X @ X.T
+    K = m.c**2 / m.mu * (products if m.is_dense else products.toarray()) + m.inverse_nu
     label, reference = face.label, face.reference
     M = K[np.ix_(at, at)]
     alike = (label[:, None] == label).astype(np.int8) + (reference[:, None] == reference)
@@ -195,7 +199,7 @@ def _close(m: MulticlassMachine, rows: Indices, a: Array) -> None:
     a[own] = np.minimum(-a.sum(axis=1), m.C[rows])
 
 
-def _rows(m: MulticlassMachine, rows: Indices) -> Array:
+def _rows(m: MulticlassMachine, rows: Indices) -> Any:
     """Some rows of the data, in double precision; sparse where the data are."""
     if m.is_dense:
         return np.asarray(m.rows[0][rows], dtype=np.float64)
@@ -203,4 +207,4 @@ def _rows(m: MulticlassMachine, rows: Indices) -> Array:
 
     indptr, indices, data = m.rows
     shape = (indptr.size - 1, m.q.shape[0])
-    return csr_array((np.asarray(data, dtype=np.float64), indices, indptr), shape=shape)[rows]  # type: ignore[return-value]
+    return csr_array((np.asarray(data, dtype=np.float64), indices, indptr), shape=shape)[rows]

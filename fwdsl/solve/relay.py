@@ -234,7 +234,7 @@ class Relay:
             holds = leader.trusted * predicted
             if sooner > predicted:
                 takes_over = max(takes_over, min(holds, sooner / LATE))
-            if other.run is None and WORTH * START_UP > predicted:
+            if other.run is None and predicted < WORTH * START_UP:
                 begins = max(begins, min(holds, WORTH * START_UP / LATE))
         return min(takes_over, begins)
 

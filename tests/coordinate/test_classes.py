@@ -102,7 +102,9 @@ def test_the_gram_matrix_is_that_of_all_columns(layout: str, p: int, alike: bool
     h = term.f.w[:, None] * shares
     whole = np.zeros((n * k, n * k))
     for i in range(n):
-        whole[i * k : (i + 1) * k, i * k : (i + 1) * k] = term.f.w[i] * (np.diag(shares[i]) - np.outer(shares[i], shares[i]))
+        whole[i * k : (i + 1) * k, i * k : (i + 1) * k] = term.f.w[i] * (
+            np.diag(shares[i]) - np.outer(shares[i], shares[i])
+        )
     K = np.column_stack([term.map.parts[0][1].apply(e).copy() for e in np.eye(columns.problem.size)])
     work = np.sort(rng.choice(columns.problem.size, 17, replace=False))
     np.testing.assert_allclose(columns.gram(work, h.reshape(-1)), (K.T @ whole @ K)[np.ix_(work, work)], atol=1e-13)

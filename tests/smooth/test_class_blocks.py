@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks
+from fwdsl.backends.smooth.columns import columns_of_predictions
 from tests.problems import LAYOUTS, laid_out
 from tests.runs import resumed, started, stepped
 

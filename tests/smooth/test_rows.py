@@ -9,7 +9,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.backends.smooth.classes import ClassBlocks, parts_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks
+from fwdsl.backends.smooth.columns import parts_of_predictions
 from fwdsl.backends.smooth.newton import _root_of_parabola
 from fwdsl.backends.smooth.rows import ByRows
 from tests.problems import laid_out
