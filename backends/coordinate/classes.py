@@ -152,6 +152,11 @@ class ClassColumns:
         self.counted.touched += self.counted.nnz
         return self.factor**2 * out
 
+    @property
+    def is_narrow(self) -> bool:
+        """True if there are few columns for each class."""
+        return int(self.A.shape[1]) <= NARROW * self.k
+
     def are_alike(self, h: Array) -> bool:
         """True if each sample has one number in all classes, as f'' has at 0."""
         h = h.reshape(-1, self.k)
@@ -180,8 +185,7 @@ class ClassColumns:
 
     def _own(self, of: Indices, parts: list[Indices]) -> _Own:
         """The blocks of the classes, of these columns of A each."""
-        d = int(self.A.shape[1])
-        return _Together(d, of, parts) if d <= NARROW * self.k else _Apart(of, parts)
+        return _Together(int(self.A.shape[1]), of, parts) if self.is_narrow else _Apart(of, parts)
 
     def _by_columns(self, rows: slice) -> Array:
         """Some rows of A, column after column in double precision."""

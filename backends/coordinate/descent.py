@@ -109,8 +109,8 @@ FAR = 1e-3
 """The gap, relative to P, down to which the Gram matrices of a model of classes are in single precision: the next model is another."""
 
 CHORD = 0.2
-"""The share of the violation at which the Gram matrix of classes was formed that a later model of the same coordinates has where it serves again: its
-violation then falls about as much in each model."""
+"""The share of the last model's violation that the next one of the same coordinates has where the Gram matrix of classes serves again: the violation
+then falls about as much in each model."""
 
 LEVELLINGS = 4
 """Most points at which the slopes of coordinates that nothing weighs are looked at; they are halved from each to the next."""
@@ -212,7 +212,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if self.g.is_ball:
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
-        models = 1 if self.quadratic or self._is_alike(s) else self.columns.growing_models if missing else MODELS
+        models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
+        if s.work.size > MOST_LEAST and self._is_alike(s):
+            models = 1
         enough = s.tight * share * gap
         asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
         if enough <= LAST * asked:
@@ -231,9 +233,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
 
     def _is_alike(self, s: CoordinateState) -> bool:
-        """True if classes are bent alike, as at 0: the Gram matrix of many coordinates is then had from that of their columns of the data, and that
-        of the next model is not."""
-        return isinstance(self.columns, ClassColumns) and self.columns.are_alike(s.z)
+        """True if classes are bent alike, as at 0, and the data have few columns: the Gram matrix of many coordinates is then had from that of these,
+        and that of the next model is not."""
+        columns = self.columns
+        return isinstance(columns, ClassColumns) and columns.is_narrow and columns.are_alike(s.z)
 
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
@@ -353,13 +356,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             solved = model.solve(g, enough if gram is None else 1e-3 * enough)
         if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
-        elif isinstance(columns, ClassColumns) and s.gram_at == math.inf:
+        elif isinstance(columns, ClassColumns):
             s.gram_at = solved.first
         return solved
 
     def _serves(self, s: CoordinateState, slope: Array) -> bool:
         """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to
-        CHORD of what it was there, so that f'' is nearly the same."""
+        CHORD of what it was in the last one, so that f'' is nearly the same."""
         work = s.work
         if self.g.is_ball or not s.gram.size or not math.isfinite(s.gram_at) or s.length != 1.0:
             return False
