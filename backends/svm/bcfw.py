@@ -116,11 +116,12 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         if s.wait > 0:
             s.wait -= 1
             return
-        m = self.machine
-        face = Face.of(m, s.a)
-        looked = float(s.sizes.mean())
+        m, looked = self.machine, float(s.sizes.mean())
         visits = min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n)
         of_sweeps = 1e-9 * visits * (NS_PER_VISIT + NS_PER_NUMBER * m.mean_row * looked)
+        if Face.least_seconds(m, s.a) > WORTH * of_sweeps:
+            return
+        face = Face.of(m, s.a)
         if not 0 < face.row.size <= MOST or face.seconds(m) > WORTH * of_sweeps:
             return
         most = int(face.bounds(m) + WORTH * of_sweeps / face.a_bound)
