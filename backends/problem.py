@@ -248,7 +248,8 @@ class PreparedProblem:
             return np.zeros(term.map.rows)
         block, m = parts[0]
         z = m.apply(x[block.slice])
-        if not isinstance(m, KernelMatrix):
+        if isinstance(m, ByProducts) or np.may_share_memory(z, x):
+            # the entries of x themselves, or an array that somebody else may keep
             z = z.copy()
         for block, m in parts[1:]:
             z += m.apply(x[block.slice])

@@ -10,6 +10,7 @@ A_c being the columns of W's entries of class c. It is formed anew for each mode
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,8 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.coordinate.coordinates import Indices
 from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import pair_products, products_of_columns
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.matrix_maps import LeftMultiply
@@ -30,8 +33,58 @@ LEAST, CANCELLED = 1e-30, 1e-3
 """Below this, an entry of that diagonal may be made of numbers too small for single precision; the share that B'B leaves of it below which single
 precision knows nothing of what is left, as of samples that are told apart for sure."""
 
-BLOCK_NUMBERS, LEAST_ROWS = 1 << 17, 256
-"""Numbers of B that are formed at a time, and rows at least, below which products are slow."""
+NARROW = 4
+"""The columns of A for each class up to which the products of all their pairs are formed: they serve all classes."""
+
+BLOCK_NUMBERS, LEAST_ROWS, MOST_ROWS = 1 << 19, 256, 2_048
+"""Numbers of B that are formed at a time, the rows at least, below which products are slow, and at most."""
+
+
+class _Own(ABC):
+    """A_c' diag(h_c) A_c for each class c, added up block of rows by block of rows."""
+
+    @abstractmethod
+    def add(self, data: Array, diagonal: Array) -> None:
+        """Add what some rows say: their columns, and h by classes."""
+
+    @abstractmethod
+    def matrices(self) -> list[Array]:
+        """The sums."""
+
+
+class _Apart(_Own):
+    """The same with a product for each class."""
+
+    def __init__(self, of: Indices, parts: list[Indices]) -> None:
+        self.columns = [of[part] for part in parts]
+        self.sums = [np.zeros((part.size, part.size)) for part in parts]
+
+    def add(self, data: Array, diagonal: Array) -> None:
+        for total, at, h in zip(self.sums, self.columns, diagonal, strict=True):
+            columns = data[at]
+            total += (columns * h) @ columns.T
+
+    def matrices(self) -> list[Array]:
+        return self.sums
+
+
+class _Together(_Own):
+    """The same for few columns: one product of h with those of all pairs of columns serves all classes."""
+
+    def __init__(self, d: int, of: Indices, parts: list[Indices]) -> None:
+        self.columns = [of[part] for part in parts]
+        self.place = np.empty((d, d), dtype=np.intp)
+        self.place[np.triu_indices(d)] = np.arange(d * (d + 1) // 2)
+        self.place.T[np.triu_indices(d)] = np.arange(d * (d + 1) // 2)
+        self.sums = np.zeros((len(parts), d * (d + 1) // 2))
+
+    def add(self, data: Array, diagonal: Array) -> None:
+        pairs = np.empty((data.shape[1], self.sums.shape[1]), data.dtype)
+        kernel(pair_products)(np.ascontiguousarray(data.T), pairs)
+        self.sums += diagonal @ pairs
+
+    def matrices(self) -> list[Array]:
+        return [own[self.place[np.ix_(at, at)]] for own, at in zip(self.sums, self.columns, strict=True)]
 
 
 class ClassColumns:
@@ -68,27 +121,28 @@ class ClassColumns:
         and its diagonal is a hair larger."""
         of, classes = np.divmod(work, self.k)
         h = h.reshape(-1, self.k)
+        if self.are_alike(h):
+            return self._gram_of_alike(of, classes, h)
         parts = [np.flatnonzero(classes == c) for c in range(self.k)]
-        out, owns = np.zeros((work.size, work.size)), [np.zeros((part.size, part.size)) for part in parts]
-        step = max(LEAST_ROWS, BLOCK_NUMBERS // max(1, work.size))
+        out, own = np.zeros((work.size, work.size)), self._own(of, parts)
+        step = min(max(LEAST_ROWS, BLOCK_NUMBERS // max(1, work.size)), MOST_ROWS)
         kind: Any = np.float32 if single else np.float64
+        compiled, room = kernel(products_of_columns), np.empty((work.size, min(step, len(h))), kind)
         # what is beyond single precision is seen below
         with serial_blas(), np.errstate(over="ignore", invalid="ignore"):
             for first in range(0, len(h), step):
                 self.problem.look()
-                rows = slice(first, first + step)
-                data = self._by_columns(rows).astype(kind, copy=False)
+                rows = slice(first, min(first + step, len(h)))
+                data = np.ascontiguousarray(self._by_columns(rows), dtype=kind)
                 diagonal, b = (np.ascontiguousarray(half.T, dtype=kind) for half in self.split_hessian(h[rows]))
-                for c, part in enumerate(parts):
-                    columns = data[of[part]]
-                    owns[c] += (columns * diagonal[c]) @ columns.T
-                both = data[of]
-                both *= b[classes]
+                own.add(data, diagonal)
+                both = room if data.shape[1] == room.shape[1] else np.empty((work.size, data.shape[1]), kind)
+                compiled(data, b, of, classes, both)
                 out -= both @ both.T
             whole = np.empty(work.size)
-            for part, own in zip(parts, owns, strict=True):
-                out[np.ix_(part, part)] += own
-                whole[part] = np.einsum("ii->i", own)
+            for part, matrix in zip(parts, own.matrices(), strict=True):
+                out[np.ix_(part, part)] += matrix
+                whole[part] = np.einsum("ii->i", matrix)
         if single:
             diagonal = np.einsum("ii->i", out)
             if not (np.all(np.isfinite(out)) and np.all(diagonal > CANCELLED * whole) and np.all(whole > LEAST)):
@@ -97,6 +151,41 @@ class ClassColumns:
             diagonal += LIFT * whole
         self.counted.touched += self.counted.nnz
         return self.factor**2 * out
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if there are few columns for each class."""
+        return int(self.A.shape[1]) <= NARROW * self.k
+
+    def are_alike(self, h: Array) -> bool:
+        """True if each sample has one number in all classes, as f'' has at 0."""
+        h = h.reshape(-1, self.k)
+        # most often the first samples tell
+        return all(bool((some == some[:, :1]).all()) for some in (h[:16], h))
+
+    def _gram_of_alike(self, of: Indices, classes: Indices, h: Array) -> Array:
+        """G where all classes are bent alike, by diag(h_i) - b_i^2 11': A' diag(h) A for two entries of one class, less A' diag(b^2) A for all, of
+        the columns of the entries."""
+        columns, at = np.unique(of, return_inverse=True)
+        diagonal, b = self.split_hessian(h)
+        own, all_ = np.zeros((columns.size, columns.size)), np.zeros((columns.size, columns.size))
+        step = min(max(LEAST_ROWS, BLOCK_NUMBERS // max(1, columns.size)), MOST_ROWS)
+        with serial_blas():
+            for first in range(0, len(h), step):
+                self.problem.look()
+                rows = slice(first, min(first + step, len(h)))
+                data = self._by_columns(rows)[columns]
+                own += (data * diagonal[rows, 0]) @ data.T
+                all_ += (data * np.square(b[rows, 0])) @ data.T
+        self.counted.touched += self.counted.nnz
+        out = own[np.ix_(at, at)]
+        out *= classes[:, None] == classes
+        out -= all_[np.ix_(at, at)]
+        return self.factor**2 * out
+
+    def _own(self, of: Indices, parts: list[Indices]) -> _Own:
+        """The blocks of the classes, of these columns of A each."""
+        return _Together(int(self.A.shape[1]), of, parts) if self.is_narrow else _Apart(of, parts)
 
     def _by_columns(self, rows: slice) -> Array:
         """Some rows of A, column after column in double precision."""

@@ -89,6 +89,9 @@ LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
 """Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up
 to a most."""
 
+MOST_ALIKE = 500
+"""Coordinates that a step adds at most where classes are bent alike: their model costs little."""
+
 GROWTH, USED = 4, 0.9
 """A step adds so many times the support where this share of the working set is in it: then many more are missing. Else it adds as many."""
 
@@ -108,6 +111,10 @@ NEAR = 1e-3
 
 FAR = 1e-3
 """The gap, relative to P, down to which the Gram matrices of a model of classes are in single precision: the next model is another."""
+
+CHORD = 0.2
+"""The share of the last model's violation that the next one of the same coordinates has where the Gram matrix of classes serves again: the violation
+then falls about as much in each model."""
 
 LEVELLINGS = 4
 """Most points at which the slopes of coordinates that nothing weighs are looked at; they are halved from each to the next."""
@@ -172,7 +179,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         empty = np.zeros((0, 0))
         state = CoordinateState(
             0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
-            math.inf, 0.0, 0.0, whole, whole, empty, EPOCHS, 1.0, FLOOR,
+            math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR,
         )  # fmt: skip
         self._look_around(state)
         return state
@@ -211,6 +218,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.multiplier = max(s.multiplier, RAISED * self.g.multiplier(s.kty))
         s.least = 0.0 if s.whole else (FALL if missing else COMPLETE) * s.multiplier
         models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
+        if s.work.size > MOST_LEAST and self._is_alike(s):
+            models = 1
         enough = s.tight * share * gap
         asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
         if enough <= LAST * asked:
@@ -228,6 +237,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         columns = self.columns
         return not isinstance(columns, Columns) or EPOCHS * columns.cost(columns.main(s.work)) <= columns.operator.nnz
 
+    def _is_alike(self, s: CoordinateState) -> bool:
+        """True if classes are bent alike, as at 0, and the data have few columns: the Gram matrix of many coordinates is then had from that of these,
+        and that of the next model is not."""
+        columns = self.columns
+        return isinstance(columns, ClassColumns) and columns.is_narrow and columns.are_alike(s.z)
+
     def _enlarge(self, s: CoordinateState) -> int:
         """Choose the coordinates to work on; how many of them are new."""
         g, columns = self.g, self.columns
@@ -242,7 +257,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
-        least = max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
+        least = MOST_ALIKE if self._is_alike(s) else max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
         most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
@@ -277,7 +292,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         for model in range(models):
             problem.look()
             f.curvature(s.z, h)
-            h = h if self.quadratic else np.maximum(h, s.floor * self.bend)
+            if not self.quadratic:
+                np.maximum(h, s.floor * self.bend, out=h)
             solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
             target = np.zeros_like(s.x)
             target[work] = solved.u
@@ -291,14 +307,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 return self._level(s)
             before = self.g.penalty(s.x)
             promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - before - float(problem.q @ d)
-            length, value, y = self._search(s, d, value, y, before, promised)
-            s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if length == 1.0 else min(1.0, 10.0 * s.floor)
+            s.length, value, y = self._search(s, d, value, y, before, promised)
+            s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if s.length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
-            if left <= enough or (length == 0.0 and s.floor == 1.0) or model + 1 == models:
+            if left <= enough or (s.length == 0.0 and s.floor == 1.0) or model + 1 == models:
                 break
             slope = self.columns.dots(work, y) + problem.q[work]
             # as far as one step of each coordinate tells, the next model would find nothing
-            if length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
+            if s.length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         return self._level(s) or (value, y)
 
@@ -335,7 +351,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
         work, columns, look = s.work, self.columns, self.problem.look
-        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h)
+        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h, slope)
         model: OnColumns | OnGram
         if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
@@ -350,6 +366,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             solved = model.solve(g, enough if gram is None else 1e-3 * enough)
         if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
+        elif isinstance(columns, ClassColumns):
+            s.gram_at = solved.first
         return solved
 
     def _box(self, s: CoordinateState, y: Array, gram: Array, g: Coordinates) -> Box | None:
@@ -360,11 +378,29 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         noise = EPS * size * np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
         return Box(noise, len(gram) if g.has_ridge else s.z.size)
 
-    def _gram(self, s: CoordinateState, h: Array) -> Array | None:
+    def _serves(self, s: CoordinateState, slope: Array) -> bool:
+        """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to
+        CHORD of what it was in the last one, so that f'' is nearly the same."""
+        work = s.work
+        if self.g.is_ball or not s.gram.size or not math.isfinite(s.gram_at) or s.length != 1.0:
+            return False
+        at = np.searchsorted(s.gram_of, work)
+        if at.size and (at[-1] >= s.gram_of.size or not np.array_equal(s.gram_of[at], work)):
+            return False
+        size = np.einsum("ii->i", s.gram)[at]
+        return missed(slope, s.x[work], self.g.at(work, s.multiplier), size) <= CHORD * s.gram_at
+
+    def _gram(self, s: CoordinateState, h: Array, slope: Array) -> Array | None:
         """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
-            return columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
+            if not self._serves(s, slope):
+                s.gram = columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
+                s.gram_of, s.gram_at = work, math.inf
+            elif s.gram_of is not work:
+                at = np.searchsorted(s.gram_of, work)
+                s.gram, s.gram_of = s.gram[np.ix_(at, at)], work
+            return s.gram
         main = columns.main(work)
         width, most = columns.extra_at.size + main.size, costs.most_gram(columns.operator, self.on_box)
         grows = s.grams and not s.whole and width > len(s.gram)

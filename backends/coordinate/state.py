@@ -27,7 +27,10 @@ class CoordinateState(State):
     slope: float  # how fast h falls as it grows, in the last model
     whole: bool  # it is everything
     grams: bool  # the models of a quadratic loss are solved on the Gram matrix from now on
-    gram: Array  # this matrix, without ridges
+    gram: Array  # this matrix, without ridges; of classes that of the last model
+    gram_of: Indices  # of classes, the coordinates that it has
+    gram_at: float  # and the violation that this model began with; inf where it is not known
+    length: float  # of the last move along a model
     epochs: float  # epochs over columns that a model took of late
     tight: float  # how much further than by the share of the gap models are solved
     floor: float  # the share of the largest f'' that h has at least

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.losses import class_of
+from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
 from fwdsl.backends.interior.sizes import LARGEST, MOST, least_of, size_of, unreadable
 from fwdsl.backends.interior.state import InteriorState
@@ -72,7 +73,8 @@ class Interior(Method):
     @classmethod
     def readable(cls, form: Canonical) -> tuple[str, ...]:
         """Reasons why the conic program cannot be written down; empty where it can."""
-        rows = form.size + sum(t.map.rows for t in form.terms)
+        each = [t.f.loss.conic_rows if isinstance(t.f, VectorLossFunction) else 1 for t in form.terms]
+        rows = form.size + sum(t.map.rows * rows for t, rows in zip(form.terms, each, strict=True))
         if rows > MOST:
             return (f"its systems would have {rows:,} unknowns and rows or more, over {MOST:,}",)
         text = unreadable(form)

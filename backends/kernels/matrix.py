@@ -244,6 +244,27 @@ def scaled_rows(A, w, out):
             out[r, j] *= wr
 
 
+def pair_products(K, out):
+    """out[i] = the products K_ij K_il of the entries of row i, for j <= l, row after row of the triangle."""
+    n, q = K.shape
+    for i in range(n):
+        row, into = K[i], out[i]
+        at = 0
+        for j in range(q):
+            x = row[j]
+            for l in range(j, q):
+                into[at + l - j] = x * row[l]
+            at += q - j
+
+
+def products_of_columns(A, b, of, classes, out):
+    """out[w] = A[of[w]] b[classes[w]], entry by entry: the weighted columns of entries (of[w], classes[w]) of a matrix."""
+    for w in range(of.size):
+        x, y, into = A[of[w]], b[classes[w]], out[w]
+        for i in range(x.size):
+            into[i] = x[i] * y[i]
+
+
 def csr_row_squares(rows, out):
     """|a_i|^2 for every row."""
     indptr, _, data = rows

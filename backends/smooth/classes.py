@@ -15,82 +15,25 @@ Of losses of entries the columns have nothing to do with each other, and M^-1 is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.backends.coordinate.parts import factor_and_matrix
 from fwdsl.backends.factors import Cholesky
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem, operator_of
+from fwdsl.backends.smooth.columns import Columns
+from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import Metric
-from fwdsl.canon.combined_maps import Scaled
-from fwdsl.canon.form import Canonical
-from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.matrix_maps import LeftMultiply, Tile
-from fwdsl.canon.parts import Block
-from fwdsl.light_dataclass import light_dataclass
-
-MOST_NUMBERS = 20_000_000
-"""Numbers that the factors of all blocks may have."""
-
-
-@light_dataclass
-class Columns:
-    """The parts of Z: the block X with c and A, and the block b with e, or None."""
-
-    k: int
-    factor: float
-    A: LeftMultiply
-    of_matrix: Block
-    of_rows: tuple[Block, float] | None
-
-    @property
-    def order(self) -> int:
-        """The order of a block M_c."""
-        return self.of_matrix.size // self.k + (self.of_rows is not None)
-
-
-def columns_of_predictions(canonical: Canonical) -> Columns | None:
-    """The parts of the predictions of a problem whose blocks can be formed; None where they are others, or the factors too large."""
-    if len(canonical.terms) != 1:
-        return None
-    (term,) = canonical.terms
-    if isinstance(term.f, VectorLossFunction) and term.f.loss.split_hessian is None:
-        return None
-    matrix, rows = None, None
-    for block, m in term.map.parts:
-        found = factor_and_matrix(m)
-        tiled = _tiled(m)
-        if found is not None and isinstance(found[1], LeftMultiply) and matrix is None:
-            matrix = block, found[0], found[1]
-        elif tiled is not None and rows is None:
-            rows = block, tiled[0], tiled[1]
-        else:
-            return None
-    if matrix is None or matrix[2].k < 2 or (rows is not None and rows[2] != matrix[2].k):
-        return None
-    block, factor, inner = matrix
-    seen = block.size + (rows[0].size if rows is not None else 0)
-    if seen != canonical.size or (rows is not None and rows[0] is block):
-        return None
-    out = Columns(inner.k, factor, inner, block, None if rows is None else (rows[0], rows[1]))
-    return out if inner.k * float(out.order) ** 2 <= MOST_NUMBERS else None
-
-
-def _tiled(m: LinearMap) -> tuple[float, int] | None:
-    """(e, k) where a map is b -> e 1 b'."""
-    if isinstance(m, Scaled):
-        found = _tiled(m.inner)
-        return None if found is None else (m.c * found[0], found[1])
-    return (1.0, m.k) if isinstance(m, Tile) else None
 
 
 class ClassBlocks:
     """The blocks M_c of a problem."""
 
-    def __init__(self, problem: PreparedProblem, parts: Columns, ridge: Array) -> None:
-        self.problem, self.parts = problem, parts
+    def __init__(self, problem: PreparedProblem, parts: Columns, ridge: Array, rows: ByRows | None = None) -> None:
+        self.problem, self.parts, self.rows = problem, parts, rows
         self.slices = [parts.of_matrix.slice] + ([parts.of_rows[0].slice] if parts.of_rows is not None else [])
         # one ridge a block: it is the same in all columns
         self.ridge = self._stacked(ridge)[:, 0]
@@ -108,16 +51,19 @@ class ClassBlocks:
 
     def weights(self, h: Array) -> Array:
         """The weights of the samples in the blocks that differ, (n, `count`)."""
-        alike = self.count(h) == 1
-        h = h.reshape(-1, self.parts.k)
-        if self.split is not None:
-            a, b = self.split(h)
-            h = np.maximum(a - np.square(b), 0.0)
-        return h[:, :1] if alike else h
+        some = self._weights(h.reshape(-1, self.parts.k))
+        return some[:, : self.count(h)]
 
-    def metric(self, weights: Array, otherwise: Array) -> Metric | None:
-        """The preconditioner of such weights, with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
-        roots = self._roots(weights)
+    def _weights(self, h: Array) -> Array:
+        """The weights of some samples in the blocks of all columns."""
+        if self.split is None:
+            return h
+        a, b = self.split(h)
+        return np.asarray(np.maximum(a - np.square(b), 0.0))
+
+    def metric(self, h: Array, otherwise: Array) -> Metric | None:
+        """The preconditioner of such an f'', with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
+        roots = self._roots(h)
         if roots is None:
             return None
         turned = roots.transpose(0, 2, 1)
@@ -138,27 +84,35 @@ class ClassBlocks:
 
         return apply
 
-    def _roots(self, weights: Array) -> Array | None:
-        """T_c with T_c'T_c the inverse of M_c, for each column of the weights."""
-        parts, q = self.parts, self.parts.order
-        d = parts.of_matrix.size // parts.k
-        roots = np.empty((weights.shape[1], q, q))
+    def _roots(self, h: Array) -> Array | None:
+        """T_c with T_c'T_c the inverse of M_c, for each of the blocks that differ."""
+        roots = np.empty((self.count(h), self.parts.order, self.parts.order))
         with serial_blas():
-            for c, w in enumerate(np.ascontiguousarray(weights.T)):
+            for c, M in enumerate(self._grams(h, len(roots))):
                 self.problem.look()
-                M = np.empty((q, q))
-                M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
-                self.counted.touched += self.counted.nnz
-                if parts.of_rows is not None:
-                    e = parts.of_rows[1]
-                    M[d, :d] = M[:d, d] = parts.factor * e * self.operator.rmatvec(w)
-                    M[d, d] = e**2 * float(w.sum())
                 np.einsum("ii->i", M)[:] += self.ridge
                 found = Cholesky.of(M)
                 if found is None:
                     return None
                 roots[c] = found.inverse_root()
         return roots
+
+    def _grams(self, h: Array, count: int) -> Iterator[Array]:
+        """K' diag(w_c) K for each of the `count` blocks that differ."""
+        if self.rows is not None and self.parts.at_once and count > 1:
+            yield from self.rows.grams(h, self._weights)
+            return
+        parts, q = self.parts, self.parts.order
+        d = parts.of_matrix.size // parts.k
+        for w in np.ascontiguousarray(self._weights(h.reshape(-1, parts.k))[:, :count].T):
+            M = np.empty((q, q))
+            M[:d, :d] = parts.factor**2 * self.operator.gram(None, w)
+            self.counted.touched += self.counted.nnz
+            if parts.of_rows is not None:
+                e = parts.of_rows[1]
+                M[d, :d] = M[:d, d] = parts.factor * e * self.operator.rmatvec(w)
+                M[d, d] = e**2 * float(w.sum())
+            yield M
 
     def _stacked(self, x: Array) -> Array:
         """The columns of (X, b) beside each other."""

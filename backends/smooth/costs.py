@@ -14,7 +14,7 @@ from fwdsl.backends.maps import FEW as APPLIED
 from fwdsl.backends.maps import MOST_WRITTEN, PRODUCT
 from fwdsl.backends.method import Estimate
 from fwdsl.backends.newton import CG_STEPS
-from fwdsl.backends.smooth.classes import Columns, columns_of_predictions
+from fwdsl.backends.smooth.columns import Columns, columns_of_predictions, parts_of_predictions
 from fwdsl.bind.data_operator import DataOperator
 from fwdsl.canon.data_maps import Matrix
 from fwdsl.canon.form import Canonical, once_per_form
@@ -32,6 +32,9 @@ NS_PER_CUBE = 0.03
 
 NS_PER_COLUMN = 0.15
 """The share of a pass that each further column of a product with a matrix costs."""
+
+BY_ROWS = 0.5
+"""The share of the time of a product that is left where it goes along dense rows (`rows`)."""
 
 NS_PER_SCALED = 1.0
 """A number of dense rows that a root of a weight multiplies for a Gram matrix."""
@@ -74,6 +77,9 @@ ROOT = 6.0
 
 BLOCK_PRODUCTS, BLOCK_STEPS = 6.0, 2.0
 """Products in a Newton step where blocks of the columns precondition, and on a quadratic."""
+
+OF_STALE = 0.1
+"""The further products of a step, over those that the blocks are worth: earlier blocks serve until then."""
 
 REFORMED = 0.4
 """The share of the Newton steps in which these blocks are formed anew."""
@@ -272,7 +278,9 @@ def _product(canonical: Canonical) -> float:
     width = max((m.k for t in canonical.terms for _, m in t.map.parts if isinstance(m, LeftMultiply)), default=1)
     stored = "dense" if any(s.storage == "dense" for s in canonical.instance.stats.values()) else "csr"
     product = 2.0 * costs.NS_PER_NONZERO[stored] * canonical.nnz * (1.0 + NS_PER_COLUMN * (width - 1))
-    return product + 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4
+    parts = parts_of_predictions(canonical)
+    share = 1.0 if parts is None or not parts.has_rows else BY_ROWS
+    return share * (product + 5.0 * canonical.size + 3.0 * sum(t.map.rows for t in canonical.terms) + 6e4)
 
 
 def _blocked(canonical: Canonical) -> SystemChoice | None:
@@ -283,12 +291,14 @@ def _blocked(canonical: Canonical) -> SystemChoice | None:
     product, one = _product(canonical), _block(parts)
     if costs.is_quadratic(canonical):
         return SystemChoice("blocks", parts.k * one, BLOCK_STEPS * product, BLOCK_STEPS)
-    return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + BLOCK_PRODUCTS * product, BLOCK_PRODUCTS)
+    products = BLOCK_PRODUCTS + OF_STALE * parts.k * block_products(canonical, parts)
+    return SystemChoice("blocks", 0.0, REFORMED * parts.k * one + products * product, products)
 
 
 def block_products(canonical: Canonical, parts: Columns) -> float:
-    """The products with the Hessian that take as long as the block of one column."""
-    return _block(parts) / _product(canonical)
+    """The products with the Hessian for which the block of one column is worth forming: those that take as long, or along dense rows half as many, as
+    directions by earlier blocks cost further steps, too."""
+    return (BY_ROWS if parts.has_rows else 1.0) * _block(parts) / _product(canonical)
 
 
 def _block(parts: Columns) -> float:
@@ -365,8 +375,9 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     # a Gram matrix that is kept is there beside its change and the next one
     factors = (6.0 if chosen.kind == "primal" and keeps_gram(canonical) else 4.0) * float(order) ** 2
     if parts is not None and chosen.kind == "blocks":
-        # each block takes the data once
-        passes, factors = passes + REFORMED * parts.k * steps, 2.0 * parts.k * float(parts.order) ** 2
+        # each block takes the data once, or all together
+        taken = 1 if parts.at_once else parts.k
+        passes, factors = passes + REFORMED * taken * steps, 2.0 * parts.k * float(parts.order) ** 2
     return Estimate(
         passes,
         seconds,

@@ -47,7 +47,7 @@ class NewtonState(State):
     floor: float  # the share of the largest f'' that losses with linear pieces have at least
     still: int  # steps in a row without any gain
     products: int  # with the Hessian, by conjugate gradients
-    blocks_at: Array  # where the preconditioner's blocks of columns were formed; empty before
+    blocks_of: Array  # the f'' of which the preconditioner's blocks of columns were formed; empty before
     fresh: int  # products of the first whole step with these blocks; 0 before
     spent: int  # products since they were formed beyond `fresh` in each step
     phase: str = "Newton"  # of the last step

@@ -30,12 +30,14 @@ import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.backends.costs import is_quadratic
-from fwdsl.backends.functions import FastLoss
+from fwdsl.backends.functions import FastLoss, FastRows
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.smooth import costs
-from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks
+from fwdsl.backends.smooth.columns import parts_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
+from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
@@ -63,6 +65,9 @@ LIKE = 1.25
 
 NEAR = 0.25
 """The share of the slope that a trial leaves from which the secant leads nearly to the end."""
+
+AT_END = 0.01
+"""The share of a bracket within which of its ends the root of a parabola is no trial."""
 
 FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
@@ -129,17 +134,22 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self._factor: Solve | None = None
         self._factored_at: list[Array] | None = None
         # where the curvatures of losses jump, an earlier Hessian is none of here
-        self.smooth = all(isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic for f in problem.functions)
+        self.smooth = all(
+            isinstance(f, FastLoss | FastRows) and not f.f.loss.piecewise_quadratic for f in problem.functions
+        )
         self.reuses = self.smooth and costs.is_worth_keeping(canonical)
         #: The Gram matrix of a step is brought up to date for the next one.
         self.keeps = costs.keeps_gram(canonical)
         few = isinstance(self.system, Primal) and np.count_nonzero(self.free) <= FEW < self.free.size
         self.single = self.reuses and few and not self.quadratic
-        parts = None if self.system is not None or system == "cg" else columns_of_predictions(canonical)
-        self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge)
+        parts = None if self.system is not None else parts_of_predictions(canonical)
+        #: Dense rows of several columns of predictions, along which products with the Hessian go.
+        self.rows = ByRows.of(problem, parts)
+        parts = parts if system != "cg" and parts is not None and parts.are_few else None
+        self.blocks = None if parts is None else ClassBlocks(problem, parts, self.ridge, self.rows)
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
         self._formed: Metric | None = None
-        self._formed_at: Array | None = None
+        self._formed_of: Array | None = None
 
     def _system(self, kind: str) -> Primal | Dual:
         return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
@@ -175,7 +185,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             floor=FIRST_FLOOR,
             still=0,
             products=0,
-            blocks_at=np.zeros(0),
+            blocks_of=np.zeros(0),
             fresh=0,
             spent=0,
         )
@@ -245,7 +255,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
             s.best_bound = -math.inf
         if not self._is_far(s, s.decrement):
             self._model_bound(s, s.hs, d, r, dzs)
-        losses = self._move(s, d, dzs)
+        losses = self._move(s, d, dzs, float(d @ r) + s.decrement)
         self._arrive(s, losses)
         gained = s.value < before[0] or s.best_bound > before[1] + 4.0 * EPS * abs(s.best_bound)
         s.still = 0 if gained else s.still + 1
@@ -295,12 +305,14 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         when they were new, would have paid for it: together both cost at most twice what the better one does.
         """
         problem = self.problem
-        dzs = [np.zeros_like(z) for z in s.zs]
+        dzs = [np.zeros_like(z) for z in s.zs] if self.rows is None else []
         kp: list[Array] = []
 
         def apply(p: Array) -> Array:
             problem.look()
             s.products += 1
+            if self.rows is not None:
+                return self.rows.bent(hs[0], p) + self.ridge * p
             kp[:] = problem.linear(p)
             return problem.adjoint(problem.bent(hs, kp)) + self.ridge * p
 
@@ -312,43 +324,42 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         direction = s.direction if self.quadratic and s.direction.size > 0 else None
         while used < MOST_PRODUCTS:
             metric, allowed = self._metric(s), MOST_PRODUCTS - used
-            old = self.blocks is not None and s.blocks_at is not s.x and not (self.quadratic and s.blocks_at.size)
+            old = self.blocks is not None and s.blocks_of is not hs[0] and not (self.quadratic and s.blocks_of.size)
             if old:
                 allowed = min(allowed, self._allowed(s, hs))
             before = s.products
             if allowed:
                 part, r, direction = conjugate_gradients(
-                    apply, r, metric, self._measure, enough, allowed, direction, moved
+                    apply, r, metric, self._measure, enough, allowed, direction, moved if self.rows is None else None
                 )
                 d += part
             taken = s.products - before
             used += taken
             if not old or (allowed and (taken < allowed or self._measure(r) <= enough)):
                 break
-            s.blocks_at, s.spent, s.fresh, direction = s.x, 0, 0, None
-        if s.blocks_at is s.x:
+            s.blocks_of, s.spent, s.fresh, direction = hs[0], 0, 0, None
+        if s.blocks_of is hs[0]:
             s.fresh = taken
         else:
             s.spent += max(0, taken - s.fresh)
         s.direction = direction if self.quadratic and direction is not None else s.direction
-        return d, r, dzs
+        return d, r, dzs if self.rows is None else problem.linear(d)
 
     def _allowed(self, s: NewtonState, hs: list[Array]) -> int:
         """The products that a step may take before blocks of columns are formed: at once where they cost no more than a step's products do."""
         assert self.blocks is not None
         worth = math.ceil(self.block_products * self.blocks.count(hs[0]))
-        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_at.size
+        first = worth <= costs.BLOCK_PRODUCTS and not s.blocks_of.size
         return 0 if first or not worth else max(0, worth - s.spent) + s.fresh
 
     def _metric(self, s: NewtonState) -> Metric:
         """The preconditioner: the blocks of columns where they have been formed, else a diagonal."""
-        if self.blocks is not None and s.blocks_at.size:
-            if self._formed_at is not s.blocks_at:
-                # by way of the point alone, so that a run that is resumed has the same
-                at, floor = self.problem.curvatures(self.problem.forward(s.blocks_at))[0], self.floors[0]
+        if self.blocks is not None and s.blocks_of.size:
+            if self._formed_of is not s.blocks_of:
+                at, floor = s.blocks_of, self.floors[0]
                 at = at if floor is None else np.maximum(at, FIRST_FLOOR * floor)
-                self._formed = self.blocks.metric(self.blocks.weights(at), 1.0 / (self.squares + self.ridge))
-                self._formed_at = s.blocks_at
+                self._formed = self.blocks.metric(at, 1.0 / (self.squares + self.ridge))
+                self._formed_of = s.blocks_of
             if self._formed is not None:
                 return self._formed
             self.blocks = None
@@ -444,7 +455,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         for f, y, step in zip(problem.functions, s.ys, steps, strict=True):
             if isinstance(f, FastLoss):
                 t = min(t, _longest(y, step, *f.dual_bounds))
-        ys = [y + t * step for y, step in zip(s.ys, steps, strict=True)]
+        ys = [np.add(y, step if t == 1.0 else t * step, out=step) for y, step in zip(s.ys, steps, strict=True)]
         conjugates = problem.conjugates(ys)
         if not math.isfinite(conjugates):
             return
@@ -453,18 +464,23 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         slope = first + t * (last - first)
         self._bound(s, -conjugates, slope, -slope, ys, s.x + d)
 
-    def _move(self, s: NewtonState, d: Array, dzs: list[Array]) -> float:
-        """Go along d to where the slope is small, in x, predictions and gradients; the losses there."""
+    def _move(self, s: NewtonState, d: Array, dzs: list[Array], bend: float) -> float:
+        """Go along d, along which the model has the curvature `bend`, to where the slope is small, in x, predictions and gradients; the losses
+        there."""
         problem = self.problem
         a = float((problem.q + self.ridge * s.x) @ d)
         c = float(self.ridge @ np.square(d))
         slope = float(s.grad @ d)
         noise = 8.0 * EPS * (self._products(map(np.abs, s.ys), map(np.abs, dzs)) + abs(a))
         lo, hi, left, right = 0.0, math.inf, slope, math.inf
-        t = 1.0
+        # the slopes at the last three points: as the first one stands the curvature there
+        known, t = [(0.0, slope), (0.0, slope)], 1.0
+        zs = [np.empty_like(z) for z in s.zs]
         for _ in range(TRIALS):
             problem.look()
-            zs = [z + t * dz for z, dz in zip(s.zs, dzs, strict=True)]
+            for z, into, dz in zip(s.zs, zs, dzs, strict=True):
+                np.multiply(dz, t, out=into)
+                into += z
             losses, ys = problem.losses_gradient(zs)
             here = a + t * c + self._products(ys, dzs)
             steep = STEEP_AT_ONE if t == 1.0 else STEEP
@@ -475,14 +491,19 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 lo, left = t, here
             else:
                 hi, right = t, here
+            known = [*known[-2:], (t, here)]
+            trial = _root_of_parabola(known, bend)
             if hi == math.inf:
                 # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
                 near = before[1] < 0.0 and left > NEAR * before[1]
-                t = min(lo - left * (lo - before[0]) / (left - before[1]), FARTHEST * t) if near else 2.0 * t
+                secant = lo - left * (lo - before[0]) / (left - before[1]) if near else 2.0 * t
+                t = min(trial if trial > lo else secant, FARTHEST * t)
                 continue
-            trial = lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
-            inside = lo + 0.1 * (hi - lo) < trial < hi - 0.1 * (hi - lo)
-            t = trial if inside else 0.5 * (lo + hi)
+            width, secant = hi - lo, lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
+            if lo + AT_END * width < trial < hi - AT_END * width:
+                t = trial
+            else:
+                t = secant if lo + 0.1 * width < secant < hi - 0.1 * width else 0.5 * (lo + hi)
         s.x, s.zs, s.ys, s.length = s.x + t * d, zs, ys, t
         s.floor = min(1.0, 10.0 * s.floor) if t < 1.0 else max(LEAST_FLOOR, 0.1 * s.floor)
         return losses
@@ -530,6 +551,20 @@ def _common(weights: Sequence[Array]) -> float:
     """The number that all weights are; 1 where they differ."""
     (first, *others) = [(float(w.min(initial=math.inf)), float(w.max(initial=0.0))) for w in weights] or [(1.0, 1.0)]
     return first[0] if first[0] == first[1] > 0.0 and all(other == first for other in others) else 1.0
+
+
+def _root_of_parabola(known: Sequence[tuple[float, float]], bend: float) -> float:
+    """The t at which the parabola through three points (t, slope) rises through 0; where the first two are one, it has the slope `bend` there. NaN
+    where there is none."""
+    (t0, f0), (t1, f1), (t2, f2) = known
+    if t2 in (t0, t1):
+        return math.nan
+    first = (f1 - f0) / (t1 - t0) if t1 != t0 else bend
+    last = (f2 - f1) / (t2 - t1)
+    curved = (last - first) / (t2 - t0)
+    rise = last + (t2 - t1) * curved
+    under = rise * rise - 4.0 * curved * f2
+    return t2 - 2.0 * f2 / (rise + math.sqrt(under)) if under >= 0.0 and rise > 0.0 else math.nan
 
 
 def _longest(y: Array, step: Array, lo: Array, hi: Array) -> float:

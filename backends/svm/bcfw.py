@@ -5,7 +5,8 @@ A_i = c^2 |x_i|^2 / mu + 1 / nu, and W kept up to date at the cost of a row:
 
 * `exact`: a_i = argmin <q, v> + A_i/2 |v - a_i|^2 over the row's set (`loops.rows`: Newton's method on a threshold, O(k)). A row that
   does not change is left alone for 1, 2, 4, ... 64 sweeps. Of Crammer and Singer's loss a row looks only at its own class, at those with a
-  multiplier, and at those near to having one; the evaluation of the gap looks at all, and says which these are.
+  multiplier, and at those near to having one; the evaluation of the gap looks at all, and says which these are. Where few multipliers are between
+  their bounds, Newton's method on these (`face`) finishes what sweeps only come near to.
 * `optimal`: a_i += g d with d = s - a_i for the best vertex s, g = min(1, -<d, q> / (A_i |d|^2)) (Lacoste-Julien et al. 2013).
 * `oblivious`: the same with g = 2 n / (t + 2 n), t counting rows.
 
@@ -34,9 +35,11 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.backends.finite_sum import draws
 from fwdsl.backends.kernels.compile import Function, kernel
+from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.svm.bcfw_method import BCFW, VARIANTS, BCFWState
+from fwdsl.backends.svm.face import MOST, Face, move
 from fwdsl.backends.svm.loops import rows, sweeps
 from fwdsl.backends.svm.multiclass import MulticlassMachine
 
@@ -48,6 +51,15 @@ MARGIN = 0.1
 
 MOST_SWEEPS = 32
 """Sweeps' worth of rows between two evaluations, at most: a limit of time is then not far exceeded."""
+
+WORTH = 2.0
+"""The time of the sweeps to the next evaluation that Newton's method may take, and again for going on from bounds."""
+
+NS_PER_VISIT, NS_PER_NUMBER = 450.0, 0.5
+"""Nanoseconds of a visit of a row, and of each of its numbers and the classes that it looks at."""
+
+MOST_PATIENCE = 8
+"""Evaluations until Newton's method is tried again, at most."""
 
 REFRESH = 64
 """Passes' worth of rows after which W is computed from the multipliers afresh: it is kept by adding up."""
@@ -82,17 +94,47 @@ class BCFWRun(Run[PreparedProblem, BCFWState], of=BCFW):
         """Sweeps until the gap is worth another evaluation, and that."""
         s, m = self.state, self.machine
         if s.rows_done >= s.goal:
-            s.goal, s.before = s.rows_done + min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n), s.changes
+            more = 1 if s.on_face else min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n)
+            s.goal, s.before = s.rows_done + more, s.changes
         while s.rows_done < s.goal:
             self._exact() if self.rule == "exact" else self._frank_wolfe()
             if s.rows_done < s.goal and self.problem.must_stop():
                 return
+        if self.rule == "exact":
+            self._on_face(s)
         if s.rows_done - s.refreshed >= REFRESH * m.n:
             s.W, s.b = m.weights(s.a)
             s.refreshed = s.rows_done
         s.still = s.still + 1 if s.changes == s.before else 0
         s.iteration += 1
         self._evaluate(s)
+
+    def _on_face(self, s: BCFWState) -> None:
+        """Newton's method on the face of the multipliers, where it takes about as long as the sweeps to the next evaluation, or less. Where it ends
+        on a face one sweep over all rows tells the next one."""
+        s.on_face = False
+        if s.wait > 0:
+            s.wait -= 1
+            return
+        m, looked = self.machine, float(s.sizes.mean())
+        visits = min(max(m.n, s.rows_done // GROWTH), MOST_SWEEPS * m.n)
+        of_sweeps = 1e-9 * visits * (NS_PER_VISIT + NS_PER_NUMBER * m.mean_row * looked)
+        if Face.least_seconds(m, s.a) > WORTH * of_sweeps:
+            return
+        face = Face.of(m, s.a)
+        if not 0 < face.row.size <= MOST or face.seconds(m) > WORTH * of_sweeps:
+            return
+        most = int(face.bounds(m) + WORTH * of_sweeps / face.a_bound)
+        with serial_blas():
+            ended = move(m, face, s.a, s.W, s.b, most, self.problem.must_stop)
+        m.count(2.0 * np.unique(face.row).size)
+        s.on_face = ended
+        if ended:
+            s.patience = 1
+            s.due[:] = s.sweep
+        else:
+            s.wait, s.patience = s.patience, min(2 * s.patience, MOST_PATIENCE)
+            s.due[face.row], s.delay[face.row] = s.sweep, 1
 
     def _exact(self) -> None:
         s, m = self.state, self.machine

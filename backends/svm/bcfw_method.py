@@ -51,6 +51,9 @@ class BCFWState(State):
     goal: int = 0  # the visits until which the step under way goes on
     before: int = 0  # the changes before it
     still: int = 0  # steps without a change
+    on_face: bool = False  # the last step ended at the minimum of a face
+    wait: int = 0  # evaluations until Newton's method on the face is tried again
+    patience: int = 1  # how many these are where it leads nowhere once more
     value: float = math.inf  # P at W
     best_value: float = math.inf  # the least P so far
     best_bound: float = -math.inf  # the best D so far

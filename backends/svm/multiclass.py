@@ -139,6 +139,11 @@ class MulticlassMachine:
         return self.f.loss.boxed_dual
 
     @property
+    def is_dense(self) -> bool:
+        """True if rows are dense, and W is kept by columns."""
+        return not self.sparse
+
+    @property
     def n(self) -> int:
         return self.f.shape[0]
 

@@ -47,6 +47,8 @@ class VectorLoss(ABC):
     piecewise_quadratic: ClassVar[bool] = False
     #: The domain of l*(.; y) is 0 <= u_l <= 1 for each l != y, with u_y minus their sum; else it is u + e_y in the simplex.
     boxed_dual: ClassVar[bool] = False
+    #: The rows of the conic form for each prediction, at least.
+    conic_rows: ClassVar[int] = 1
 
     @classmethod
     def largest_slope(cls, k: int) -> float:

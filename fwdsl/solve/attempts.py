@@ -234,6 +234,8 @@ def _is_rounding(problem: PreparedProblem, block: Block, x: Array) -> bool:
     """True if the largest entry of a variable is at most NOTHING of the other terms in the rows of K x + b, wherever there are others."""
     own = float(np.abs(x[block.slice]).max(initial=0.0))
     beside = False
+    if not any(t.map.offset.any() or any(b is not block for b, _ in t.map.parts) for t in problem.terms):
+        return False
     for term, parts in zip(problem.terms, problem.row_sums, strict=True):
         mine, others = np.zeros(term.map.rows), np.abs(term.map.offset)
         for b, row in parts:

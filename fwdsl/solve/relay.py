@@ -225,10 +225,18 @@ class Relay:
 
     def _due(self, other: Lane) -> float:
         """The work of the leader before which no look can end in a turn of another lane: looks cost passes, so earlier ones are left out."""
-        sooner = self._margin(other) * self._left(other)
-        takes_over = 0.0 if sooner <= self.leader.predicted_passes * self.leader.second else sooner / CAP
-        begins = max(LEAST * other.second, START_UP) if other.run is None else GROW * other.work
-        return min(takes_over, begins / SHARE_OF_FAR)
+        leader, sooner = self.leader, self._margin(other) * self._left(other)
+        predicted = max(leader.predicted_passes, LEAST) * leader.second
+        takes_over = 0.0 if sooner <= predicted else sooner / CAP
+        begins = (max(LEAST * other.second, START_UP) if other.run is None else GROW * other.work) / SHARE_OF_FAR
+        if leader.trusted > 1.0:
+            # what is left of the leader is then at most its prediction, or LATE of its work (`Lane.left`)
+            holds = leader.trusted * predicted
+            if sooner > predicted:
+                takes_over = max(takes_over, min(holds, sooner / LATE))
+            if other.run is None and predicted < WORTH * START_UP:
+                begins = max(begins, min(holds, WORTH * START_UP / LATE))
+        return min(takes_over, begins)
 
     def first(self) -> Lane:
         """The lane whose turn is first: the leader, or before a long turn of it one that is on trial.

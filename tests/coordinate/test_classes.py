@@ -87,19 +87,24 @@ def test_weights_of_samples() -> None:
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr", "float32"])
-def test_the_gram_matrix_is_that_of_all_columns(layout: str) -> None:
-    """G = K_W' H K_W with the columns of X -> X W and the Hessian written out."""
-    run = started(problem(layout=layout), METHOD)
+@pytest.mark.parametrize("p", [9, 20])
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_gram_matrix_is_that_of_all_columns(layout: str, p: int, alike: bool) -> None:
+    """G = K_W' H K_W with the columns of X -> X W and the Hessian written out; where pairs of columns serve all classes, where these are many, and
+    where all classes are bent alike."""
+    run = started(problem(layout=layout, p=p), METHOD)
     columns, (term,) = run.columns, run.problem.terms
     assert isinstance(columns, ClassColumns)
     n, k = term.f.shape
     rng = np.random.default_rng(0)
-    z = rng.standard_normal((n, k))
-    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
-    h = term.f.w[:, None] * p
+    z = np.zeros((n, k)) if alike else rng.standard_normal((n, k))
+    shares = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    h = term.f.w[:, None] * shares
     whole = np.zeros((n * k, n * k))
     for i in range(n):
-        whole[i * k : (i + 1) * k, i * k : (i + 1) * k] = term.f.w[i] * (np.diag(p[i]) - np.outer(p[i], p[i]))
+        whole[i * k : (i + 1) * k, i * k : (i + 1) * k] = term.f.w[i] * (
+            np.diag(shares[i]) - np.outer(shares[i], shares[i])
+        )
     K = np.column_stack([term.map.parts[0][1].apply(e).copy() for e in np.eye(columns.problem.size)])
     work = np.sort(rng.choice(columns.problem.size, 17, replace=False))
     np.testing.assert_allclose(columns.gram(work, h.reshape(-1)), (K.T @ whole @ K)[np.ix_(work, work)], atol=1e-13)

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.problem import PreparedProblem
-from fwdsl.backends.smooth.classes import ClassBlocks, columns_of_predictions
+from fwdsl.backends.smooth.classes import ClassBlocks
+from fwdsl.backends.smooth.columns import columns_of_predictions
 from tests.problems import LAYOUTS, laid_out
 from tests.runs import resumed, started, stepped
 
@@ -64,7 +65,7 @@ def test_it_is_the_plain_formula(z: str, layout: str) -> None:
     mean = r[order] - P @ r[order]
     expected = P @ np.linalg.solve(blocks, P @ r[order]) + np.divide(mean, R, out=np.zeros_like(R), where=R > 0.0)
     made = ClassBlocks(prepared, parts, ridge)
-    metric = made.metric(made.weights(hs[0]), np.ones(canonical.size))
+    metric = made.metric(hs[0], np.ones(canonical.size))
     assert metric is not None
     np.testing.assert_allclose(metric(r)[order], expected, rtol=0, atol=1e-8 * float(np.abs(expected).max()))
 
@@ -78,7 +79,7 @@ def test_the_blocks_of_entries_are_the_inverse() -> None:
     ridge = np.concatenate([np.full(b.size, b.g.curvature) for b in canonical.blocks])
     h, v = rng.random(90) + 0.1, rng.standard_normal(canonical.size)
     made = ClassBlocks(prepared, parts, ridge)
-    metric = made.metric(made.weights(h), np.ones(canonical.size))
+    metric = made.metric(h, np.ones(canonical.size))
     assert metric is not None
     np.testing.assert_allclose(metric(prepared.adjoint([h * prepared.linear(v)[0]]) + ridge * v), v, atol=1e-9)
 
@@ -117,7 +118,7 @@ def test_a_resumed_run_is_the_unbroken_one(z: str, system: dict[str, Any], layou
     half = resumed(stepped(problem(z, layout), "newton", 2, **system), tmp_path, system)
     for _ in range(3):
         half.step()
-    assert whole.state.blocks_at.size and np.array_equal(whole.state.blocks_at, half.state.blocks_at)
+    assert whole.state.blocks_of.size and np.array_equal(whole.state.blocks_of, half.state.blocks_of)
     assert np.array_equal(whole.state.x, half.state.x) and whole.state.best_bound == half.state.best_bound
     assert (whole.state.products, whole.state.spent, whole.state.fresh) == (
         half.state.products,
