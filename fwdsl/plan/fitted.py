@@ -9,7 +9,7 @@ from operator import mul
 from ..atoms.base import VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
-from ..backends.costs import SPECTRAL, condition, is_over_rows
+from ..backends.costs import CONES, SPECTRAL, condition, is_over_rows
 from ..backends.method import Estimate
 from ..canon.form import Canonical
 from ..canon.forms import Form
@@ -54,9 +54,6 @@ SMALLEST, LARGEST = -2.0, 1.0
 
 MANY = 1500
 """Unknowns beyond which methods form no Gram matrix of all of them."""
-
-CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
-"""The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
 
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
