@@ -74,15 +74,18 @@ SOUGHT_STEPS = {"wide": 6.5, "tall": 1.6, "classes": 10.0}
 """The same until the support of a norm with corners is found, with more unknowns than rows or fewer: 8 to 20 passes at one half, and 35 to 65 or
 12 to 40 at a tenth. With losses of rows of predictions, the Newton steps on the support included, 35 to 55 and 65 to 180."""
 
-SINGULAR_STEPS = 35.0
-"""Iterations to 1e-6 where singular values bend the objective, as measured: 10 to 65, whatever the sizes and weights."""
+SINGULAR_STEPS = {"norm": 35.0, "ball": 15.0}
+"""Iterations to 1e-6 with a norm of singular values and in a ball of one, as measured: 20 to 65 and 9 to 22, whatever the sizes and weights."""
 
 OF_A_MATRIX, NS_PER_CUBE = 6e-5, 4.0
 """Seconds of the decompositions of a matrix in an iteration, of any size, and nanoseconds for each entry and row or column, whichever are fewer: small
 ones are decomposed up to three times, for conjugates and bounds too."""
 
-SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
+SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.certificate == "rigorous"}
 """The sets and functions whose proxes decompose a matrix."""
+
+CONE_STEPS = 120.0
+"""Iterations to 1e-6 in a cone of matrices where no ridge tells: 70 to 260, as measured."""
 
 CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
 """The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
@@ -356,8 +359,10 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     finishes = all(b.g.has_faces for b in canonical.blocks)
     rate = 4.0 * math.sqrt(condition(canonical))
     bends = not any(word in SPECTRAL for b in canonical.blocks for word in b.g.pair)
-    most = 25.0 if finishes else CURVED_STEPS if bends else math.inf
-    most = SINGULAR_STEPS if is_of_singular_values(canonical) else most
+    most = 25.0 if finishes else CURVED_STEPS
+    if not bends:
+        on_ball = any(b.g.pair[1] in SPECTRAL for b in canonical.blocks)
+        most = SINGULAR_STEPS["ball" if on_ball else "norm"] if has_singular_values(canonical) else CONE_STEPS
     known = _by_strength(canonical, finishes) if bends else None
     iterations = min(most if known is None else known, rate) * digits + LEAST_STEPS
     passes = PASSES_A_STEP * iterations

@@ -3,8 +3,7 @@
 
 `--quick` takes one problem of five and writes nothing. `--runs FILE` keeps what was recorded; with files that are there, only predictions and the
 fit are made anew, and of a problem that is in several the quickest run of a method counts.
-`--methods` fits those methods alone, and keeps what the others have. `--features` fits the coefficients of these features of theirs alone: nothing
-is predicted otherwise of problems that have none of them.
+`--methods` fits those methods alone, by the names that `constants.py` has, and keeps what the others have.
 `--judge` fits nothing: it measures how well the constants that are there choose.
 About 25 minutes on two cores.
 """
@@ -22,7 +21,7 @@ from machine import describe, start_over
 start_over(1)
 
 from calibration.choose import moved  # noqa: E402
-from calibration.fit import Constants, choices, fitted, geometric_mean, moved_alone  # noqa: E402
+from calibration.fit import Constants, choices, fitted, geometric_mean  # noqa: E402
 from calibration.page import CONSTANTS, write_constants, write_page  # noqa: E402
 from calibration.problems import cases  # noqa: E402
 from calibration.record import MAIN, Ran, read, record  # noqa: E402
@@ -41,7 +40,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one problem of five; nothing is written")
     parser.add_argument("--runs", type=Path, nargs="+", default=[], help="files that keep what was recorded")
     parser.add_argument("--methods", default="", help="fit these alone, with commas between them")
-    parser.add_argument("--features", default="", help="fit the coefficients of these alone, with semicolons between them")
     parser.add_argument("--judge", action="store_true", help="keep the constants that are there")
     known = parser.parse_args()
     report = Report(
@@ -52,14 +50,10 @@ def main() -> None:
         PACKAGES,
     )
     told = " --judge" if known.judge else f" --methods '{known.methods}'" if known.methods else ""
-    told += f" --features '{known.features}'" if known.features else ""
     report.facts["command"] = f"`python benchmarks/calibrate.py{told}`"
     runs = _recorded(known.quick, known.runs)
     constants, new = dict(THERE), Constants()
-    if known.features:
-        new = moved_alone(runs, constants, known.methods.split(","), known.features.split(";"))
-        constants |= new
-    elif not known.judge:
+    if not known.judge:
         chosen = known.methods.split(",")
         new = {key: found for key, found in fitted(runs).items() if key in chosen or not known.methods}
         constants |= new
@@ -72,9 +66,7 @@ def main() -> None:
     facts = {**describe(PACKAGES), "regret": f"{geometric_mean(held):.3f}", "worst": f"{max(held):.2f}"}
     if not known.judge:
         run = f"{facts['date']}, commit {facts['commit']}, {facts['machine']}"
-        parts = known.features.split(";") if known.features else []
-        told = tuple(f"{name}: {part}" for name in new for part in parts) or tuple(new)
-        write_constants(constants, (RUNS if parts else _origins(new)) | {run: told}, facts)
+        write_constants(constants, _origins(new) | {run: tuple(new)}, facts)
         print(f"wrote {CONSTANTS}")
     write_page(report, runs, constants)
     report.write()

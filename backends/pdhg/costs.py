@@ -86,7 +86,8 @@ def pdhg(canonical: Canonical, tol: float) -> Estimate:
     scores = sum(t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
     return Estimate(
         passes,
-        seconds(canonical, passes, iterations) + (1e-9 * NS_PER_SCORE * scores + decompositions(canonical)) * iterations,
+        seconds(canonical, passes, iterations)
+        + (1e-9 * NS_PER_SCORE * scores + decompositions(canonical)) * iterations,
         memory(canonical, 14, 17, max(_entries(canonical), _system(canonical))),
         with_copy(canonical, why),
     )

@@ -42,30 +42,6 @@ class Observed:
     least: bool
 
 
-def moved_alone(runs: Sequence[Ran], constants: Constants, keys: Sequence[str], names: Sequence[str]) -> Constants:
-    """The constants of the keys with the coefficients of these features fitted anew, from the problems that have them; all others stay, and so does what
-    is predicted where the features are 0."""
-    free = [NAMES.index(name) for name in names]
-    found: Constants = {}
-    for key in keys:
-        of_passes, of_seconds, start = constants[key]
-        own = [r for r in runs if key_of(r.method, r.features) == key and not r.held_out and any(r.features[i] for i in free)]
-        started = [replace(r, seconds=[s + start for s in r.seconds]) for r in own]
-        passes = _observed(own, lambda r, k: r.passes[k], lambda r, g: r.passes_to(g), lambda r: _last(r))
-        seconds = _observed(started, lambda r, k: r.seconds[k], lambda r, g: r.to(g), lambda r: r.ran)
-        found[key] = (_freed(list(passes), of_passes, free), _freed(list(seconds), of_seconds, free), start)
-    return found
-
-
-def _freed(observed: Sequence[Observed], theta: tuple[float, ...], free: Sequence[int]) -> tuple[float, ...]:
-    """The coefficients with those at `free` by regression on what the others leave."""
-    others = [0.0 if i in free else t for i, t in enumerate(theta)]
-    left = [replace(o, power=o.power - float(np.dot(o.features, others))) for o in observed]
-    new = _regression([replace(o, features=[o.features[i] for i in free]) for o in left], 1.0)[0] if left else ()
-    at = dict(zip(free, new, strict=False))
-    return tuple(at.get(i, t) for i, t in enumerate(theta))
-
-
 def fitted(runs: Sequence[Ran]) -> Constants:
     """Corrections of passes and of seconds for each method, from the problems that are not held out."""
     found: Constants = {}
@@ -115,17 +91,14 @@ def _observed(
                 yield Observed(at, math.log10(UNREACHED * ran(r) / told), True)
 
 
-def _regression(observed: Sequence[Observed], of_first: float = 1e-6) -> tuple[tuple[float, ...], float]:
-    """Ridge regression with bounded pulls, and what it minimises; a lower bound that the prediction meets pulls not at all.
-
-    `of_first` is the ridge on the first coefficient, which is the constant one of all features.
-    """
+def _regression(observed: Sequence[Observed]) -> tuple[tuple[float, ...], float]:
+    """Ridge regression with bounded pulls, and what it minimises; a lower bound that the prediction meets pulls not at all."""
     X = np.array([o.features for o in observed])
     b = np.array([o.power for o in observed])
     least = np.array([o.least for o in observed])
-    ridge = STIFFNESS * np.eye(X.shape[1])
-    ridge[0, 0] *= of_first
-    theta = np.zeros(X.shape[1])
+    ridge = STIFFNESS * np.eye(len(NAMES))
+    ridge[0, 0] = 1e-6
+    theta = np.zeros(len(NAMES))
     weights = np.ones(b.size)
     for _ in range(ROUNDS):
         theta = np.linalg.solve((X.T * weights) @ X + ridge, (X.T * weights) @ b)

@@ -64,6 +64,12 @@ LOOSE, SURE = 0.9, 0.3
 APART = ("pdhg", "interior")
 """The methods whose predictions of programs over rows of data are fitted apart (`is_over_rows`)."""
 
+APART_OF_MATRICES = ("pdhg", "interior", "apg")
+"""The methods whose predictions of programs with singular values or eigenvalues are: what decompositions and cones of matrices take has nothing to do
+with what other programs take."""
+
+OF_MATRICES = NAMES.index("singular values or eigenvalues")
+
 LEAST_FACTOR = 10.0**-WIDEST
 """The least factor that a prediction is corrected by."""
 
@@ -149,6 +155,8 @@ def corrected(
 
 def key_of(name: str, known: Sequence[float]) -> str:
     """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
+    if name in APART_OF_MATRICES and known[OF_MATRICES]:
+        return f"{name} of matrices"
     return f"{name} over rows" if name in APART and known[-1] else name
 
 
