@@ -78,8 +78,8 @@ SINGULAR_STEPS = {"norm": 35.0, "ball": 15.0}
 """Iterations to 1e-6 with a norm of singular values and in a ball of one, as measured: 20 to 65 and 9 to 22, whatever the sizes and weights."""
 
 OF_A_MATRIX, NS_PER_CUBE = 6e-5, 4.0
-"""Seconds of the decompositions of a matrix in an iteration, of any size, and nanoseconds for each entry and row or column, whichever are fewer: small
-ones are decomposed up to three times, for conjugates and bounds too."""
+"""Seconds of the decompositions of a matrix in an iteration, of any size, and nanoseconds for each entry and row or column, whichever are fewer:
+small ones are decomposed up to three times, for conjugates and bounds too."""
 
 SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.certificate == "rigorous"}
 """The sets and functions whose proxes decompose a matrix."""

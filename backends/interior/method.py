@@ -93,7 +93,7 @@ class Interior(Method):
         """Some factorisations of a symmetric system."""
         size = size_of(form)
         unknowns, rows = size.unknowns, size.rows
-        a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick)
+        a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick) + size.turns
         once = size.once
         if costs.is_over_rows(form):
             # other programs have it in what is fitted to them

@@ -105,6 +105,7 @@ class Size(NamedTuple):
     quick: float = math.inf  # seconds of a factorisation of the system as it stands, without cones of matrices
     of_three: int = 0  # rows of cones of three
     fills: bool = False  # that factor may fill up so far that no order is looked for
+    turns: float = 0.0  # seconds of a step for the decompositions of cones of matrices
 
 
 FEW = 4
@@ -187,10 +188,11 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             entries,
             "whole",
             unknowns + rows,
-            1e-6 * (unknowns + rows) + WHOLE_FACTOR * (unknowns + rows) ** 3 + turns.each,
+            1e-6 * (unknowns + rows) + WHOLE_FACTOR * (unknowns + rows) ** 3,
             0.0,
             24.0 * (unknowns + rows) ** 2,
             of_three=of_three,
+            turns=turns.each,
         )
     products = squares = dense = of_equations = filling = 0.0
     for term, conic in zip(form.terms, known, strict=False):
@@ -238,7 +240,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows, _ in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
-        seconds = min(seconds, complement + turns.each)
+        seconds = min(seconds, complement)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = filling > FILLS * unknowns
@@ -273,12 +275,12 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
-    return found._replace(quick=quick, of_three=of_three, fills=fills_up)
+    return found._replace(quick=quick, of_three=of_three, fills=fills_up, turns=turns.each)
 
 
 class _Turns(NamedTuple):
-    """Seconds that the scalings of cones of matrices take in a step: of `each` cone by itself, with them `written` out and multiplied with dense rows,
-    and with them `mixed` into sparse rows."""
+    """Seconds that the scalings of cones of matrices take in a step: those of `each` cone by itself, and beside them where they are `written` out and
+    multiplied with dense rows, or `mixed` into sparse rows."""
 
     each: float
     written: float
@@ -295,7 +297,7 @@ def _of_matrices(known: list[Conic], unknowns: int) -> _Turns:
     each = OF_AN_ORDER * len(set(found)) + OF_A_MATRIX * 2.0 * sum(found)
     numbers = sum(float(rows) ** 2 for rows in found)
     written, mixed = (CONGRUENCE + DENSE_PRODUCT * unknowns) * numbers, MIXED + MIXING * numbers
-    return _Turns(each, each + written, each + mixed, max(found))
+    return _Turns(each, written, mixed, max(found))
 
 
 @once_per_form
