@@ -70,6 +70,11 @@ with what other programs take."""
 
 OF_MATRICES = NAMES.index("singular values or eigenvalues")
 
+APART_OF_MANY = ("apg",)
+"""Those whose predictions of many free variables are: conjugate gradients are in the place of a factor there."""
+
+OF_MANY = NAMES.index("no norms and sets, many unknowns")
+
 LEAST_FACTOR = 10.0**-WIDEST
 """The least factor that a prediction is corrected by."""
 
@@ -157,6 +162,8 @@ def key_of(name: str, known: Sequence[float]) -> str:
     """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
     if name in APART_OF_MATRICES and known[OF_MATRICES]:
         return f"{name} of matrices"
+    if name in APART_OF_MANY and known[OF_MANY]:
+        return f"{name} of many"
     return f"{name} over rows" if name in APART and known[-1] else name
 
 
