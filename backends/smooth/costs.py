@@ -27,6 +27,9 @@ from fwdsl.readers.row_blocks import DenseRows, is_on_disk
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
 
+NS_PER_WRITTEN = 4e5
+"""The calls for the Gram matrix of a map that is written down as a sparse matrix: differences, and products of data with variables of their own."""
+
 NS_PER_CUBE = 0.03
 """A cube of the order of a system, factored: a third of it in products and sums."""
 
@@ -180,9 +183,14 @@ def gram_seconds(canonical: Canonical) -> float:
 
 def _written_passes(canonical: Canonical) -> float:
     """Data passes that are counted for a Gram matrix beyond that over data: those of maps that are written down (`maps.columns_of`)."""
-    maps = [m for t in canonical.terms for _, m in t.map.parts if factor_and_matrix(m) is None and m.columns > APPLIED]
-    written = sum(PRODUCT * m.nnz * m.entries / max(1, m.rows) for m in maps if m.entries <= MOST_WRITTEN)
-    return written / max(1, canonical.nnz)
+    maps = (m for m in _written(canonical) if m.entries <= MOST_WRITTEN)
+    return sum(PRODUCT * m.nnz * m.entries / max(1, m.rows) for m in maps) / max(1, canonical.nnz)
+
+
+def _written(canonical: Canonical) -> list[LinearMap]:
+    """The maps beyond those of data that a Gram matrix takes written down."""
+    parts = [m for t in canonical.terms for _, m in t.map.parts]
+    return [m for m in parts if factor_and_matrix(m) is None and m.columns > APPLIED]
 
 
 def _primal(canonical: Canonical) -> SystemChoice | None:
@@ -190,7 +198,9 @@ def _primal(canonical: Canonical) -> SystemChoice | None:
         return None
     pairs = _bending(canonical) * 1e9 * gram_seconds(canonical)
     changed = CHANGED if keeps_gram(canonical) else 1.0
-    return SystemChoice("primal", (1.0 - changed) * pairs, changed * pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+    calls = NS_PER_WRITTEN * len(_written(canonical))
+    step = changed * pairs + calls + NS_PER_CUBE * float(canonical.size) ** 3
+    return SystemChoice("primal", (1.0 - changed) * pairs, step)
 
 
 def keeps_gram(canonical: Canonical) -> bool:
