@@ -85,8 +85,8 @@ SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if 
 """The sets and functions whose proxes decompose a matrix."""
 
 FIRST_PASSES, PASSES_OF_ROOT, MOST_PASSES = 20.0, 8.0, 350.0
-"""Data passes to 1e-6 of free variables with a ridge whose Newton steps are by conjugate gradients, for they are too many for a factor: so many, and so
-many times the root of the condition number, up to the last. 14 to 375 were measured, with conditions of 1 to 25,000."""
+"""Data passes to 1e-6 of free variables with a ridge whose Newton steps are by conjugate gradients, for they are too many for a factor: so many, and
+so many times the root of the condition number, up to the last. 14 to 375 were measured, with conditions of 1 to 25,000."""
 
 CONE_STEPS = 120.0
 """Iterations to 1e-6 in a cone of matrices where no ridge tells: 70 to 260, as measured."""

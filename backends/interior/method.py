@@ -26,8 +26,8 @@ SECONDS_A_STEP, OF_A_ROW = 4e-4, 1.5e-7
 
 
 SOON, SOON_OF_EQUALITIES = 400, 100
-"""Unknowns, and equalities of the dual among them, up to which a repair of a candidate takes no longer than a step: with 130 to 300 equalities it took
-two to eight times as long on seven programs, whose steps see one unknown with its neighbours."""
+"""Unknowns, and equalities of the dual among them, up to which a repair of a candidate takes no longer than a step: with 130 to 300 equalities it
+took two to eight times as long on programs of signals, whose steps see an unknown with its neighbours alone."""
 
 SET_UP = 2e-3
 """Seconds of writing a conic program down, of any size."""

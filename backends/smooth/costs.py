@@ -223,8 +223,8 @@ def _has_pieces(canonical: Canonical) -> bool:
 def finishing_seconds(canonical: Canonical) -> float:
     """Predicted seconds of the Newton steps that first-order methods end with: on all variables, or on the face of a penalty or set with corners.
 
-    A well-conditioned problem without corners is over before, and where conjugate gradients take these steps they are counted in passes. With corners, quadratics and losses with linear pieces have theirs counted as
-    iterations.
+    A well-conditioned problem without corners is over before, and where conjugate gradients take these steps they are counted in passes. With
+    corners, quadratics and losses with linear pieces have theirs counted as iterations.
     """
     found = _primal(canonical)
     if found is None or costs.is_by_gradients(canonical):
