@@ -106,7 +106,7 @@ def test_what_is_fitted_to_programs_of_matrices_serves_no_others(method: str) ->
 
 
 def test_a_trace_norm_beside_squares_is_given_to_gradients_and_metrics_of_tasks_to_the_interior_point() -> None:
-    """There a step of the interior point costs the cube of the rows of a cone, and here a gradient decomposes four small matrices up to three times."""
+    """There a step of the interior point costs the cube of the rows of a cone, and here a gradient decomposes four small matrices a few times."""
     assert tasks(60, 12, 8).plan().method == "apg"
     rng = np.random.default_rng(4)
     U = rng.standard_normal((80, 4))
