@@ -126,7 +126,9 @@ def conics_of(form: Canonical) -> tuple[Conic | None, ...]:
     if None in form.conics or all(a is b for a, b in zip(apart, form.conics, strict=False)):
         return form.conics
     apart = (*apart, *form.conics[len(form.terms) :])
-    ways = [(min(size.seconds, size.quick), conics) for conics in (form.conics, apart) for size in (_size(form, conics),)]
+    ways = [
+        (min(size.seconds, size.quick), conics) for conics in (form.conics, apart) for size in (_size(form, conics),)
+    ]
     return min(ways, key=lambda way: way[0])[1]
 
 

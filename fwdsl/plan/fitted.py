@@ -71,7 +71,7 @@ with what other programs take."""
 OF_MATRICES = NAMES.index("singular values or eigenvalues")
 
 APART_OF_MANY = ("apg",)
-"""Those whose predictions of many free variables are: conjugate gradients are in the place of a factor there."""
+"""The methods whose predictions of many free variables are: conjugate gradients are in the place of a factor there."""
 
 OF_MANY = NAMES.index("no norms and sets, many unknowns")
 

@@ -1,4 +1,4 @@
-"""What programs with singular values, eigenvalues and cones of matrices are predicted to take, and what is fitted to them apart."""
+"""The predictions of programs with singular values, eigenvalues and cones of matrices, and what is fitted to them apart."""
 
 from __future__ import annotations
 
