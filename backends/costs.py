@@ -74,12 +74,32 @@ SOUGHT_STEPS = {"wide": 6.5, "tall": 1.6, "classes": 10.0}
 """The same until the support of a norm with corners is found, with more unknowns than rows or fewer: 8 to 20 passes at one half, and 35 to 65 or
 12 to 40 at a tenth. With losses of rows of predictions, the Newton steps on the support included, 35 to 55 and 65 to 180."""
 
-SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.spectrum}
+SINGULAR_STEPS = {"norm": 35.0, "ball": 15.0}
+"""Iterations to 1e-6 with a norm of singular values and in a ball of one, as measured: 20 to 65 and 9 to 22, whatever the sizes and weights."""
+
+OF_A_MATRIX, NS_PER_CUBE = 6e-5, 4.0
+"""Seconds of the decompositions of a matrix in an iteration, of any size, and nanoseconds for each entry and row or column, whichever are fewer:
+small ones are decomposed up to three times, for conjugates and bounds too."""
+
+SPECTRAL = {name for words in (SETS, CONVEX) for name, word in words.items() if word.certificate == "rigorous"}
 """The sets and functions whose proxes decompose a matrix."""
+
+FIRST_PASSES, PASSES_OF_ROOT, MOST_PASSES = 20.0, 8.0, 350.0
+"""Data passes to 1e-6 of free variables with a ridge whose Newton steps are by conjugate gradients, for they are too many for a factor: so many, and
+so many times the root of the condition number, up to the last. 14 to 375 were measured, with conditions of 1 to 25,000."""
+
+CONE_STEPS = 120.0
+"""Iterations to 1e-6 in a cone of matrices where no ridge tells: 70 to 260, as measured."""
+
+CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
+"""The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
 
 OVERHEAD = 120e-6
 """Seconds an iteration costs whatever the size: calls of kernels from Python."""
 
+
+NS_PER_ASSIGNED = 1.0
+"""A row, a column and a candidate of an assignment of least cost: 0.5 to 1.2 on random costs with 30 to 700 rows."""
 
 NS_PER_BYTE_THERE = 5e-4
 """A byte of a matrix that a device multiplies: an H100, as `benchmarks/cuda.py` measures it."""
@@ -128,6 +148,37 @@ def _nanoseconds(canonical: Canonical) -> tuple[float, float]:
     samples = sum(t.f.size * t.f.loss.nanoseconds for t in canonical.terms if isinstance(t.f, LossFunction))
     samples += sum(NS_PER_SCORE * t.map.rows for t in canonical.terms if isinstance(t.f, VectorLossFunction))
     return per_pass, 1.7 * samples + NS_PER_COORDINATE * canonical.size
+
+
+@once_per_form
+def decompositions(canonical: Canonical) -> float:
+    """Predicted seconds of the singular values and eigenvalues of an iteration."""
+    functions = [b.g for b in canonical.blocks] + [t.f for t in canonical.terms if isinstance(t.f, VectorFunction)]
+    return sum(map(_decomposition, functions))
+
+
+def _decomposition(g: VectorFunction) -> float:
+    """The seconds of an iteration in which a function decomposes its matrices; 0 of one that has none."""
+    matrices = 1
+    while isinstance(g, OfInner):
+        matrices *= getattr(g, "count", 1)
+        g = g.inner
+    if not hasattr(g, "decompose"):
+        return 0.0
+    n, d = g.shape  # type: ignore[attr-defined]
+    return float(matrices * (OF_A_MATRIX + 1e-9 * NS_PER_CUBE * n * d * min(n, d)))
+
+
+@once_per_form
+def has_singular_values(canonical: Canonical) -> bool:
+    """True if norms or balls of singular values are on the variables, and no cone of matrices, on whose faces steps of first order turn slowly."""
+    words = {word for b in canonical.blocks for word in b.g.pair if word is not None}
+    return not words.isdisjoint(SPECTRAL) and words.isdisjoint(CONES)
+
+
+def is_of_singular_values(canonical: Canonical) -> bool:
+    """True of one smooth loss beside singular values: steps of first order get to 1e-6 in 10 to 100 iterations, as measured."""
+    return len(canonical.terms) == 1 and canonical.terms[0].is_smooth and has_singular_values(canonical)
 
 
 def memory(canonical: Canonical, of_x: float, of_rows: float, passing: float = 0.0) -> float:
@@ -322,10 +373,15 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     finishes = all(b.g.has_faces for b in canonical.blocks)
     rate = 4.0 * math.sqrt(condition(canonical))
     bends = not any(word in SPECTRAL for b in canonical.blocks for word in b.g.pair)
-    most = 25.0 if finishes else CURVED_STEPS if bends else math.inf
+    most = 25.0 if finishes else CURVED_STEPS
+    if not bends:
+        on_ball = any(b.g.pair[1] in SPECTRAL for b in canonical.blocks)
+        most = SINGULAR_STEPS["ball" if on_ball else "norm"] if has_singular_values(canonical) else CONE_STEPS
     known = _by_strength(canonical, finishes) if bends else None
     iterations = min(most if known is None else known, rate) * digits + LEAST_STEPS
     passes = PASSES_A_STEP * iterations
+    if is_by_gradients(canonical):
+        passes = min(FIRST_PASSES + 0.25 * PASSES_OF_ROOT * rate, MOST_PASSES) * digits
     if finishes and known is None and _has_classes(canonical):
         # f'' of rows of predictions is applied, never formed
         passes += 2.0 * FACE_STEPS * min(CG_STEPS, 3.0 + rate / 8.0)
@@ -333,10 +389,17 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     searched = sum(b.size for b in canonical.blocks if b.g.pair[1] in SETS and SETS[b.g.pair[1]].threshold)
     return Estimate(
         passes,
-        seconds(canonical, passes, iterations) + 1e-9 * NS_PER_THRESHOLD * searched * iterations,
+        seconds(canonical, passes, iterations)
+        + (1e-9 * NS_PER_THRESHOLD * searched + decompositions(canonical)) * iterations,
         memory(canonical, 9, 7, _newton(canonical)),
         with_copy(canonical, why),
     )
+
+
+def is_by_gradients(canonical: Canonical) -> bool:
+    """True of losses of entries of free variables that are too many for the factor of a Newton step: conjugate gradients take it, in passes."""
+    free = all(b.g.pair == (None, None) for b in canonical.blocks)
+    return free and canonical.size > MAX_DENSE and all(isinstance(t.f, LossFunction) for t in canonical.terms)
 
 
 def _has_classes(canonical: Canonical) -> bool:
@@ -392,17 +455,33 @@ def _is_far(canonical: Canonical) -> bool:
     return any(is_on_disk(v) or is_held(v) for v in canonical.instance.values.values())
 
 
+@once_per_form
+def is_linear(canonical: Canonical) -> bool:
+    """True if the objective is linear where it is finite: the vertex that it points to is a solution."""
+    return all(t.is_indicator for t in canonical.terms) and not any(
+        b.g.curvature > 0.0 or b.g.pair[0] is not None for b in canonical.blocks
+    )
+
+
 def fw(canonical: Canonical, tol: float) -> Estimate:
     """10/sqrt(tol) iterations as a rule, as measured; 1/tol where the gap falls like 1/k.
 
-    That is so on the Birkhoff polytope (measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3) and on a hull: both have an indicator in the sum.
+    That is so on the Birkhoff polytope (measured at sizes 6 to 100 and gaps of 1e-1 to 1e-3) and on a hull: both have an indicator in the sum. With a
+    linear objective the first vertex is the solution, on the Birkhoff polytope the assignment of least cost.
     """
     worst = any(t.is_indicator for t in canonical.terms)
     iterations = 1.0 / tol if worst else 10.0 / math.sqrt(tol)
     why = f"about {iterations:.0f} iterations: its gap falls like {'1/k' if worst else '1/k to 1/k^2'}"
-    if is_at_vertex(canonical):
+    oracle = 0.0
+    if is_linear(canonical):
+        iterations, why = 2.0, "two iterations: the vertex that the linear objective points to is the solution"
+        oracle = 1e-9 * NS_PER_ASSIGNED * canonical.size**1.5 if worst else 0.0
+    elif is_at_vertex(canonical):
         iterations, why = 2.0, "two iterations: the vertex that the gradient at zero points to is the solution"
     passes = 2.0 * iterations
     return Estimate(
-        passes, seconds(canonical, passes, iterations), memory(canonical, 5, 6.5), with_copy(canonical, why)
+        passes,
+        seconds(canonical, passes, iterations) + oracle * iterations,
+        memory(canonical, 5, 6.5),
+        with_copy(canonical, why),
     )

@@ -14,7 +14,7 @@ from fwdsl.backends.kernels.arrays import SIZES, SQUARES
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.canon.combined_maps import Add, Compose, Joined, Scaled
 from fwdsl.canon.data_maps import Matrix
-from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap
+from fwdsl.canon.maps import LinearMap, MapOfOne, NonnegativeMap, by_rows
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.row_blocks import NotInMemory
@@ -264,7 +264,11 @@ def _gram(C: Array | csr_array, w: Array) -> Array:
 
 def _cross(C: Array | csr_array, w: Array, D: Array | csr_array) -> Array:
     """C' diag(w) D."""
-    weighted = w[:, None] * D if isinstance(D, np.ndarray) else D.multiply(w[:, None]).tocsr()
+    if isinstance(D, np.ndarray):
+        weighted: Any = w[:, None] * D
+    else:
+        # SciPy's product with a column takes four times as long
+        weighted = by_rows(D.data * np.repeat(w, np.diff(D.indptr)), D.indices, D.indptr, D.shape)
     found = C.T @ weighted
     return np.asarray(found) if isinstance(found, np.ndarray) else np.asarray(found.toarray())
 

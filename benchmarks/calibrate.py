@@ -3,7 +3,7 @@
 
 `--quick` takes one problem of five and writes nothing. `--runs FILE` keeps what was recorded; with files that are there, only predictions and the
 fit are made anew, and of a problem that is in several the quickest run of a method counts.
-`--methods` fits those methods alone, and keeps what the others have.
+`--methods` fits those methods alone, by the names that `constants.py` has, and keeps what the others have.
 `--judge` fits nothing: it measures how well the constants that are there choose.
 About 25 minutes on two cores.
 """

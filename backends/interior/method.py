@@ -26,8 +26,9 @@ SECONDS_A_STEP, OF_A_ROW = 4e-4, 1.5e-7
 """Seconds of a step beside what grows with the system, and those of the vectors for each unknown and row."""
 
 
-SOON = 400
-"""Unknowns up to which a repair of a candidate takes no longer than a step."""
+SOON, SOON_OF_EQUALITIES = 400, 100
+"""Unknowns, and equalities of the dual among them, up to which a repair of a candidate takes no longer than a step: with 130 to 300 equalities it
+took two to eight times as long on programs of signals, whose steps see an unknown with its neighbours alone."""
 
 SET_UP = 2e-3
 """Seconds of writing a conic program down, of any size."""
@@ -67,8 +68,9 @@ class Interior(Method):
 
     @classmethod
     def outruns_repairs(cls, form: Canonical) -> int:
-        """The first one, but for few unknowns."""
-        return int(form.size > SOON)
+        """The first one, but for few unknowns, and few equalities: those of unknowns that nothing bounds or bends."""
+        equalities = sum(b.size for b in form.blocks if b.g.pair == (None, None) and b.g.curvature == 0.0)
+        return int(form.size > SOON or equalities > SOON_OF_EQUALITIES)
 
     @classmethod
     def readable(cls, form: Canonical) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ class Interior(Method):
         """Some factorisations of a symmetric system."""
         size = size_of(form)
         unknowns, rows = size.unknowns, size.rows
-        a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick)
+        a_step = SECONDS_A_STEP + OF_A_ROW * (unknowns + rows) + min(size.seconds, size.quick) + size.turns
         once = size.once
         if costs.is_over_rows(form):
             # other programs have it in what is fitted to them

@@ -22,6 +22,9 @@ SPARSE = 0.02
 FILLS = 8.0
 """Products of rows of data for each unknown from which on the factor of a sparse system is taken to fill up: random patterns do, bands do not."""
 
+LONGEST = 12
+"""Rows of a cone up to which its scaling is kept as a sparse matrix."""
+
 NEIGHBOURS = 8
 """Rows of a cone up to which its scaling is priced as sparse."""
 
@@ -76,6 +79,14 @@ OF_A_PLANE = 4e-8
 """Seconds of a factorisation for each unknown of a plane of differences and each unknown of its shorter side: the factor fills up along the lines
 that cut the plane. Measured on pictures of 64 x 64 to 192 x 192."""
 
+OF_AN_ORDER, OF_A_MATRIX = 4e-4, 2.7e-6
+"""Seconds of a step for the cones of matrices of each order, decompositions and lengths of steps, and for each of them divided by the square of the
+order: measured on 50 programs with matrices of order 3 to 60."""
+
+CONGRUENCE, MIXED, MIXING = 5e-9, 6e-4, 3.4e-8
+"""Seconds of the scaling of a cone of matrices for each of its numbers where it is written out, and those of one that is multiplied as a sparse
+matrix, whatever its size and for each of its numbers."""
+
 OF_A_NUMBER, PASSES = 5e-9, 1e-8
 """Seconds that a number of the matrix that is factored takes beside that, and those of all products of a step with one of A."""
 
@@ -94,6 +105,7 @@ class Size(NamedTuple):
     quick: float = math.inf  # seconds of a factorisation of the system as it stands, without cones of matrices
     of_three: int = 0  # rows of cones of three
     fills: bool = False  # that factor may fill up so far that no order is looked for
+    turns: float = 0.0  # seconds of a step for the decompositions of cones of matrices
 
 
 FEW = 4
@@ -170,6 +182,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     entries = sum(conic.of_u.value.size for conic in known)
     entries += sum(conic.of_z.value.size for conic in known[len(form.terms) :])
     entries += sum(int(_repeats(conic) * _across(term)) for term, conic in zip(form.terms, known, strict=False))
+    turns = _of_matrices(known, unknowns)
     if unknowns + rows <= WHOLE:
         return Size(
             unknowns,
@@ -181,6 +194,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             0.0,
             24.0 * (unknowns + rows) ** 2,
             of_three=of_three,
+            turns=turns.each,
         )
     products = squares = dense = of_equations = filling = 0.0
     for term, conic in zip(form.terms, known, strict=False):
@@ -196,7 +210,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             products, filling = products + border, filling + border - own
         else:
             products, of_equations = products + own, of_equations + (own if of_zeros else 0.0)
-            dense += own if term.map.nnz > DENSE_SHARE * term.map.rows * form.size else 0.0
+            dense += own if _across(term) > DENSE_SHARE * term.map.rows * form.size else 0.0
     once = DENSE_PRODUCT * squares
     # rows of the forms themselves, such as the sums of simplices
     others = sum(float(np.square(np.bincount(conic.of_z.row)).sum()) for conic in known)
@@ -221,8 +235,10 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     products, filling = products + others + scaled, filling + others + scaled
     thick = _thick(full, unknowns)
     of_products = SPARSE_PRODUCT * (products - thick) + DENSE_PRODUCT * thick
-    seconds = FACTOR * order**3 + min(DENSE_PRODUCT * rows * unknowns**2, of_products)
-    seconds += OF_A_NUMBER * order**2
+    of_dense = DENSE_PRODUCT * rows * unknowns**2
+    # beside a large cone of matrices all of A is kept as a dense matrix
+    of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
+    seconds = FACTOR * order**3 + of_rows + OF_A_NUMBER * order**2
     if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows, _ in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
@@ -240,7 +256,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             formed = products - of_equations + squares
             seconds += 5e-8 * formed + (BAND_OF_EQUATIONS if equations else BAND) * band * width
             memory += 16.0 * (formed + of_equations) + 8.0 * band
-        seconds += 5e-8 * entries + _of_planes(form)
+        seconds += 5e-8 * entries + _of_planes(form) + turns.mixed
         # a small matrix, or one that fills up, is sooner factored with its zeros, where it is not too large
         if seconds < found.seconds or order > LARGEST:
             largest = max((of_cone for of_cone, _ in full), default=0)
@@ -250,18 +266,40 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     few, turned = found_few or (order, 0.0)
     if owned and few < SHARE * order and few <= LARGEST:
         complement = 1e-4 + FACTOR * float(few) ** 3 + DENSE_PRODUCT * order * float(few) ** 2 + PASSES * entries
-        complement += TURNED * turned
+        complement += TURNED * turned + turns.mixed
         if complement < found.seconds:
             memory = 16.0 * few * (few + order) + 220.0 * entries
             found = Size(unknowns, rows, entries, "reduced", few, complement, once, memory)
     elif owned and order <= LARGEST:
         # the products of K, dense or not
-        seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries
+        seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries + turns.mixed
         dense += _thick(full, order)
         seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
-    return found._replace(quick=quick, of_three=of_three, fills=fills_up)
+    return found._replace(quick=quick, of_three=of_three, fills=fills_up, turns=turns.each)
+
+
+class _Turns(NamedTuple):
+    """Seconds that the scalings of cones of matrices take in a step: those of `each` cone by itself, and beside them where they are `written` out and
+    multiplied with dense rows, or `mixed` into sparse rows."""
+
+    each: float
+    written: float
+    mixed: float
+    largest: int  # rows of a cone
+
+
+def _of_matrices(known: list[Conic], unknowns: int) -> _Turns:
+    """The seconds of all cones of matrices; 0 where there are none."""
+    found = [cone.rows for conic in known for cone in conic.cones if cone.kind == "semidefinite"]
+    if not found:
+        return _Turns(0.0, 0.0, 0.0, 0)
+    # n (n + 1) / 2 rows have n^2 / 2 entries and a bit more
+    each = OF_AN_ORDER * len(set(found)) + OF_A_MATRIX * 2.0 * sum(found)
+    numbers = sum(float(rows) ** 2 for rows in found)
+    written, mixed = (CONGRUENCE + DENSE_PRODUCT * unknowns) * numbers, MIXED + MIXING * numbers
+    return _Turns(each, written, mixed, max(found))
 
 
 @once_per_form

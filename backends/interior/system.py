@@ -42,7 +42,7 @@ from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch, part_of
 from fwdsl.backends.interior.quasidefinite import FactoredQuasidefinite, Pattern, Quasidefinite
 from fwdsl.backends.interior.separate import Factor, Separate
-from fwdsl.backends.interior.sizes import DENSE_SHARE
+from fwdsl.backends.interior.sizes import DENSE_SHARE, LONGEST
 from fwdsl.backends.interior.small import solver_of_small
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.sparse_rows import Rows
@@ -50,9 +50,6 @@ from fwdsl.canon.maps import by_rows
 
 SHIFT = 1e-11
 """The amount by which diagonals are moved away from zero, beside entries of about one."""
-
-WIDEST = 12
-"""Rows of a cone up to which its scaling is kept as a sparse matrix."""
 
 INDEPENDENT = 1e-5
 """The least pivot of a Cholesky factor of a matrix with ones on its diagonal whose rows are far from dependent."""
@@ -125,7 +122,7 @@ class Systems:
         self.orders = ORDERS  # how often one is looked for
         self.P = P
         # where cones have matrices, products with them fill A up
-        few = not any(k.rows > WIDEST and k.kind not in ORDER[:2] for k in batches)
+        few = not any(k.rows > LONGEST and k.kind not in ORDER[:2] for k in batches)
         self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
         self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind in ("condensed", "sparse") else None
         largest = max((k.rows for k in batches if k.kind == "semidefinite"), default=0)
@@ -566,7 +563,7 @@ def _full_rows(separate: Separate, batches: Sequence[Batch]) -> tuple[FullRows, 
     """The batches of long second-order cones that see most of the kept unknowns in each row."""
     found, others = [], separate.others
     for k, batch in enumerate(batches):
-        if batch.kind != ORDER[2] or batch.rows <= WIDEST:
+        if batch.kind != ORDER[2] or batch.rows <= LONGEST:
             continue
         first = int(np.searchsorted(others, batch.start))
         last = first + batch.number * batch.rows

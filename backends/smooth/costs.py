@@ -27,6 +27,9 @@ from fwdsl.readers.row_blocks import DenseRows, is_on_disk
 NS_PER_PAIR = {"dense": 0.03, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by BLAS, or pair by pair."""
 
+NS_PER_WRITTEN = 4e5
+"""The calls for the Gram matrix of a map that is written down as a sparse matrix: differences, and products of data with variables of their own."""
+
 NS_PER_CUBE = 0.03
 """A cube of the order of a system, factored: a third of it in products and sums."""
 
@@ -186,9 +189,14 @@ def gram_seconds(canonical: Canonical) -> float:
 
 def _written_passes(canonical: Canonical) -> float:
     """Data passes that are counted for a Gram matrix beyond that over data: those of maps that are written down (`maps.columns_of`)."""
-    maps = [m for t in canonical.terms for _, m in t.map.parts if factor_and_matrix(m) is None and m.columns > APPLIED]
-    written = sum(PRODUCT * m.nnz * m.entries / max(1, m.rows) for m in maps if m.entries <= MOST_WRITTEN)
-    return written / max(1, canonical.nnz)
+    maps = (m for m in _written(canonical) if m.entries <= MOST_WRITTEN)
+    return sum(PRODUCT * m.nnz * m.entries / max(1, m.rows) for m in maps) / max(1, canonical.nnz)
+
+
+def _written(canonical: Canonical) -> list[LinearMap]:
+    """The maps beyond those of data that a Gram matrix takes written down."""
+    parts = [m for t in canonical.terms for _, m in t.map.parts]
+    return [m for m in parts if factor_and_matrix(m) is None and m.columns > APPLIED]
 
 
 def _primal(canonical: Canonical) -> SystemChoice | None:
@@ -196,7 +204,9 @@ def _primal(canonical: Canonical) -> SystemChoice | None:
         return None
     pairs = _bending(canonical) * 1e9 * gram_seconds(canonical)
     changed = CHANGED if keeps_gram(canonical) else 1.0
-    return SystemChoice("primal", (1.0 - changed) * pairs, changed * pairs + NS_PER_CUBE * float(canonical.size) ** 3)
+    calls = NS_PER_WRITTEN * len(_written(canonical))
+    step = changed * pairs + calls + NS_PER_CUBE * float(canonical.size) ** 3
+    return SystemChoice("primal", (1.0 - changed) * pairs, step)
 
 
 def keeps_gram(canonical: Canonical) -> bool:
@@ -219,11 +229,11 @@ def _has_pieces(canonical: Canonical) -> bool:
 def finishing_seconds(canonical: Canonical) -> float:
     """Predicted seconds of the Newton steps that first-order methods end with: on all variables, or on the face of a penalty or set with corners.
 
-    A well-conditioned problem without corners is over before. With corners, quadratics and losses with linear pieces have theirs counted as
-    iterations.
+    A well-conditioned problem without corners is over before, and where conjugate gradients take these steps they are counted in passes. With
+    corners, quadratics and losses with linear pieces have theirs counted as iterations.
     """
     found = _primal(canonical)
-    if found is None:
+    if found is None or costs.is_by_gradients(canonical):
         return 0.0
     if all(b.g.pair == (None, None) for b in canonical.blocks):
         step = min(found.step, CG_STEPS * _product(canonical))

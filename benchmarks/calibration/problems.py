@@ -14,6 +14,7 @@ from .corners import CORNERS
 from .drawn import drawn
 from .family import HEAD, WB, Family, W, gradient, group, half, length, mean_row
 from .sources import SOURCES, classes, signs, target
+from .spectra import spectra
 
 
 @dataclass(frozen=True)
@@ -278,6 +279,7 @@ def cases(quick: bool = False) -> list[Case]:
     """All of them, or with `quick` one of five; every third is held out."""
     found = [*_crossed(FAMILIES), *_others(), *_crossed(CORNERS)]
     found += [Case("drawn", f"number {seed}", "", partial(drawn, seed)) for seed in range(DRAWN)]
+    found += [Case(family, size, "", make) for family, size, make in spectra()]
     every = [Case(c.family, c.data, c.weight, c.make, i % 3 == 1) for i, c in enumerate(found)]
     return every[::5] if quick else every
 

@@ -9,7 +9,7 @@ from operator import mul
 from ..atoms.base import VectorFunction
 from ..atoms.loss import LossFunction
 from ..atoms.vector_loss import VectorLossFunction
-from ..backends.costs import SPECTRAL, condition, is_over_rows
+from ..backends.costs import CONES, SPECTRAL, condition, is_over_rows
 from ..backends.method import Estimate
 from ..canon.form import Canonical
 from ..canon.forms import Form
@@ -55,9 +55,6 @@ SMALLEST, LARGEST = -2.0, 1.0
 MANY = 1500
 """Unknowns beyond which methods form no Gram matrix of all of them."""
 
-CONES = {name for name, word in SETS.items() if word.spectrum and (word.cone == "psd" or not word.compact)}
-"""The cone of matrices and the sets that lie in it, on whose faces first-order methods turn slowly."""
-
 WIDEST = 0.6
 """The powers of ten that a correction is at most."""
 
@@ -66,6 +63,17 @@ LOOSE, SURE = 0.9, 0.3
 
 APART = ("pdhg", "interior")
 """The methods whose predictions of programs over rows of data are fitted apart (`is_over_rows`)."""
+
+APART_OF_MATRICES = ("pdhg", "interior", "apg")
+"""The methods whose predictions of programs with singular values or eigenvalues are: what decompositions and cones of matrices take has nothing to do
+with what other programs take."""
+
+OF_MATRICES = NAMES.index("singular values or eigenvalues")
+
+APART_OF_MANY = ("apg",)
+"""The methods whose predictions of many free variables are: conjugate gradients are in the place of a factor there."""
+
+OF_MANY = NAMES.index("no norms and sets, many unknowns")
 
 LEAST_FACTOR = 10.0**-WIDEST
 """The least factor that a prediction is corrected by."""
@@ -152,6 +160,10 @@ def corrected(
 
 def key_of(name: str, known: Sequence[float]) -> str:
     """The name by which `CONSTANTS` has what is fitted to a method on problems with such features."""
+    if name in APART_OF_MATRICES and known[OF_MATRICES]:
+        return f"{name} of matrices"
+    if name in APART_OF_MANY and known[OF_MANY]:
+        return f"{name} of many"
     return f"{name} over rows" if name in APART and known[-1] else name
 
 

@@ -12,6 +12,7 @@ import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun, _written_rows
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
+from fwdsl.backends.registry import METHODS
 from fwdsl.canon.form import Canonical
 from fwdsl.certify.verify import verify
 from tests.corpus import corpus
@@ -338,3 +339,15 @@ def test_some_rows_are_written_out(chosen: list[int]) -> None:
     A = csr_array(np.where(np.random.default_rng(1).random((10, 4)) < 0.4, 2.0, 0.0))
     rows = np.array(chosen, dtype=np.intp)
     assert np.array_equal(_written_rows(A, rows), A.toarray()[rows])
+
+
+@pytest.mark.parametrize(("steps", "as_it_is"), [(40, 0), (150, 1)])
+def test_repairs_with_many_equalities_are_left_to_the_next_steps(steps: int, as_it_is: int) -> None:
+    """Each unknown that nothing bounds or bends is an equality of the dual, which a repair would meet with all others."""
+    y = np.cumsum(np.random.default_rng(2).standard_normal(steps))
+    text = "data y: vector[n]\nvar x: vector[n]\nminimize sum(huber(x, y, delta=0.3)) + 5 * sum_squares(x[1:] - x[:-1])"
+    problem = fw.parse(text).bind(y=y)
+    assert METHODS["interior"].outruns_repairs(problem.canonical) == as_it_is
+    solution = problem.solve(method="interior", threads=1)
+    assert solution.status == "optimal"
+    assert abs(solution.objective - problem.solve(method="newton", threads=1).objective) <= 3e-6 * solution.objective

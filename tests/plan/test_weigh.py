@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import fwdsl as fw
 from fwdsl.backends.interior.method import Interior
@@ -134,3 +135,21 @@ def test_a_plan_is_made_once_for_options_that_it_does_not_hang_on() -> None:
     for other in ({"tol": 1e-3}, {"threads": 2}, {"method": ("apg", "pdhg")}, {"memory": "8GB"}):
         assert problem.plan(**{"threads": 1, **other}) is not plan
     assert problem.bind(mu=0.2).plan(threads=1) is not plan
+
+
+@pytest.mark.parametrize(
+    "declared", ["matrix[n, n] in birkhoff", "matrix[n, n] in nuclear_ball(2)", "matrix[n, n] in rows(simplex(1))"]
+)
+def test_a_linear_objective_is_given_to_the_method_that_takes_the_vertex_it_points_to(declared: str) -> None:
+    C = np.random.default_rng(3).standard_normal((12, 12))
+    text = f"data C: matrix[n, n]\nvar X: {declared}\nminimize sum(C * X)"
+    problem = fw.parse(text).bind(C=C)
+    solution = problem.solve(threads=1)
+    assert problem.plan().method == solution.method == "frank_wolfe"
+    assert solution.status == "optimal"
+    assert solution.iterations <= 2
+    if "birkhoff" in declared:
+        assert solution.objective == pytest.approx(C[linear_sum_assignment(C)].sum(), rel=1e-9)
+    # with squares beside it the gap falls like 1/k
+    bent = fw.parse(f"{text} + sum_squares(X)").bind(C=C)
+    assert bent.plan().method != "frank_wolfe"

@@ -11,11 +11,12 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
+from fwdsl.backends.costs import is_by_gradients
 from fwdsl.backends.dual import dual_value
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.registry import METHODS
-from fwdsl.backends.smooth.costs import choose, estimate
+from fwdsl.backends.smooth.costs import NS_PER_WRITTEN, choose, estimate, finishing_seconds
 from fwdsl.backends.smooth.systems import Dual, Primal, conjugate_gradients
 from fwdsl.errors import PlanError
 from tests.problems import laid_out
@@ -457,3 +458,24 @@ def test_only_many_equalities_are_left_to_the_next_steps(ridge: str, as_they_are
     problem = fw.parse(text + ridge).bind(X=X, y=y)
     assert METHODS["newton"].outruns_repairs(problem.canonical) == as_they_are
     assert problem.solve(method="newton", tol=1e-6).status == "optimal"
+
+
+@pytest.mark.parametrize(("C", "seed"), [(1.0, 0), (30.0, 1)])
+def test_passes_of_conjugate_gradients_in_accelerated_gradients_are_counted(C: float, seed: int) -> None:
+    """More than 1,500 free variables have no factor: their Newton steps are in the passes, and no seconds of a Gram matrix are beside them."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((300, 1600)) / 40.0
+    problem = fw.parse(SQUARED_HINGE).bind(A=A, y=np.where(A @ rng.standard_normal(1600) > 0.0, 1.0, -1.0), C=C)
+    assert is_by_gradients(problem.canonical)
+    assert finishing_seconds(problem.canonical) == 0.0
+    solution = problem.solve(method="apg", threads=1)
+    assert solution.status == "optimal"
+    assert solution.passes / 5.0 <= METHODS["apg"].estimate(problem.canonical, 1e-6).passes <= 5.0 * solution.passes
+
+
+def test_maps_that_are_written_down_cost_calls_in_each_newton_step() -> None:
+    """Differences are no data: a Gram matrix takes them as sparse matrices, anew with each weight."""
+    text = "data y: vector[n]\nvar x: vector[n]\nminimize sum(huber(x, y)) + 5 * sum_squares({map})"
+    plain, written = (fw.parse(text.format(map=m)).bind(y=np.ones(60)).canonical for m in ("x", "x[1:] - x[:-1]"))
+    steps = [choose(form).step for form in (plain, written)]
+    assert steps[1] - steps[0] >= NS_PER_WRITTEN
