@@ -338,3 +338,26 @@ def test_squares_are_those_of_the_scalings(batch: Batch) -> None:
     square = outer @ np.linalg.solve(whole[m:, m:], outer.T) - inner
     for v in rng.standard_normal((3, m)):
         np.testing.assert_allclose(square @ v, scalings.wt(scalings.w(v)), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_long_rows_come_last_and_fill_no_more(across: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An order of the rest is enough where a few rows, or a few unknowns, meet all others."""
+    rng = np.random.default_rng(3)
+    n, k = 900, 60
+    dense = sp.csr_array(rng.standard_normal((k, n)))
+    P = sp.csr_array(sp.eye_array(n if not across else k, format="csr"))
+    A = sp.csr_array(sp.vstack([sp.eye_array(n), dense])) if not across else sp.csr_array(sp.vstack([dense.T, dense.T]))
+    batches = [Batch("nonnegative", 0, 1, A.shape[0])]
+
+    def numbers() -> int:
+        found = pattern_of(P, A, batches, np.inf, lambda: None)
+        assert found is not None
+        size = P.shape[0] + A.shape[0]
+        assert np.array_equal(np.sort(found.place), np.arange(size))
+        return int(found.rows.size)
+
+    monkeypatch.setattr(quasidefinite, "SMALL", 0)
+    few = numbers()
+    monkeypatch.setattr(quasidefinite, "LONG", size := P.shape[0] + A.shape[0])
+    assert few <= 1.05 * numbers() and few < size**2 / 4
