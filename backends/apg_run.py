@@ -212,9 +212,11 @@ class APGRun(Run[PreparedProblem, APGState], of=APG):
 
     def _can_pay(self, face: Array | None) -> bool:
         """True if a Newton step on a face costs little beside the steps so far."""
-        if face is None:
+        free = 0 if face is None else int(np.count_nonzero(face))
+        if free > MAX_DENSE:
+            # conjugate gradients take a few passes
             return True
-        system = PATH * SYSTEM * float(min(int(np.count_nonzero(face)), MAX_DENSE)) ** 3
+        system = PATH * SYSTEM * float(free) ** 3
         problem, done = self.problem, self.state.iteration
         return system <= PAID * costs.seconds(problem.canonical, problem.passes, float(done))
 

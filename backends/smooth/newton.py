@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -528,23 +529,45 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def _mended(self, s: NewtonState) -> list[Array]:
         """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
         that leaves the domain of a conjugate. A repair of any dual point takes some ten times as long."""
-        free = self._free_at
-        if not 0 < free.size <= FEW or not all(isinstance(f, FastLoss) for f in self.problem.functions):
+        free, problem = self._free_at, self.problem
+        if not 0 < free.size <= FEW:
             return s.ys
-        hs = self.problem.curvatures(s.zs)
-        columns = [self.problem.linear(unit) for unit in np.eye(self.free.size)[free]]
-        bent = [[h * z for h, z in zip(hs, zs, strict=True)] for zs in columns]
-        system = np.array([[sum(float(a @ b) for a, b in zip(u, v, strict=True)) for v in bent] for u in columns])
-        try:
-            lengths = np.linalg.solve(system, -s.grad[free])
-        except np.linalg.LinAlgError:
+        hs = problem.curvatures(s.zs)
+        bent = [problem.bent(hs, column) for column in self._few_columns]
+        system = np.stack([self._on_free(of) for of in bent], axis=1)
+        if not np.all(np.isfinite(system)):
             return s.ys
+        # losses of classes do not change where all of them rise alike
+        lengths = np.linalg.lstsq(system, -s.grad[free], rcond=1e-12)[0]
         ys = [y + sum(t * b[k] for t, b in zip(lengths, bent, strict=True)) for k, y in enumerate(s.ys)]
-        for f, y in zip(self.problem.functions, ys, strict=True):
-            lo, hi = f.dual_bounds  # type: ignore[union-attr]
-            if not np.all((y >= lo) & (y <= hi)):
+        for f, y in zip(problem.functions, ys, strict=True):
+            if isinstance(f, FastLoss):
+                lo, hi = f.dual_bounds
+                inside = bool(np.all((y >= lo) & (y <= hi)))
+            else:
+                inside = isinstance(f, FastRows) and math.isfinite(f.conjugate(y))
+            if not inside:
                 return s.ys
         return ys
+
+    @cached_property
+    def _few_columns(self) -> list[list[Array]]:
+        """E, the columns of the coordinates without a ridge, each as a vector for every term: no product with other columns."""
+        columns = []
+        for block in self.problem.canonical.blocks:
+            for unit in np.eye(block.size) if block.g.curvature == 0.0 else ():
+                own = [[m.apply(unit) for b, m in t.map.parts if b is block] for t in self.problem.terms]
+                columns.append([sum(of, np.zeros(t.map.rows)) for of, t in zip(own, self.problem.terms, strict=True)])
+        return columns
+
+    def _on_free(self, ys: Sequence[Array]) -> Array:
+        """E'y."""
+        out = np.zeros(self.free.size)
+        for term, y in zip(self.problem.terms, ys, strict=True):
+            for b, m in term.map.parts:
+                if b.size and self.free[b.start]:
+                    out[b.slice] += m.adjoint(y)
+        return out[self._free_at]
 
 
 def _common(weights: Sequence[Array]) -> float:

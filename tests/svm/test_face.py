@@ -64,7 +64,7 @@ def test_it_stops_where_it_is_told() -> None:
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 def test_it_finishes_what_sweeps_come_near_to(layout: str) -> None:
-    """Where rows are long and classes overlap, sweeps converge by a factor; the last step is Newton's, and exact."""
+    """Sweeps converge by a factor where rows are long and classes overlap; the last step is Newton's, and exact."""
     rng = np.random.default_rng(4)
     X, y = rng.standard_normal((400, 60)), np.arange(400) % 4
     bound = fw.parse(
