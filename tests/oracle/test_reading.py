@@ -150,3 +150,48 @@ def test_without_cvxpy_a_line_says_what_to_install():
 
 def test_the_sum_of_squares_of_a_mean_keeps_its_factor():
     assert N * fw.from_cvxpy(PROBLEMS["mean_of_losses"]()).solve(tol=1e-7).objective > 0.0
+
+
+def tail_mean(z: cp.Expression, beta: float, constraints: list) -> float:
+    """The least conditional value at risk, by the formula of Rockafellar and Uryasev."""
+    t = cp.Variable()
+    return cp.Problem(cp.Minimize(t + cp.sum(cp.pos(z - t)) / ((1 - beta) * z.size)), constraints).solve(
+        solver=cp.CLARABEL
+    )
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.33, 0.75, 0.8, 0.9, 0.95, 0.999])
+def test_the_conditional_value_at_risk_is_that_of_its_level(beta: float):
+    x = cp.Variable(2, name="x")
+    returns = np.arange(20.0).reshape(10, 2) % 7
+    on = [x >= 0, cp.sum(x) == 1]
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.cvar(returns @ x, beta)), on))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(tail_mean(returns @ x, beta, on), rel=1e-6)
+
+
+@pytest.mark.parametrize("size, beta, k", [(10, 0.8, 2), (10, 0.9, 1), (100, 0.93, 7), (50, 0.98, 1)])
+def test_a_level_of_a_whole_number_of_samples_is_that_number(size: int, beta: float, k: int):
+    x = cp.Variable(size, name="x")
+    text = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.cvar(x, beta)), [x >= 0])).to_fw()
+    assert f"sum_largest(x, {k}) / " in text
+
+
+@pytest.mark.parametrize(
+    "k, value", [(0.5, 1.5), (1, 3.0), (1.5, 4.0), (2.25, 5.25), (3, 6.0), (np.int64(2), 5.0), (3.5, 6.0), (9, 6.0)]
+)
+def test_sums_of_the_largest_take_a_share_of_the_next(k: float, value: float):
+    y, near = cp.Variable(3, name="y"), np.array([3.0, 2.0, 1.0])
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_largest(y, k)), [y == near]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+    Y = cp.Variable((3, 3), name="Y", symmetric=True)
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.lambda_sum_largest(Y, k)), [Y == np.diag(near)]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+    scaled = fw.from_cvxpy(cp.Problem(cp.Maximize(cp.sum(y)), [cp.sum_largest(y, k) <= value, y == near * y[2]]))
+    assert scaled.solve(tol=1e-8).objective == pytest.approx(6.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("k, value", [(0.5, 0.5), (1, 1.0), (2, 1.0)])
+def test_the_largest_of_one_number(k: float, value: float):
+    s = cp.Variable(name="s")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_largest(s, k)), [s >= 1]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
