@@ -195,3 +195,50 @@ def test_the_largest_of_one_number(k: float, value: float):
     s = cp.Variable(name="s")
     ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_largest(s, k)), [s >= 1]))
     assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+
+
+Y3, Y33 = cp.Variable(3, name="y"), cp.Variable((3, 3), name="Y")
+
+
+@pytest.mark.parametrize(
+    "objective, value",
+    [
+        (cp.sum(cp.power(Y3, 1)) + cp.norm_inf(Y3 - 1), 0.0),
+        (cp.sum(cp.power(cp.abs(Y3 - 2), 1)), 0.0),
+        (cp.norm(cp.power(Y33, 1) - 2, "fro"), 0.0),
+        (cp.norm2(cp.real(Y3) - 1), 0.0),
+        (cp.norm2(cp.real(Y33)[0] - 1), 0.0),
+        (cp.norm2(cp.imag(Y3) - 1) + cp.norm1(Y3), 3.0**0.5),
+        (0 * cp.norm1(Y3) + cp.sum_squares(Y3 - 1), 0.0),
+        (cp.sum(cp.multiply(np.zeros(3), cp.abs(Y3))) + cp.sum_squares(Y3 - 1) + 2, 2.0),
+        (cp.sum_squares(Y3 - 1) + 0 * cp.norm1(Y3) / 2, 0.0),
+        (0 * cp.norm1(Y3), 0.0),
+    ],
+    ids=str,
+)
+def test_parts_that_are_affine_in_other_words(objective: cp.Expression, value: float):
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(objective), [cp.sum(Y3) >= 0]))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(value, abs=1e-6)
+
+
+def test_what_vanishes_is_no_bound():
+    x = cp.Variable(3, name="x")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum(x)), [0 * cp.abs(x) <= x - 1]))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(3.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2)])
+def test_the_variance_is_about_a_mean_of_one_entry(shape: tuple[int, ...]):
+    x, b = cp.Variable(shape, name="x"), np.arange(4.0).reshape(shape)
+    theirs = cp.Problem(cp.Minimize(cp.var(x - b) + cp.sum_squares(x)))
+    theirs.solve(solver=cp.CLARABEL)
+    assert fw.from_cvxpy(theirs).solve(tol=1e-8).objective == pytest.approx(theirs.value, rel=1e-6)
+
+
+def test_what_is_refused_is_told_in_the_words_of_cvxpy():
+    x = cp.Variable(3, name="x")
+    said = refused(cp.Maximize(cp.pnorm(x, 0.5)), cp.sum(x) <= 1)
+    assert "FW0320 `Pnorm`" in said and "at least 1" in said
+    assert "FW0320 `Pnorm`" in refused(cp.Maximize(cp.harmonic_mean(x)), cp.sum(x) <= 1)
+    said = refused(cp.Minimize(cp.sum_squares(x - 1) - 0 * cp.sum(cp.log(x))))
+    assert "FW0320" in said and "multiplied by 0" in said

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...build.convert import as_weights, operand
 from .affine import constant
-from .common import Reader, call, flat_shape, has_word, kind, plain_number, plain_number_of
+from .common import Reader, call, flat_shape, has_word, kind, plain_number, plain_number_of, refuse
 
 
 def _norm(name: str, of_matrix: str = "") -> Callable[[Reader, Any], Any]:
@@ -35,6 +35,8 @@ def _pnorm(r: Reader, e: Any) -> Any:
         return None
     if p == 2.0:
         return _norm("norm2", "norm_fro")(r, e)
+    if p < 1.0:
+        refuse(e, "`norm_p` takes a `p` of at least 1")
     if not e.args[0].is_affine() or not has_word("norm_p"):
         return None
     flat = e.args[0] if len(flat_shape(e.args[0])) < 2 else None
