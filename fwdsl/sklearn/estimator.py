@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -206,9 +207,10 @@ class ProgramEstimator(BaseEstimator):
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         if solution.status != "optimal":
+            far = f"at most {solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}"
             warn(
-                f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is at most "
-                f"{solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}",
+                f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is "
+                f"{far if math.isfinite(solution.gap) else 'not certified'}",
                 ConvergenceWarning,
                 stacklevel=_levels_to_the_caller(),
             )
