@@ -19,6 +19,10 @@ def unclosed_text(f: Failure) -> Slip | None:
     return f.slip("FW1033", "the text that starts here is never closed", _TEXTS, 'write `"` where it ends')
 
 
+_WITH_TEXTS = frozenset(("data", "solve", "problem"))
+"""The statements that have texts: sources, options and titles."""
+
+
 def wrong_quotes(f: Failure) -> Slip | None:
     """`'a.svm'`, `“a.svm”`"""
     if f.found.type not in ("SINGLE", "SMART"):
@@ -26,11 +30,15 @@ def wrong_quotes(f: Failure) -> Slip | None:
     inner = f.found.text[1:-1]
     right = '"' + inner.replace("\\", "\\\\").replace('"', '\\"') + '"'
     code, what = ("FW1035", "single") if f.found.type == "SINGLE" else ("FW1034", "curly")
-    token = Token("STRING", right, f.found.start, f.found.end)
+    # in an expression no text stands first, or after an operator: `norm(x, "fro")`, `step="line_search"`
+    is_name = inner.isidentifier() and f.before.text not in (",", "=") and f.tokens[0].text not in _WITH_TEXTS
+    if is_name:
+        right = inner
+    token = Token("NAME" if is_name else "STRING", right, f.found.start, f.found.end)
     return f.slip(
         code,
         f"{found(f.found)} stands in {what} quotes",
-        _TEXTS,
+        "A name stands without quotes." if is_name else _TEXTS,
         f"write {quoted(right)}",
         fix=(f.found.span, right),
         mended=f.swapped(token),
