@@ -111,7 +111,13 @@ def _power_of(f: Failure, start: int) -> tuple[str, tuple[Token, ...]] | None:
 
 
 def _called(
-    f: Failure, message: str, rule: str, place: tuple[int, int], name: str, inner: tuple[Token, ...], p: Token | None = None
+    f: Failure,
+    message: str,
+    rule: str,
+    place: tuple[int, int],
+    name: str,
+    inner: tuple[Token, ...],
+    p: Token | None = None,
 ) -> Slip:
     """The slip of a power: between the tokens of `place` should stand the function `name` of the tokens `inner`, and of the exponent p."""
     start, stop = place

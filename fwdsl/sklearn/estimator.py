@@ -207,7 +207,9 @@ class ProgramEstimator(BaseEstimator):
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         if solution.status != "optimal":
-            far = f"at most {solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}"
+            far = (
+                f"at most {solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}"
+            )
             warn(
                 f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is "
                 f"{far if math.isfinite(solution.gap) else 'not certified'}",
