@@ -162,7 +162,7 @@ def _bends_its_own(conic: Conic) -> bool:
 
 
 def unreadable(form: Canonical) -> str:
-    """Why a function has no conic form, in the language's words; "" where all have one."""
+    """The reason why a function has no conic form, in the language's words; "" where all have one."""
     parts = [(t.f, t.text) for t in form.terms] + [(b.g, b.text) for b in form.blocks]
     for conic, (f, text) in zip(form.conics, parts, strict=True):
         if conic is None:

@@ -304,7 +304,7 @@ class VectorFunction(ABC):
         return None
 
     def conic_limit(self) -> str:
-        """What a conic form that is too large to write down would have, beside the limit; "" where there is none of any size."""
+        """The size of a conic form that is too large to write down, beside the limit; "" where there is none of any size."""
         return ""
 
     def lmo(self, c: Array) -> Array | None:

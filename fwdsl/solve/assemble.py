@@ -56,7 +56,7 @@ def solution_of(
 
 
 def _certificate(form: Form, v: Verified) -> Certificate:
-    """What is told of a verified point. The objective of one that misses a constraint bounds nothing, and there is no gap to it."""
+    """The certificate of a verified point. The objective of one that misses a constraint bounds nothing, and there is no gap to it."""
     sense, bound = form.sense, v.bound
     gap, relative_gap = (v.gap, v.relative_gap) if v.infeasibility <= FEASIBLE else (math.inf, math.inf)
     return Certificate(

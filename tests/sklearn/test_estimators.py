@@ -389,6 +389,20 @@ def test_parameters_that_are_missing_are_given_to_the_estimator():
         assert caught.value.hint == "give it to the estimator, as in FwRegressor(..., mu=...)"
 
 
+def test_wrong_parameters_are_told_in_the_words_of_the_call():
+    for wrong, code in ((-1.0, "FW4511"), ("a", "FW4512")):
+        with pytest.raises(fw.DataError, match=code) as caught:
+            FwRegressor(LASSO, mu=wrong).fit(X, Y)
+        assert "from FwRegressor(..., mu=...)" in str(caught.value) and "bind" not in str(caught.value)
+    assert caught.value.hint == "give a number, as in `FwRegressor(..., mu=3.0)`"
+
+
+@pytest.mark.parametrize("cls", [FwRegressor, FwClassifier, FwTransformer])
+def test_a_program_that_is_missing_is_missing_from_the_class_that_was_called(cls: type):
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\.__init__\(\) missing .*'program'"):
+        cls()
+
+
 def test_targets_that_are_missing_are_given_to_fit():
     with pytest.raises(fw.DataError, match="FW4501") as caught:
         FwTransformer(LASSO).fit(X)

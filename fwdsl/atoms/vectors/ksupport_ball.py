@@ -259,7 +259,7 @@ class KSupportBall(Ball):
             """x / mu for this 1 / lam, and its k-support norm."""
 
             def parts(d: float) -> tuple[int, Any]:
-                """How many u are 1, and which are between 0 and 1."""
+                """The number of u that are 1, and the places of those between 0 and 1."""
                 full = above + d >= (base - d) * mu
                 return int(full.sum()), (above + d > 0.0) & ~full
 
