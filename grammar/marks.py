@@ -48,6 +48,7 @@ def wrong_quotes(f: Failure) -> Slip | None:
 #: The norms whose squares are sums of squares, whatever is in them.
 _SQUARED = frozenset(("norm2", "norm_fro", "norm"))
 _SQUARES = "sum_squares"
+_OF_SIZES = "abs_power"
 
 
 def power(f: Failure) -> Slip | None:
@@ -105,9 +106,9 @@ def _power_of(f: Failure, start: int) -> tuple[str, tuple[Token, ...]] | None:
     p = float(f.at(f.index + 1 + (f.found.text == ".")).text)
     called = inner[0].type == "NAME" and len(inner) > 3 and inner[1].type == "LPAR" and f.closer(start + 1) == end
     if called:
-        return ("abs_power", inner[2:-1]) if inner[0].text == "abs" else None
+        return (_OF_SIZES, inner[2:-1]) if inner[0].text == "abs" else None
     grouped = inner[0].type == "LPAR" and f.closer(start) == end
-    return "power" if p % 2.0 else "abs_power", inner[1:-1] if grouped else inner
+    return "power" if p % 2.0 else _OF_SIZES, inner[1:-1] if grouped else inner
 
 
 def _called(
