@@ -375,6 +375,15 @@ def test_a_limit_is_a_warning_with_the_gap():
     assert fitted.dual_gap_ > 0.0 and fitted.predict(X).shape == (80,)
 
 
+def test_a_limit_at_a_point_that_misses_a_constraint_has_no_gap():
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nlet f = X @ w\nminimize norm1(w)\n"
+        "subject to mean(squared(f, y)) <= 0.1 * mean(square(y))\nsolve max_iter = 0\n"
+    )
+    with pytest.warns(ConvergenceWarning, match=r"the objective .* is not certified$"):
+        assert np.isinf(FwRegressor(text, predict="f").fit(X, Y).dual_gap_)
+
+
 def test_data_that_are_missing_are_given_to_the_estimator():
     with pytest.raises(fw.DataError, match="FW4501") as caught:
         FwClassifier(GROUPED).fit(X, WORDS)
