@@ -261,6 +261,17 @@ class Session:
             self.sink.failed("bind", found)
         self.sink.found("bind", found)
 
+    def check_method(self) -> None:
+        """Fail where a method is named that is none; whether one applies is for the plan to say."""
+        model = self.compile()
+        if self.options.method == "auto" and not self.options.among:
+            return  # the planner is not loaded
+        from .plan.named import unknown_method
+
+        unknown = unknown_method(self.options, model)
+        if unknown is not None:
+            self.sink.failed("plan", (unknown,))
+
     def found(self, *stages: StageName) -> Diagnostics:
         """The findings of these stages so far, or of all stages where none is named."""
         every = (self._compiled, self._bound, self._canonical, self._planned)

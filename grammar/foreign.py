@@ -50,6 +50,13 @@ _MODULES = frozenset(
 )
 
 
+def without_module(name: str) -> str:
+    """The name itself of one with modules in front, such as `np.linalg.norm`; any other name as it is."""
+    first, dot, rest = name.partition(".")
+    own = rest.rpartition(".")[2]
+    return own if dot and own and first.lower() in _MODULES else name
+
+
 def prefix(f: Failure) -> Slip | None:
     """`np.dot(a, b)`, `cp.sum(x)`, `np.linalg.norm(x)`"""
     if (

@@ -19,6 +19,10 @@ def unclosed_text(f: Failure) -> Slip | None:
     return f.slip("FW1033", "the text that starts here is never closed", _TEXTS, 'write `"` where it ends')
 
 
+_WITH_TEXTS = frozenset(("data", "solve", "problem"))
+"""The statements that have texts: sources, options and titles."""
+
+
 def wrong_quotes(f: Failure) -> Slip | None:
     """`'a.svm'`, `“a.svm”`"""
     if f.found.type not in ("SINGLE", "SMART"):
@@ -26,11 +30,15 @@ def wrong_quotes(f: Failure) -> Slip | None:
     inner = f.found.text[1:-1]
     right = '"' + inner.replace("\\", "\\\\").replace('"', '\\"') + '"'
     code, what = ("FW1035", "single") if f.found.type == "SINGLE" else ("FW1034", "curly")
-    token = Token("STRING", right, f.found.start, f.found.end)
+    # in an expression no text stands first, or after an operator: `norm(x, "fro")`, `step="line_search"`
+    is_name = inner.isidentifier() and f.before.text not in (",", "=") and f.tokens[0].text not in _WITH_TEXTS
+    if is_name:
+        right = inner
+    token = Token("NAME" if is_name else "STRING", right, f.found.start, f.found.end)
     return f.slip(
         code,
         f"{found(f.found)} stands in {what} quotes",
-        _TEXTS,
+        "A name stands without quotes." if is_name else _TEXTS,
         f"write {quoted(right)}",
         fix=(f.found.span, right),
         mended=f.swapped(token),
@@ -40,6 +48,7 @@ def wrong_quotes(f: Failure) -> Slip | None:
 #: The norms whose squares are sums of squares, whatever is in them.
 _SQUARED = frozenset(("norm2", "norm_fro", "norm"))
 _SQUARES = "sum_squares"
+_OF_SIZES = "abs_power"
 
 
 def power(f: Failure) -> Slip | None:
@@ -59,11 +68,18 @@ def power(f: Failure) -> Slip | None:
         summed = f.at(start - 1).type == "LPAR" and f.at(start - 2).text == "sum" and f.closer(start - 1) == stop
         if summed:
             grouped = inner[0].type == "LPAR" and f.closer(start) == f.index - 1
-            return _squared(f, message, rule, start - 2, stop + 1, inner[1:-1] if grouped else inner)
+            return _called(f, message, rule, (start - 2, stop + 1), _SQUARES, inner[1:-1] if grouped else inner)
         called = inner[0].text in _SQUARED and len(inner) > 3 and f.closer(start + 1) == f.index - 1
         euclidean = [t.text for t in inner[-3:-1]] == [",", "2"]
         if called and (euclidean or "," not in [t.text for t in inner]):
-            return _squared(f, message, rule, start, stop, inner[2 : -3 if euclidean else -1])
+            return _called(f, message, rule, (start, stop), _SQUARES, inner[2 : -3 if euclidean else -1])
+    if start is not None and not two and f.before.type != "NUMBER" and f.at(mark + 1).type == "NUMBER":
+        rule = "Powers are functions of each entry, so that the compiler knows which are convex."
+        p, of = f.at(mark + 1), _power_of(f, start)
+        if of is not None:
+            return _called(f, message, rule, (start, stop), *of, p)
+        hint = f"write `power(z, {p.text})` for an affine z, `abs_power(z, {p.text})` for its size"
+        return f.slip("FW1042", message, rule, hint, span=f.at(mark).span)
     square = quoted(f"sum_squares({_operand(f)})")
     if f.before.type == f.after.type == "NUMBER":
         return f.slip(
@@ -81,14 +97,39 @@ def power(f: Failure) -> Slip | None:
     )
 
 
-def _squared(f: Failure, message: str, rule: str, start: int, stop: int, inner: tuple[Token, ...]) -> Slip:
-    """The slip of a sum of squares: `inner` is what is squared, between the tokens `start` and `stop`."""
+def _power_of(f: Failure, start: int) -> tuple[str, tuple[Token, ...]] | None:
+    """The function of entries that the power found is, and what it is of; None for the power of another call, which may not be affine.
+
+    `abs(z)^p` and even powers are `abs_power(z, p)`.
+    """
+    inner, end = f.tokens[start : f.index], f.index - 1
+    p = float(f.at(f.index + 1 + (f.found.text == ".")).text)
+    called = inner[0].type == "NAME" and len(inner) > 3 and inner[1].type == "LPAR" and f.closer(start + 1) == end
+    if called:
+        return (_OF_SIZES, inner[2:-1]) if inner[0].text == "abs" else None
+    grouped = inner[0].type == "LPAR" and f.closer(start) == end
+    return "power" if p % 2.0 else _OF_SIZES, inner[1:-1] if grouped else inner
+
+
+def _called(
+    f: Failure,
+    message: str,
+    rule: str,
+    place: tuple[int, int],
+    name: str,
+    inner: tuple[Token, ...],
+    p: Token | None = None,
+) -> Slip:
+    """The slip of a power: between the tokens of `place` should stand the function `name` of the tokens `inner`, and of the exponent p."""
+    start, stop = place
     span = f.tokens[start].span.to(f.tokens[stop - 1].span)
-    right = f"sum_squares({f.source.text[inner[0].start : inner[-1].end]})"
+    last = "" if p is None else f", {p.text}"
+    right = f"{name}({f.source.text[inner[0].start : inner[-1].end]}{last})"
     call = (
-        Token("NAME", _SQUARES, span.start, span.start),
+        Token("NAME", name, span.start, span.start),
         Token("LPAR", "(", span.start, span.start),
         *inner,
+        *(() if p is None else (Token("COMMA", ",", p.start, p.start), p)),
         Token("RPAR", ")", span.end, span.end),
     )
     mended = (*f.tokens[:start], *call, *f.tokens[stop:])

@@ -79,9 +79,9 @@ class Interior(Method):
         rows = form.size + sum(t.map.rows * rows for t, rows in zip(form.terms, each, strict=True))
         if rows > MOST:
             return (f"its systems would have {rows:,} unknowns and rows or more, over {MOST:,}",)
-        text = unreadable(form)
-        if text:
-            return (f"`{text}` has no conic form",)
+        reason = unreadable(form)
+        if reason:
+            return (reason,)
         products = [name for name, value in form.instance.values.items() if isinstance(value, DataOperator)]
         return tuple(f"`{name}` is known by its products alone, and its systems need the entries" for name in products)
 

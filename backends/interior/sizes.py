@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import LinearMap
@@ -161,9 +162,13 @@ def _bends_its_own(conic: Conic) -> bool:
 
 
 def unreadable(form: Canonical) -> str:
-    """The function that has no conic form, in the language's words; "" where all have one."""
-    texts = [t.text for t in form.terms] + [b.text for b in form.blocks]
-    return next((text for conic, text in zip(form.conics, texts, strict=True) if conic is None), "")
+    """The reason why a function has no conic form, in the language's words; "" where all have one."""
+    parts = [(t.f, t.text) for t in form.terms] + [(b.g, b.text) for b in form.blocks]
+    for conic, (f, text) in zip(form.conics, parts, strict=True):
+        if conic is None:
+            limit = f.conic_limit() if isinstance(f, VectorFunction) else ""
+            return f"the conic form of `{text}` would have {limit}" if limit else f"`{text}` has no conic form"
+    return ""
 
 
 @once_per_form

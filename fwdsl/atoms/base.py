@@ -303,6 +303,10 @@ class VectorFunction(ABC):
         """The form that an interior-point method solves with; None where there is none."""
         return None
 
+    def conic_limit(self) -> str:
+        """The size of a conic form that is too large to write down, beside the limit; "" where there is none of any size."""
+        return ""
+
     def lmo(self, c: Array) -> Array | None:
         """argmin over the set of <c, x>, a vertex (ties: the lowest index); None where the set is unbounded or absent."""
         return None

@@ -121,3 +121,6 @@ class Repeated(OfInner):
     def conic(self) -> Conic | None:
         inner = self.inner.conic()
         return None if inner is None else inner.repeated(np.arange(self.size).reshape(self.count, -1), self.size)
+
+    def conic_limit(self) -> str:
+        return self.inner.conic_limit()

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..check.arrays import too_few_differences
 from ..check.shapes import format_type
 from ..grammar.diagnostic import Label
 from ..grammar.source import Span
@@ -34,8 +35,8 @@ def check_positions(model: Model, dims: Sizes, params: Mapping[str, object], fin
         _check_slice(node, dims, findings)
     for node in _indexed(model):
         _check_taken(node, dims, findings)
-    for type_, span, text in _made(model):
-        _check_size(type_, span, text, dims, findings)
+    for type_, span, text, hint in _made(model):
+        _check_size(type_, span, text, hint, dims, findings)
     for groups, size in _grouped(model, dims):
         _check_groups(groups, size, findings)
     for ref, size in _sets(model, dims):
@@ -84,17 +85,26 @@ def _indexed(model: Model) -> tuple[Expr, ...]:
 
 
 @once_per_model
-def _made(model: Model) -> tuple[tuple[Type, Span, str], ...]:
-    """The variables, and the arrays that expressions make, whose sizes are sums or products of dimensions."""
-    found = [(v.type, v.span, f"`{v.name}`") for v in model.variables]
-    found += [(node.type, node.span, "it") for node in nodes_of(model, *_MADE)]
+def _made(model: Model) -> tuple[tuple[Type, Span, str, str], ...]:
+    """The variables, and the arrays that expressions make, whose sizes are sums or products of dimensions; each with the help for one too small."""
+    larger = "give larger data, or other sizes"
+    found = [(v.type, v.span, f"`{v.name}`", larger) for v in model.variables]
+    found += [
+        (
+            node.type,
+            node.span,
+            "it",
+            too_few_differences(cast("tuple[int, int]", node.value)[0]) if node.op == "diff" else larger,
+        )
+        for node in nodes_of(model, *_MADE)
+    ]
     return tuple(m for m in found if any(names_in(d) not in ((), (d,)) for d in m[0].array_shape))
 
 
 _MADE = ("ones", "zeros", "eye", "diff", "reshape")
 
 
-def _check_size(type_: Type, span: Span, text: str, dims: Sizes, findings: Findings) -> None:
+def _check_size(type_: Type, span: Span, text: str, hint: str, dims: Sizes, findings: Findings) -> None:
     """Note a dimension such as `n - 1` that is less than 1."""
     for dim, size in zip(type_.array_shape, sizes_of(type_, dims), strict=True):
         if size >= 1:
@@ -105,7 +115,7 @@ def _check_size(type_: Type, span: Span, text: str, dims: Sizes, findings: Findi
             f"`{dim}` is {size}, as {each}: {text} would have no entries",
             span=span,
             rule="A dimension is at least 1.",
-            hint="give larger data, or other sizes",
+            hint=hint,
         )
         return
 

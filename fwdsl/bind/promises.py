@@ -306,7 +306,7 @@ def _number(decl: ParamDecl, value: object, origin: str, findings: Findings) -> 
             f"`{decl.name}` is {what} from {origin}, where a number is needed",
             span=decl.span,
             rule="A parameter is one real number.",
-            hint=f"give a number, as in `bind({decl.name}=3.0)`",
+            hint=f"give a number, as in `{origin.replace('...', '3.0')}`" if "..." in origin else "give a number",
         )
     return number
 

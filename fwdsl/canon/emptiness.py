@@ -253,9 +253,11 @@ def _misses_box(a: Region, lo: Array, hi: Array) -> str:
     for along in _sums(a):
         least, most = np.maximum(lo, 0.0).sum(axis=along), hi.sum(axis=along)
         if np.any(least > r * (1.0 + SLACK)):
-            return f"a sum is {r:g} in the first and at least {np.max(least):g} in the second"
+            said = numbers(r, float(np.max(least)))
+            return f"a sum is {said[0]} in the first and at least {said[1]} in the second"
         if words_of(a.key)[1].total != "most" and np.any(most < r * (1.0 - SLACK)):
-            return f"a sum is {r:g} in the first and at most {np.min(most):g} in the second"
+            said = numbers(r, float(np.min(most)))
+            return f"a sum is {said[0]} in the first and at most {said[1]} in the second"
     return ""
 
 
@@ -265,7 +267,8 @@ def _misses_diagonal(a: Region, hi: Array) -> str:
     if np.any(diagonal < 0.0):
         return f"an entry of the diagonal is nonnegative in the first and at most {diagonal.min():g} in the second"
     if _fixes_trace(a) and diagonal.sum() < _radius(a) * (1.0 - SLACK):
-        return f"the trace is {_radius(a):g} in the first and at most {diagonal.sum():g} in the second"
+        said = numbers(_radius(a), float(diagonal.sum()))
+        return f"the trace is {said[0]} in the first and at most {said[1]} in the second"
     return ""
 
 

@@ -29,6 +29,7 @@ class Certificate:
     `relative_gap` is `gap` over max(|P|, |D|, 1e-6 S), S being `scale`, the sum of the sizes of all terms, and 0 where `gap` is 0 or no more than
     the rounding of P; `infeasibility` is the largest violation of a constraint relative to its terms. `gap` is |P - D| + V + M: V, `hidden`, is what
     infeasibility may hide of the objective; M, `missed`, what the dual point's miss of its equalities may cost within the stated radius.
+    Both gaps are inf without a bound, and at a point that violates a constraint by more than an answer may: its objective bounds nothing.
     (See "What an answer promises" in docs/language.md.) `dual_bound` has M taken off. `statement` says in a sentence what the bound rests on.
     """
 

@@ -74,9 +74,10 @@ def _contradiction(canonical: Canonical, y: list[Array]) -> Ray | None:
     if is_weak and (rho > 0.0 or not _adds_up_exactly(canonical, y)):
         return None
     beside = [
-        f"the {'domain' if b.g.pair[1] is None else 'set'} of {b.name}"
-        for b in canonical.blocks
+        name
+        for i, b in enumerate(canonical.blocks)
         if v[b.slice].any() and not b.auxiliary and b.g.set_beneath() is not None
+        for name in _sets_of(canonical, i)
     ]
     said = _cannot_hold(canonical, y, beside)
     if rho <= ROUNDING:
@@ -201,6 +202,18 @@ def _cannot_hold(canonical: Canonical, y: Sequence[Array], beside: Sequence[str]
     who = [*dict.fromkeys(names), *beside]
     together = " together" if len(who) > 1 else ""
     return f"{' and '.join(who)} cannot hold{together}"
+
+
+def _sets_of(canonical: Canonical, i: int) -> list[str]:
+    """The set of a block in the user's words: the constraints that state it, and "the set of x" for what its declaration states."""
+    block, model = canonical.blocks[i], canonical.instance.model
+    if block.g.pair[1] is None:
+        return [f"the domain of {block.name}"]
+    kept = [c for c, at in zip(model.constraints, canonical.constraint_place, strict=True) if ("block", i) in at]
+    spans = [v.span for v in model.variables if v.name == block.name]
+    written = [c for c in kept if c.text and not any(s.start <= c.span.start and c.span.end <= s.end for s in spans)]
+    whole = [] if written and len(written) == len(kept) else [f"the set of {block.name}"]
+    return [*(f"`{c.text}`" for c in written), *whole]
 
 
 def _multiplier(term: SumTerm, direction: Array) -> Array:

@@ -206,6 +206,11 @@ def along(ctx: Context, node: tree.Call, part: tree.Expr, value: Value, axis_nod
     return algebra.divide(total, algebra.length(shape[axis]), kept, node.span)
 
 
+def too_few_differences(order: int) -> str:
+    """The help where a vector has no differences of an order."""
+    return f"differences of order {order} take {order + 1} entries or more: leave them out where there are fewer"
+
+
 def diff(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     """The differences of neighbours along an axis, taken `order` times."""
     part, value = bound["x"], affine(ctx, node, bound["x"])
@@ -216,12 +221,14 @@ def diff(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
     shape = list(value.type.array_shape)
     shape[axis] = left = shift_dim(shape[axis], -order)
     if isinstance(left, int) and left < 1:
+        entries = "1 entry" if left + order == 1 else f"{left + order} entries"
         ctx.error(
             "FW2041",
-            f"`{ctx.text(part)}` has {value.type.array_shape[axis]} entries along axis {axis}, which leave no differences of order {order}",
+            f"`{ctx.text(part)}` has {entries} along axis {axis}, which leave no differences of order {order}",
             node.span,
             labels=ctx.declared(part),
             rule="Differences of order k take one entry more than k.",
+            hint=too_few_differences(order),
         )
         return None
     return algebra.make("diff", shapes.of_shape(tuple(shape)), (value,), value=(order, axis), span=node.span)

@@ -35,7 +35,8 @@ def report_foreign(
 ) -> None:
     """Report a name from elsewhere: by its kind where that is out, else as unknown, with what to write."""
     if record.kind:
-        ctx.error("FW2074", f"`{record.name}` {_MAKES[record.kind]}", span, rule=_CONVEX, hint=record.why)
+        name = ctx.source.text[span.start : span.end]  # in its own case
+        ctx.error("FW2074", f"`{name}` {_MAKES[record.kind]}", span, rule=_CONVEX, hint=record.why)
     else:
         ctx.error(code, message, span, rule=rule, hint=record.why)
 
@@ -63,12 +64,12 @@ def foreign_call(ctx: Context, node: tree.Call) -> bool:
     hint = f"write `{said}`" if said else ""
     fix = Fix(hint, node.span, said) if said else None
     if record.several:
-        message = f"`{record.name}` could be any of several norms"
+        message = f"`{node.func.name}` could be any of several norms"
         rule = "A norm is called by its own name: ambiguity is refused."
         ctx.error("FW2050", message, node.func.span, rule=rule, hint=hint or record.why, fix=fix)
         return True
     rule = "The functions are the losses, norms, feature maps and operations of the language."
-    message = f"there is no function `{record.name}`"
+    message = f"there is no function `{node.func.name}`"
     if said:
         ctx.error("FW2006", message, node.span, rule=rule, hint=hint, fix=fix)
     else:

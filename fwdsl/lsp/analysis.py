@@ -12,6 +12,7 @@ from ..check import Examined, examine_text
 from ..check.context import Entry
 from ..check.seen import Seen, inspect_expression
 from ..grammar import tree
+from ..grammar.diagnostic import Diagnostic
 from ..grammar.lexer import Token, scan
 from ..grammar.reader import read
 from ..grammar.source import Span
@@ -70,6 +71,22 @@ class Analysis:
     def examined(self) -> Examined:
         """The tree, the model, the diagnostics and the declared names."""
         return examine_text(self.text, self.name)
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings of the checker, and that a method is named which there is not."""
+        found, model = self.examined.diagnostics, self.examined.model
+        if model is None or not any(isinstance(s, tree.Solve) for s in model.program.statements):
+            return found
+        from ..check.settings import resolve_options
+
+        options = resolve_options(model)
+        if options.method == "auto" and not options.among:
+            return found
+        from ..plan.named import unknown_method
+
+        unknown = unknown_method(options, model)
+        return found if unknown is None else (*found, unknown)
 
     @property
     def entries(self) -> dict[str, Entry]:

@@ -80,7 +80,7 @@ class Server(LanguageServer):
         self.waiting.pop(uri, None)
         try:
             analysis = self.analysis(uri)
-            found = [convert.to_protocol(analysis, d, uri) for d in analysis.examined.diagnostics]
+            found = [convert.to_protocol(analysis, d, uri) for d in analysis.diagnostics]
         except Exception as error:
             self.failed("diagnostics", error)
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..canon.rewrites import Rewritten, rewritten
 from ..grammar.diagnostic import Diagnostic
-from ..grammar.tree import Solve
 from ..model import Model
 from ..model.options import Options
 from ..readers.memory import give_back, size
@@ -25,6 +23,7 @@ from ..readers.row_blocks import is_on_disk
 from ..words import SQUARES
 from .certificate import expected_certificate
 from .memory import KEEPS, allowed
+from .named import refusal, unknown_method
 from .plan import Plan
 from .weigh import Weighing
 
@@ -168,15 +167,15 @@ def _refuse(
     options: Options, model: Model, weighing: Weighing, names: Sequence[str], form: Form | None
 ) -> Diagnostic | None:
     """The refusal of a name that is none, and of methods that do not apply."""
-    for name in options.among or (options.method,):
-        if name != "auto" and name not in METHODS:
-            return _unknown(name, model)
+    unknown = unknown_method(options, model)
+    if unknown is not None:
+        return unknown
     if options.method != "auto":
         return _refuse_method(options, model, weighing, names, form)
     if not options.among or any(not weighing.reasons(name) for name in names):
         return None
     reasons = "; ".join(f"`{name}`: {', '.join(weighing.reasons(name))}" for name in names)
-    return _refusal(
+    return refusal(
         "FW5003",
         f"none of the methods to choose from applies: {reasons}",
         model,
@@ -204,23 +203,12 @@ def _beyond(options: Options, model: Model, weighing: Weighing, names: Sequence[
         others = ", ".join(f"`{name}`" for name in names if not weighing.reasons(name)) if named else ""
         on_disk = [value.nbytes for value in form.instance.values.values() if is_on_disk(value)]
         hint = f"allow about {allowed(min(short.values()), on_disk)}{f', or name a method that keeps to it: {others}' if others else ''}"
-    return _refusal(
+    return refusal(
         "FW4095",
         f"{who} to `--memory` {size(options.memory)}: {'; '.join(told[:3]) or 'none that applies takes data that stay on their disk'}",
         model,
         rule="`--memory` is a promise: the interpreter, the vectors of a solve and the buffers of its data stay within it.",
         hint=hint,
-    )
-
-
-def _unknown(name: str, model: Model) -> Diagnostic:
-    close = difflib.get_close_matches(name.lower(), METHODS, 1)
-    return _refusal(
-        "FW5002",
-        f"there is no method `{name}`; this version has {', '.join(f'`{n}`' for n in METHODS)}",
-        model,
-        rule="`method` names a method or is `auto`.",
-        hint=f"did you mean `{close[0]}`?" if close else "write `method = auto` for the planner's choice",
     )
 
 
@@ -234,7 +222,7 @@ def _refuse_method(
         if not able:
             lacking = any(weighing.enough(name) is not None for name in names)
             hint = "allow more memory" if lacking else "change the program: no other method applies to it"
-        return _refusal(
+        return refusal(
             "FW5003",
             f"the method `{options.method}` does not apply: {'; '.join(reasons)}",
             model,
@@ -249,7 +237,7 @@ def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagno
     for name, value in options.method_options.items():
         if name not in method.options:
             offer = ", ".join(f"`{o}`" for o in method.options) or "none"
-            return _refusal(
+            return refusal(
                 "FW5004",
                 f"the method `{options.method}` has no option `{name}`",
                 model,
@@ -258,7 +246,7 @@ def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagno
             )
         option = method.options[name]
         if not option.accepts(value):
-            return _refusal(
+            return refusal(
                 "FW5004",
                 f"the option `{name}` of `{options.method}` is {option.describe()}, not `{_written(value)}`",
                 model,
@@ -267,7 +255,7 @@ def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagno
             )
     misfits = method.requires_options(form, options.method_options) if form is not None else ()
     if misfits:
-        return _refusal(
+        return refusal(
             "FW5004",
             f"the options of `{options.method}` do not fit the problem: {'; '.join(misfits)}",
             model,
@@ -282,12 +270,3 @@ def _written(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _refusal(code: str, message: str, model: Model, rule: str, hint: str) -> Diagnostic:
-    """The refusal of a method, with the place where the program names it, if it does."""
-    span = None
-    for statement in model.program.statements:
-        if isinstance(statement, Solve):
-            span = next((o.value.span for o in statement.options if o.name.name == "method"), span)
-    return Diagnostic(code, message, span=span, source=model.source if span else None, rule=rule, hint=hint)

@@ -123,6 +123,11 @@ class FileFindings:
         else:
             self.add("FW4004", f"`{self.file}` has no rows", rule=rule)
 
+    def no_columns(self, rows: int) -> None:
+        """Note an array of rows without a number in them."""
+        message = f"`{self.file}` has {rows:,} row{'s' if rows != 1 else ''} and no columns"
+        self.add("FW4004", message, rule="A source holds at least one row and one column.")
+
     def with_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """The arrays of a file that holds some by name. That none has rows is noted, and so is one that has none beside others that do."""
         empty = [array.shape[:1] == (0,) for array in arrays.values()]

@@ -64,7 +64,10 @@ def read_npy(path: str, options: Mapping[str, object], roles: Sequence[Role], fi
     if held < needed:
         _cut_short(path, None, shape, dtype, held, findings)
     if needed == 0:
-        findings.no_rows()
+        if shape[0]:
+            findings.no_columns(shape[0])
+        else:
+            findings.no_rows()
         return {}
     if len(shape) == 2 and not fortran and role.stays_on_disk(needed):
         return {role.name: DenseRows([stored_at(path, offset, dtype, math.prod(shape))], shape[1])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -126,9 +127,21 @@ class ProgramEstimator(BaseEstimator):
         return RECENT.bound(problem, self._settings(), data, frames, Given(self._reader(), *given, found))
 
     def _for_estimators(self, error: DataError, problem: Problem) -> DataError:
-        """The same error, with where an estimator is given the data and parameters that are missing (FW4501, FW4502)."""
+        """The same error in the words of the call: with where an estimator is given the data and parameters that are missing (FW4501, FW4502), or was
+        given those that are wrong."""
         hint = self._where_to_give
         told = told_where_to_give(error.diagnostics, problem.model, data=hint, params=hint)
+        names, call = self._names(), type(self).__name__
+        calls = {f"bind({name}=": f"{call}(..., {name}=" for name in self._settings()}
+        fitted = {names.X: "X", names.y: "y", names.weights: "sample_weight"}
+        calls |= {f"bind({name}=": f"fit({own}=" for name, own in fitted.items() if name is not None}
+
+        def in_words(text: str) -> str:
+            for bound, given in calls.items():
+                text = text.replace(bound, given)
+            return text
+
+        told = tuple(replace(d, message=in_words(d.message), hint=in_words(d.hint)) for d in told)
         return error if told == tuple(error.diagnostics) else DataError(told)
 
     def _where_to_give(self, name: str) -> str:
@@ -206,9 +219,12 @@ class ProgramEstimator(BaseEstimator):
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         if solution.status != "optimal":
+            far = (
+                f"at most {solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}"
+            )
             warn(
-                f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is at most "
-                f"{solution.gap:.2g} from the optimum, a certified relative gap of {solution.relative_gap:.1e}",
+                f"the tolerance was not reached ({solution.reason}): the objective {solution.objective:.6g} is "
+                f"{far if math.isfinite(solution.gap) else 'not certified'}",
                 ConvergenceWarning,
                 stacklevel=_levels_to_the_caller(),
             )

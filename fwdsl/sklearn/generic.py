@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from types import MethodType, NoneType
+from types import FunctionType, MethodType, NoneType
 from typing import Any
 
 from ..errors import FwError
@@ -270,6 +270,14 @@ _SHARED = f"""
     """
 
 
+def _named(of: Any, name: str) -> Any:
+    """A copy of a function by another qualified name."""
+    made = FunctionType(of.__code__, of.__globals__, of.__name__, of.__defaults__, of.__closure__)
+    made.__kwdefaults__, made.__annotations__ = of.__kwdefaults__, of.__annotations__
+    made.__qualname__, made.__module__ = name, of.__module__
+    return made
+
+
 class FwRegressor(Regression, Predicting):
     """A regressor that is the certified solution of a program: `FwRegressor("lasso.fw", mu=0.1)`.
 
@@ -320,5 +328,7 @@ class FwTransformer(Embedding, ProgramParameters):
         self._take("transform", transform, parameters)
 
 
+for _cls in (FwRegressor, FwClassifier):  # of their own names, which Python says where an argument is missing
+    _cls.__init__ = _named(Predicting.__init__, f"{_cls.__name__}.__init__")  # type: ignore[method-assign]
 for _cls in (FwRegressor, FwClassifier, FwTransformer):
     _cls.__doc__ = f"{(_cls.__doc__ or '').rstrip()}{_SHARED}"

@@ -16,6 +16,7 @@ from ..plan import Plan
 from ..results.solution import Change, Solution, Times
 from .driver import Outcome
 from .forms import Solvable, Start
+from .journal import FEASIBLE
 from .watch import Moment, Watch
 
 
@@ -55,13 +56,15 @@ def solution_of(
 
 
 def _certificate(form: Form, v: Verified) -> Certificate:
+    """The certificate of a verified point. The objective of one that misses a constraint bounds nothing, and there is no gap to it."""
     sense, bound = form.sense, v.bound
+    gap, relative_gap = (v.gap, v.relative_gap) if v.infeasibility <= FEASIBLE else (math.inf, math.inf)
     return Certificate(
         bound.kind,
         sense * v.primal,
         sense * v.dual,
-        v.gap,
-        v.relative_gap,
+        gap,
+        relative_gap,
         v.infeasibility,
         v.scale,
         bound.statement,

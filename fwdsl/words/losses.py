@@ -206,7 +206,7 @@ LOSSES: dict[str, LossWord] = Words(
             "log sum_l exp(Z_l) - Z_y.",
             target="labels",
             likelihood=True,
-            elsewhere=("cross_entropy",),
+            elsewhere=("cross_entropy", "crossentropy"),
         ),
         loss_word(
             "multiclass_hinge",
@@ -310,7 +310,7 @@ ENTRYWISE: dict[str, EntryWord] = {
             parameters=_Z,
             loss="power",
             fixed=(("p", -1.0),),
-            elsewhere=("reciprocal", "inv"),
+            elsewhere=("reciprocal",),
         ),
         EntryWord(
             name="rel_entr",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
+from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.groups import is_partition
 from fwdsl.atoms.matrices import build_matrix
 from fwdsl.atoms.vectors import build
@@ -31,6 +33,64 @@ def test_ksupport_norm_by_its_definition() -> None:
                 lo, hi = (lo, alpha) if np.minimum(alpha * a, 1.0).sum() > k else (alpha, hi)
             u = np.minimum(lo * a, 1.0)
             assert ksupport_norm(x, k) == pytest.approx(math.sqrt(float((a * a / u).sum())), rel=1e-9)
+
+
+def naive_ksupport_projection(v: np.ndarray, k: int, r: float) -> np.ndarray:
+    """x_i = v_i u_i / (u_i + lam), u = clip(alpha |v| - lam, 0, 1), sum u = k, by bisection for lam with 400 digits; for v outside of the ball."""
+    with localcontext() as context:
+        context.prec = 400
+        a, radius = [Decimal(abs(float(e))) for e in v], Decimal(r)
+
+        def shrunk(lam: Decimal) -> tuple[list[Decimal], Decimal]:
+            before, sum_before = Decimal(0), Decimal(0)
+            alpha = before
+            for end in sorted(e / x for x in a if x for e in (lam, 1 + lam)):
+                total = sum(max(Decimal(0), min(Decimal(1), end * x - lam)) for x in a)
+                if total >= k:
+                    alpha = before + (k - sum_before) * (end - before) / (total - sum_before)
+                    break
+                before, sum_before = end, total
+            u = [max(Decimal(0), min(Decimal(1), alpha * x - lam)) for x in a]
+            x = [e * w / (w + lam) if w else w for e, w in zip(a, u, strict=True)]
+            return x, sum((e * e / w for e, w in zip(x, u, strict=True) if w), Decimal(0))
+
+        lo, hi = Decimal(0), Decimal(1)
+        while shrunk(hi)[1] > radius * radius:
+            lo, hi = hi, 10000 * hi
+        for _ in range(80):
+            lam = (lo + hi) / 2
+            lo, hi = (lam, hi) if shrunk(lam)[1] > radius * radius else (lo, lam)
+        return np.copysign([float(e) for e in shrunk(hi)[0]], v)
+
+
+def by_kernel(g: VectorFunction, v: np.ndarray) -> np.ndarray:
+    out = np.empty_like(v)
+    FastVector(g).prox(v, 1.0, out)
+    return out
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.2, 1e-3, 1e-10, 1e-20, 1e-30, 1e-100, 1e-160])
+def test_projections_onto_ksupport_balls_far_smaller_than_the_point(radius: float) -> None:
+    rng = np.random.default_rng(26)
+    for t, k in enumerate((1, 2, 3, 4, 5, 5, 3)):
+        v = rng.normal(0.0, 1.0, 6)
+        v = np.ones(6) if t == 5 else np.array([3.0, -1.0, 1.0, 1.0, 2.0, 0.0]) if t == 6 else v
+        wanted = naive_ksupport_projection(v, k, radius)
+        # a product with a power of 2 has no rounding: the projection is the same times it
+        for unit in (1.0, 2.0**100, 2.0**-300):
+            ball = build(None, ("ksupport_ball", {"k": k, "r": radius * unit}), 6)
+            assert ball is not None
+            for found in (ball.prox(unit * v, 1.0), by_kernel(ball, unit * v)):
+                np.testing.assert_allclose(found / unit, wanted, rtol=1e-12, atol=1e-14 * radius)
+
+
+def test_a_point_far_inside_of_a_ksupport_ball_stays() -> None:
+    v = np.array([3.0, -1.0, 1.0, 1.0, 2.0, 0.0])
+    for r in (1e30, 1e160, 1e300):
+        ball = build(None, ("ksupport_ball", {"k": 2, "r": r}), 6)
+        assert ball is not None
+        np.testing.assert_array_equal(ball.prox(v, 1.0), v)
+        np.testing.assert_array_equal(by_kernel(ball, v), v)
 
 
 def test_groups_in_either_form() -> None:

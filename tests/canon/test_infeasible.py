@@ -49,3 +49,20 @@ def test_p_norms_beside_a_simplex_and_a_box() -> None:
         ("box(1, 2)", 1.4, "infeasible"),
     ):
         assert fw.parse(text.format(other, r)).solve().status == status
+
+
+def test_a_set_that_a_constraint_states_is_told_by_it() -> None:
+    text = "data V: matrix[3, 2]\nvar x: vector[2]{}\nminimize sum_squares(x)\nsubject to x in polytope(V){}\n"
+    V = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 1.5]])
+    for declared, stated, said in (
+        ("", ", x in l1_ball(0.5)", "`x in polytope(V)` and `x in l1_ball(0.5)` cannot hold together"),
+        (" in l1_ball(0.5)", "", "`x in polytope(V)` and the set of x cannot hold together"),
+    ):
+        found = fw.parse(text.format(declared, stated)).bind(V=V).solve(threads=1)
+        assert found.status == "infeasible" and said in found.reason
+
+
+def test_sums_that_differ_by_little_are_told_apart() -> None:
+    found = fw.parse("var x: vector[3] in simplex(1)\nminimize sum_squares(x)\nsubject to x <= 0.3333333\n").solve()
+    assert found.status == "infeasible"
+    assert "a sum is 1 in the first and at most 0.9999999 in the second" in found.reason

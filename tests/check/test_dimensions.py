@@ -87,6 +87,9 @@ def test_a_dimension_without_entries_is_told() -> None:
     with pytest.raises(fw.FwError) as error:
         _ = fw.parse(text).bind(y=np.ones(1)).instance
     assert error.value.code == "FW4523"
+    with pytest.raises(fw.FwError) as error:
+        _ = fw.parse("data y: vector[n]\nvar x: vector[n]\nminimize norm1(x - y) + tv(x)\n").bind(y=np.ones(1)).instance
+    assert error.value.hint == "differences of order 1 take 2 entries or more: leave them out where there are fewer"
     assert fw.parse(text).bind(y=np.ones(2)).solve().status == "optimal"
 
 

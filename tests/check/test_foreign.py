@@ -29,6 +29,10 @@ def fixed(text: str) -> str:
         ('norm(x, "inf")', "norm_inf(x)"),
         ('norm(X, "fro")', "norm_fro(X)"),
         ("normNuc(X)", "norm_nuc(X)"),
+        ("sum(inv(x))", "sum(inv_pos(x))"),
+        ("norm1('x')", "norm1(x)"),
+        ("sum(abs(A @ x - b)**1.5)", "sum(abs_power(A @ x - b, 1.5))"),
+        ("sum((2 * x).^4)", "sum(abs_power(2 * x, 4))"),
         ("sumsquares(x)", "sum_squares(x)"),
         ("cp.norm(x, 1)", "norm1(x)"),
         ("np.linalg.norm(x)", "norm2(x)"),
@@ -187,3 +191,14 @@ solve!(problem, SCS.Optimizer)
     right = fixed(text)
     assert examine_text(right).diagnostics == ()
     assert "minimize sum_squares(A @ x - b) + norm1(x)" in right
+
+
+def test_a_name_is_told_as_it_is_written():
+    assert only(f"{DECLARED}minimize ridge(x)\n").message == "there is no function `ridge`"
+    assert only(f"{DECLARED}minimize Sum_Squares_(x)\n").message == "there is no function `Sum_Squares_`"
+
+
+def test_the_inverse_of_a_matrix_is_no_inverse_of_entries():
+    found = only(f"{DECLARED}minimize trace(inv(X))\n")
+    assert found.fix is None and "`tr_inv(X)`" in found.hint
+    assert only(f"{DECLARED}minimize sum(crossentropy(x, b))\n").hint == "did you mean `softmax`?"

@@ -112,11 +112,32 @@ def test_check_fixes_nothing_that_is_no_text(capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("norm", "norm1(x)"), ("LassoCV", "norm1(w)"), ("Bin", "integer"), ("abstol", "gap")]
+    ("name", "says"),
+    [
+        ("norm", "norm1(x)"),
+        ("LassoCV", "norm1(w)"),
+        ("Bin", "integer"),
+        ("abstol", "gap"),
+        ("np.linalg.norm", "norm1(x)"),
+        ("cvxpy.sum_largest", "k largest entries"),
+        ("cp.cvar", "beta"),
+        ("sklearn.linear_model.Lasso", "norm1(w)"),
+        ("cross_entropy", "softmax(prediction, target)"),
+    ],
 )
 def test_explain_tells_a_name_from_elsewhere(name: str, says: str, capsys: pytest.CaptureFixture[str]):
     assert main(["explain", name]) == 0
     assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("choice", ["interiorr", "[apg, interiorr]"])
+def test_check_tells_a_method_that_is_none(choice: str, capsys: pytest.CaptureFixture[str], folder: Path):
+    (folder / "named.fw").write_text(GOOD + f"\nsolve method = {choice}\n")
+    assert main(["check", "named.fw"]) == 2
+    err = capsys.readouterr().err
+    assert "FW5002" in err and "named.fw:7:16" in err and "did you mean `interior`?" in err
+    (folder / "named.fw").write_text(GOOD + "\nsolve method = interior\n")
+    assert main(["check", "named.fw"]) == 0
 
 
 def test_check_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

@@ -321,6 +321,15 @@ def test_a_set_without_a_cone_is_refused_by_name() -> None:
         problem.solve(method="interior")
 
 
+def test_a_set_whose_cone_is_too_large_is_refused_by_its_size() -> None:
+    problem = fw.parse("data c: vector[n]\nvar x: vector[n] in permutahedron(c)\nminimize sum_squares(x - 1)\n")
+    with pytest.raises(
+        fw.FwError, match=r"the conic form of `permutahedron\(c\)` would have 22,500 unknowns, over 10,000"
+    ):
+        problem.bind(c=np.arange(150.0)).solve(method="interior")
+    assert problem.bind(c=np.arange(150.0) // 3).solve(method="interior").status == "optimal"
+
+
 def test_a_large_cone_of_matrices_has_a_system_without_zeros() -> None:
     """The scaling of the cone fills the factor, which as a sparse one takes several times as long."""
     rng = np.random.default_rng(0)

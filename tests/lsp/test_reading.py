@@ -111,3 +111,10 @@ def test_colours_cover_the_words_in_order(path: Path) -> None:
     assert all(a[0].end <= b[0].start for a, b in pairwise(found))
     words = {analysis.source.slice(span): kind for span, kind, _ in found}
     assert words["minimize" if "minimize" in words else "maximize"] == "keyword"
+
+
+def test_a_method_that_is_none_is_told_while_it_is_written() -> None:
+    text = "var x: vector[3]\nminimize norm1(x - 1)\n"
+    assert Analysis(text + "solve method = interior, tol = 1e-8\n").diagnostics == ()
+    (found,) = Analysis(text + "solve method = interiorr\n").diagnostics
+    assert found.code == "FW5002" and found.hint == "did you mean `interior`?"

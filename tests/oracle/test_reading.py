@@ -150,3 +150,95 @@ def test_without_cvxpy_a_line_says_what_to_install():
 
 def test_the_sum_of_squares_of_a_mean_keeps_its_factor():
     assert N * fw.from_cvxpy(PROBLEMS["mean_of_losses"]()).solve(tol=1e-7).objective > 0.0
+
+
+def tail_mean(z: cp.Expression, beta: float, constraints: list) -> float:
+    """The least conditional value at risk, by the formula of Rockafellar and Uryasev."""
+    t = cp.Variable()
+    return cp.Problem(cp.Minimize(t + cp.sum(cp.pos(z - t)) / ((1 - beta) * z.size)), constraints).solve(
+        solver=cp.CLARABEL
+    )
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.33, 0.75, 0.8, 0.9, 0.95, 0.999])
+def test_the_conditional_value_at_risk_is_that_of_its_level(beta: float):
+    x = cp.Variable(2, name="x")
+    returns = np.arange(20.0).reshape(10, 2) % 7
+    on = [x >= 0, cp.sum(x) == 1]
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.cvar(returns @ x, beta)), on))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(tail_mean(returns @ x, beta, on), rel=1e-6)
+
+
+@pytest.mark.parametrize("size, beta, k", [(10, 0.8, 2), (10, 0.9, 1), (100, 0.93, 7), (50, 0.98, 1)])
+def test_a_level_of_a_whole_number_of_samples_is_that_number(size: int, beta: float, k: int):
+    x = cp.Variable(size, name="x")
+    text = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.cvar(x, beta)), [x >= 0])).to_fw()
+    assert f"sum_largest(x, {k}) / " in text
+
+
+@pytest.mark.parametrize(
+    "k, value", [(0.5, 1.5), (1, 3.0), (1.5, 4.0), (2.25, 5.25), (3, 6.0), (np.int64(2), 5.0), (3.5, 6.0), (9, 6.0)]
+)
+def test_sums_of_the_largest_take_a_share_of_the_next(k: float, value: float):
+    y, near = cp.Variable(3, name="y"), np.array([3.0, 2.0, 1.0])
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_largest(y, k)), [y == near]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+    spread = cp.Variable((3, 3), name="X", symmetric=True)
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.lambda_sum_largest(spread, k)), [spread == np.diag(near)]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+    scaled = fw.from_cvxpy(cp.Problem(cp.Maximize(cp.sum(y)), [cp.sum_largest(y, k) <= value, y == near * y[2]]))
+    assert scaled.solve(tol=1e-8).objective == pytest.approx(6.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("k, value", [(0.5, 0.5), (1, 1.0), (2, 1.0)])
+def test_the_largest_of_one_number(k: float, value: float):
+    s = cp.Variable(name="s")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum_largest(s, k)), [s >= 1]))
+    assert ours.solve().objective == pytest.approx(value, rel=1e-6)
+
+
+Y3, Y33 = cp.Variable(3, name="y"), cp.Variable((3, 3), name="Y")
+
+
+@pytest.mark.parametrize(
+    "objective, value",
+    [
+        (cp.sum(cp.power(Y3, 1)) + cp.norm_inf(Y3 - 1), 1.0),
+        (cp.sum(cp.power(cp.abs(Y3 - 2), 1)), 0.0),
+        (cp.norm(cp.power(Y33, 1) - 2, "fro"), 0.0),
+        (cp.norm2(cp.real(Y3) - 1), 0.0),
+        (cp.norm2(cp.real(Y33)[0] - 1), 0.0),
+        (cp.norm2(cp.imag(Y3) - 1) + cp.norm1(Y3), 3.0**0.5),
+        (0 * cp.norm1(Y3) + cp.sum_squares(Y3 - 1), 0.0),
+        (cp.sum(cp.multiply(np.zeros(3), cp.abs(Y3))) + cp.sum_squares(Y3 - 1) + 2, 2.0),
+        (cp.sum_squares(Y3 - 1) + 0 * cp.norm1(Y3) / 2, 0.0),
+        (0 * cp.norm1(Y3), 0.0),
+    ],
+    ids=str,
+)
+def test_parts_that_are_affine_in_other_words(objective: cp.Expression, value: float):
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(objective), [cp.sum(Y3) >= 0]))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(value, abs=1e-6)
+
+
+def test_what_vanishes_is_no_bound():
+    x = cp.Variable(3, name="x")
+    ours = fw.from_cvxpy(cp.Problem(cp.Minimize(cp.sum(x)), [0 * cp.abs(x) <= x - 1]))
+    assert ours.solve(tol=1e-8).objective == pytest.approx(3.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2)])
+def test_the_variance_is_about_a_mean_of_one_entry(shape: tuple[int, ...]):
+    x, b = cp.Variable(shape, name="x"), np.arange(4.0).reshape(shape)
+    theirs = cp.Problem(cp.Minimize(cp.var(x - b) + cp.sum_squares(x)))
+    theirs.solve(solver=cp.CLARABEL)
+    assert fw.from_cvxpy(theirs).solve(tol=1e-8).objective == pytest.approx(theirs.value, rel=1e-6)
+
+
+def test_what_is_refused_is_told_in_the_words_of_cvxpy():
+    x = cp.Variable(3, name="x")
+    said = refused(cp.Maximize(cp.pnorm(x, 0.5)), cp.sum(x) <= 1)
+    assert "FW0320 `Pnorm`" in said and "at least 1" in said
+    assert "FW0320 `Pnorm`" in refused(cp.Maximize(cp.harmonic_mean(x)), cp.sum(x) <= 1)
+    said = refused(cp.Minimize(cp.sum_squares(x - 1) - 0 * cp.sum(cp.log(x))))
+    assert "FW0320" in said and "multiplied by 0" in said

@@ -140,6 +140,9 @@ def test_empty_array(folder: Path) -> None:
     np.save("a.npy", np.zeros((0, 3)))
     np.savez("b.npz", X=np.zeros((0, 3)))
     assert _refused("a.npy").code == _refused("b.npz").code == "FW4004"
+    np.save(folder / "c.npy", np.zeros((3, 0)))
+    assert _refused("a.npy").message == "`a.npy` has no rows"
+    assert _refused("c.npy").message == "`c.npy` has 3 rows and no columns"
 
 
 @pytest.mark.parametrize(

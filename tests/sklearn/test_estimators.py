@@ -375,6 +375,15 @@ def test_a_limit_is_a_warning_with_the_gap():
     assert fitted.dual_gap_ > 0.0 and fitted.predict(X).shape == (80,)
 
 
+def test_a_limit_at_a_point_that_misses_a_constraint_has_no_gap():
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nvar w: vector[p]\nlet f = X @ w\nminimize norm1(w)\n"
+        "subject to mean(squared(f, y)) <= 0.1 * mean(square(y))\nsolve max_iter = 0\n"
+    )
+    with pytest.warns(ConvergenceWarning, match=r"the objective .* is not certified$"):
+        assert np.isinf(FwRegressor(text, predict="f").fit(X, Y).dual_gap_)
+
+
 def test_data_that_are_missing_are_given_to_the_estimator():
     with pytest.raises(fw.DataError, match="FW4501") as caught:
         FwClassifier(GROUPED).fit(X, WORDS)
@@ -387,6 +396,20 @@ def test_parameters_that_are_missing_are_given_to_the_estimator():
         with pytest.raises(fw.DataError, match="FW4502") as caught:
             call(FwRegressor(text.replace("minimize", "param r: real = 1\nminimize r +")))
         assert caught.value.hint == "give it to the estimator, as in FwRegressor(..., mu=...)"
+
+
+def test_wrong_parameters_are_told_in_the_words_of_the_call():
+    for wrong, code in ((-1.0, "FW4511"), ("a", "FW4512")):
+        with pytest.raises(fw.DataError, match=code) as caught:
+            FwRegressor(LASSO, mu=wrong).fit(X, Y)
+        assert "from FwRegressor(..., mu=...)" in str(caught.value) and "bind" not in str(caught.value)
+    assert caught.value.hint == "give a number, as in `FwRegressor(..., mu=3.0)`"
+
+
+@pytest.mark.parametrize("cls", [FwRegressor, FwClassifier, FwTransformer])
+def test_a_program_that_is_missing_is_missing_from_the_class_that_was_called(cls: type):
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\.__init__\(\) missing .*'program'"):
+        cls()
 
 
 def test_targets_that_are_missing_are_given_to_fit():

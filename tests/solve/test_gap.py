@@ -176,6 +176,15 @@ def test_a_point_is_moved_into_constraints_that_it_misses_by_little(method: str 
     assert solution.infeasibility <= 1e-12
 
 
+def test_a_point_that_misses_a_constraint_has_no_gap() -> None:
+    """With multipliers of 0 the violation hides nothing, and objective and bound are both 0."""
+    problem = fw.parse("var x: vector[2]\nminimize sum_squares(x)\nsubject to norm1(x - 3) <= 1\n")
+    stopped = problem.solve(threads=1, max_iter=0)
+    assert stopped.status == "tolerance_not_reached" and stopped.infeasibility > 0.1
+    assert math.isinf(stopped.gap) and math.isinf(stopped.relative_gap)
+    assert problem.solve(threads=1).relative_gap <= 1e-6
+
+
 # --- rays ---------------------------------------------------------------------------------------------------------------
 
 ROWS = "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize sum_squares(x)\nsubject to A @ x <= b\n"

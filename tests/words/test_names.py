@@ -28,8 +28,8 @@ NAMES = {*LOSSES, *CONVEX, *SETS} - PLAIN
 #: How many names a file may have, and why.
 ALLOWED = {
     "grammar/marks.py": (
-        8,
-        "`||x||_1` and `sum(x^2)` of mathematics are mended to words, and the grammar knows no records",
+        9,
+        "`||x||_1`, `sum(x^2)` and `abs(x)^3` of mathematics are mended to words, and the grammar knows no records",
     ),
     "backends/highs/method.py": (1, "`simplex` is a method of HiGHS"),
     "backends/highs/run.py": (1, "`simplex` is a method of HiGHS"),
@@ -62,7 +62,7 @@ ALLOWED_OTHERS = {
     "fwdsl/check/types.py": (8, "types as they are written, before they are checked"),
     "fwdsl/extend.py": (1, "every class has a seed"),
     "fwdsl/model/types.py": (13, "the properties of `Type`"),
-    "fwdsl/plan/make.py": (1, "the place where the program names a method"),
+    "fwdsl/plan/named.py": (1, "the place where the program names a method"),
     "fwdsl/readers/coo.py": (1, "the role of a datum in a file, by the kind of its type"),
     "fwdsl/readers/roles.py": (7, "the role of a datum in a file, by the kind of its type"),
     "fwdsl/readers/sources.py": (1, "a key is of npz files"),

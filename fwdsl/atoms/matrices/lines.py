@@ -226,6 +226,9 @@ class Lines(OfInner):
         places = np.arange(self.size).reshape(self.shape)
         return None if inner is None else inner.repeated(places if self.axis == 0 else places.T, self.size)
 
+    def conic_limit(self) -> str:
+        return self.inner.conic_limit()
+
     def kernel_args(self) -> tuple[Any, ...]:
         """The places of the lines, and the arguments of the inner function."""
         inner = self.inner.prox_kernel

@@ -5,10 +5,15 @@ Support function r times the Euclidean norm of the k largest |v_i|; the LMO is t
 x_i = v_i u_i / (u_i + lam), u_i = clip(alpha |v_i| - lam, 0, 1): entries with alpha |v_i| >= 1 + lam shrink by 1 + lam, those below lam vanish, those
 between are soft-thresholded at lam / alpha. sum u = k gives alpha for each lam, and |x| = r, which falls with lam, gives lam. A vector of at most
 k nonzeros is scaled only.
+
+In a ball far smaller than v lam is huge, and 1 + lam and alpha |v_i| - lam lose their digits. There mu = 1 / lam and d, how far the threshold
+lam / alpha lies below the k-th largest entry b, are the unknowns: with D_i = |v_i| - b, u_i = clip((D_i + d) / ((b - d) mu), 0, 1), and x = mu y with
+y_i = |v_i| u_i / (1 + mu u_i) = max(0, min((D_i + d) / mu, |v_i| / (1 + mu))).
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +23,11 @@ import numpy as np
 from ..base import Array, Face
 from ..conic import Cone, Conic, entries, joined
 from .common import Ball, checked_radius, face, largest, norm2
+
+FAR = 0.25
+"""A radius over the largest entry below which lam is above 1, whatever v and k are: mu = 1 leaves a norm of at least a half."""
+LEAST = 1e-290
+"""The least mu: the direction of x no longer changes there, and (D_i + d) / mu stays finite."""
 
 
 def ksupport_kernel(v, t, out, k, r):
@@ -52,6 +62,72 @@ def ksupport_kernel(v, t, out, k, r):
             share = radius / math.sqrt(squares[m])
             for i in range(n):
                 out[i] = v[i] * share
+        return
+    if radius < FAR:
+        # sums of a - a[k - 1] from the k-th outwards: each is of one sign, and nothing cancels
+        base = a[k - 1]
+        for i in range(k - 1, -1, -1):
+            sums[i] = (a[i] - base) + (sums[i + 1] if i < k - 1 else 0.0)
+        sums[k] = 0.0
+        for i in range(k, m):
+            sums[i + 1] = (a[i] - base) + sums[i]
+        mu = max(radius / math.sqrt(squares[k]), LEAST)
+        lo = 0.0
+        hi = math.inf
+        d = 0.0
+        top = 0
+        for _ in range(100):
+            # the first `top` have u = 1, those up to `live` are between
+            top = 0
+            live = k
+            while True:
+                enter = base - a[live] if live < m else math.inf
+                cap = (base - (a[top] - base) / mu) * (mu / (1.0 + mu)) if top < k else math.inf
+                event = min(enter, cap)
+                if (
+                    event == math.inf
+                    or sums[top] + sums[live] + (live - top) * event >= (k - top) * (base - event) * mu
+                ):
+                    break
+                if enter <= cap:
+                    live += 1
+                else:
+                    top += 1
+            part = (k - top) * mu
+            weight = live - top + part
+            grow = 1.0 + mu
+            d = (part * base - (sums[top] + sums[live])) / weight if top < k else base * mu / grow
+            norm = squares[top] / (grow * grow) + (k - top) * (base - d) * (base - d)
+            slope = -2.0 * squares[top] / (grow * grow * grow)
+            if top < k:
+                slope -= 2.0 * (k - top) * (k - top) * (base - d) * (base - d) / weight
+            norm = math.sqrt(norm)
+            miss = radius - mu * norm
+            if miss > 0.0:
+                lo = mu
+            else:
+                hi = mu
+            change = miss / (norm + mu * slope / (2.0 * norm))
+            if mu == LEAST or abs(change) <= 4e-16 * mu:
+                break
+            mu += change
+            if not (lo < mu < hi):
+                mu = 0.5 * (lo + hi) if hi < math.inf else 2.0 * lo
+                if mu in (lo, hi):
+                    break
+        grow = 1.0 + mu
+        high = 0.0
+        mass = 0.0
+        for i in range(m):
+            e = max(0.0, min((a[i] - base + d) / mu, a[i] / grow))
+            if i < top:
+                high += e * e
+            else:
+                mass += e
+        norm = math.sqrt(high + mass * mass / (k - top)) if top < k else math.sqrt(high)
+        for i in range(n):
+            e = abs(v[i]) / peak
+            out[i] = math.copysign(r * (max(0.0, min((e - base + d) / mu, e / grow)) / norm), v[i])
         return
     lo = 0.0
     hi = math.inf
@@ -168,7 +244,7 @@ class KSupportBall(Ball):
         return norm2(x[self._top(x)])
 
     def prox(self, v: Array, t: float) -> Array:
-        """Bisection for the multiplier, alpha by interpolation between its breakpoints."""
+        """Bisection for mu = 1 / lam, d by its breakpoints."""
         if self.norm(v) <= self.r:
             return v.copy()
         peak = largest(v)
@@ -176,26 +252,41 @@ class KSupportBall(Ball):
         radius = self.r / peak
         if np.count_nonzero(a) <= self.k or radius == 0.0:
             return v * (self.r / norm2(v))
-        positive = a[a > 0.0]
+        base = np.sort(a)[-self.k]
+        above = a - base
 
-        def shrunk(lam: float) -> tuple[Array, float]:
-            """x for this multiplier, and its k-support norm."""
-            breaks = np.sort(np.concatenate([lam / positive, (1.0 + lam) / positive]))
-            sums = np.clip(breaks[:, None] * a - lam, 0.0, 1.0).sum(axis=1)
-            # the last break before sum u = k, and the line from there to the next
-            j = int(np.flatnonzero(sums <= self.k)[-1]) if sums[0] <= self.k else -1
-            x0, y0 = (breaks[j], sums[j]) if j >= 0 else (0.0, 0.0)
-            alpha = x0 if y0 == self.k else x0 + (self.k - y0) * (breaks[j + 1] - x0) / (sums[j + 1] - y0)
-            u = np.clip(alpha * a - lam, 0.0, 1.0)
-            x = a * u / np.where(u > 0.0, u + lam, 1.0)
-            return x, math.sqrt(float(np.divide(np.square(x), u, out=np.zeros_like(x), where=u > 0.0).sum()))
+        def shrunk(mu: float) -> tuple[Array, float]:
+            """x / mu for this 1 / lam, and its k-support norm."""
 
-        lo, hi = 0.0, 1.0
-        while shrunk(hi)[1] > radius:
+            def parts(d: float) -> tuple[int, Any]:
+                """The number of u that are 1, and the places of those between 0 and 1."""
+                full = above + d >= (base - d) * mu
+                return int(full.sum()), (above + d > 0.0) & ~full
+
+            def short(d: float) -> bool:
+                full, between = parts(d)
+                return bool((above[between] + d).sum() < (self.k - full) * (base - d) * mu)
+
+            # where u reaches 0 or 1: sum u = k lies between two of these, and is linear in d there
+            breaks = np.concatenate([-above, (base - above / mu) * (mu / (1.0 + mu))])
+            breaks = np.sort(breaks[(breaks >= 0.0) & (breaks < base)])
+            j = bisect.bisect_left(breaks, True, key=lambda d: not short(d))
+            ends = breaks[j - 1] if j else 0.0, breaks[j] if j < breaks.size else base
+            d = 0.5 * (ends[0] + ends[1])
+            full, between = parts(d)
+            part = (self.k - full) * mu
+            d = (part * base - above[between].sum()) / (int(between.sum()) + part) if part > 0.0 else d
+            y = np.maximum(0.0, np.minimum((above + d) / mu, a / (1.0 + mu)))
+            u = np.clip((above + d) / ((base - d) * mu), 0.0, 1.0)
+            return y, math.sqrt(float(np.divide(np.square(y), u, out=np.zeros_like(y), where=u > 0.0).sum()))
+
+        # |y| is at most sqrt(k), and mu |y| rises
+        lo = hi = max(radius / math.sqrt(self.k), LEAST)
+        while hi * shrunk(hi)[1] < radius:
             lo, hi = hi, 2.0 * hi
         for _ in range(100):
-            lam = 0.5 * (lo + hi)
-            lo, hi = (lam, hi) if shrunk(lam)[1] > radius else (lo, lam)
+            mu = 0.5 * (lo + hi)
+            lo, hi = (mu, hi) if mu * shrunk(mu)[1] < radius else (lo, mu)
         x = np.copysign(shrunk(hi)[0], v)
         return x * (self.r / ksupport_norm(x, self.k))
 

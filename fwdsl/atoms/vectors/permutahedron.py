@@ -141,5 +141,8 @@ class Permutahedron(ConvexSet):
             cones=(*shares.cones, Cone("zero", n)) if n else (),
         )
 
+    def conic_limit(self) -> str:
+        return f"{self.size * np.unique(self.c).size:,} unknowns, over {MOST_SHARES:,}"
+
     def kernel_args(self) -> tuple[object, ...]:
         return (self.c,)

@@ -125,5 +125,8 @@ class Ridged(OfInner):
         inner = self.inner.conic()
         return None if inner is None else replace(inner, curvature=np.add(inner.curvature, 2.0 * self.c))
 
+    def conic_limit(self) -> str:
+        return self.inner.conic_limit()
+
     def kernel_args(self) -> tuple[object, ...]:
         return self.inner.kernel_args()

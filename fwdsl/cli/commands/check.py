@@ -50,6 +50,7 @@ def run(argv: Sequence[str], output: Output) -> int:
                 session.bind()
             elif bindings is not None:
                 session.check_bindings()
+            session.check_method()
             codes[name] = OK
             output.text(f"{display_name(name)}: ok\n")
         except CommandStop as stop:

@@ -60,11 +60,16 @@ def _explained(code: str, width: int) -> str | None:
     text = explain_method(code.lower(), width)
     if text is not None:
         return text
+    from ...grammar.foreign import without_module
     from ...lsp.wordbook import explain_word
+    from ...words.foreign import said_by_words
     from ...words.foreign.told import told
 
-    own, foreign = explain_word(code, width), told(code, width)
-    if own is not None and foreign is not None and not foreign.startswith(f"{code}:"):
+    name = without_module(code)
+    own, foreign = explain_word(name, width), told(name, width)
+    if own is None and foreign is None and (word := said_by_words().get(name.lower())) is not None:
+        return f"{name}: a name elsewhere of `{word}`\n\n{explain_word(word, width)}"
+    if own is not None and foreign is not None and not foreign.startswith(f"{name}:"):
         return own  # a name elsewhere with other capitals is the word
     return "\n".join(filter(None, (own, foreign))) or None
 
@@ -72,12 +77,13 @@ def _explained(code: str, width: int) -> str | None:
 def _unknown(code: str) -> Diagnostic:
     from ...backends.registry import METHODS
     from ...diagnostics.explain import similar
+    from ...grammar.foreign import without_module
     from ...lsp.wordbook import words
 
     if _CODE.fullmatch(code):
         close = similar(code)
     else:
-        close = get_close_matches(code.lower(), [*METHODS, *words()], n=2)
+        close = get_close_matches(without_module(code).lower(), [*METHODS, *words()], n=2)
     hint = f"did you mean `{'` or `'.join(close)}`?" if close else "`fwdsl explain` lists all codes"
     rule = "What is explained are codes, methods, words of the language, and names of other systems."
     return Diagnostic("FW0015", f"`{code}` is not the code of a diagnostic, nor a word", rule=rule, hint=hint)

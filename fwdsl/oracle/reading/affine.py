@@ -16,7 +16,7 @@ from ...build.expression import Constraint, Expression, SetExpression
 from ...build.leaves import DataLeaf, use
 from ...build.words import word
 from ...words import is_reserved
-from .common import call, has_word, kind, plain_number, refuse
+from .common import call, has_word, kind, plain_number, plain_number_of, refuse
 
 _KEPT = ("reshape", "transpose", "Promote")
 """Operations that leave the entries as they are, in another arrangement."""
@@ -170,6 +170,8 @@ class Affine:
             if len(e.shape) > 2:
                 refuse(e, "arrays have two axes at most")
             return self.leaves.constant(constant(e))
+        if _vanishes(e):
+            return np.zeros(e.shape) if e.shape else 0.0
         name = kind(e)
         if name in _OPERATIONS:
             found = _OPERATIONS[name](self, e)
@@ -189,6 +191,10 @@ class Affine:
         """An expression of one entry as a number."""
         found = self.shaped(e)
         return found if not e.shape or isinstance(found, float) else found[(0,) * len(e.shape)]
+
+    def spread(self, e: Any, shape: tuple[int, ...]) -> Any:
+        """An expression beside one of a shape: an array of one entry is a number there, which the language spreads."""
+        return self.scalar(e) if e.size == 1 and e.shape != shape else self.shaped(e)
 
     def _by_matrix(self, e: Any, flat: bool = False) -> Any:
         """A @ x + b with the matrix that cvxpy has for the expression, in each of its variables."""
@@ -229,7 +235,7 @@ def _scaled(column: Any, x: Any, e: Any) -> Any:
 def _linear_parts(e: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """The value of an affine expression where all variables are 0, and its matrix in each, entries counted column by column.
 
-    Values that the user gave to the variables are put back.
+    Values that the user gave to the variables are put back. `RunError` FW0320 where cvxpy has no matrix for it.
     """
     variables = e.variables()
     before = [v.value for v in variables]
@@ -238,6 +244,8 @@ def _linear_parts(e: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     try:
         value = e.value
         gradients = e.grad
+    except (NotImplementedError, ValueError):
+        refuse(e)
     finally:
         for v, old in zip(variables, before, strict=True):
             v.save_value(old)
@@ -252,6 +260,22 @@ def _linear_parts(e: Any) -> tuple[Any, list[tuple[Any, Any]]]:
 # --- operations by their classes ------------------------------------------------------------------------------------------
 
 
+def _vanishes(e: Any) -> bool:
+    """True for 0 times what is not affine. `RunError` FW0320 where that is not finite everywhere: its domain would be lost."""
+    if kind(e) not in ("multiply", "MulExpression"):
+        return False
+    for factor, rest in (e.args, e.args[::-1]):
+        if factor.is_constant() and not factor.parameters() and not rest.is_affine() and not _any(factor.value):
+            if rest.domain:
+                refuse(rest, "it is multiplied by 0: leave it out, and write its domain as a constraint")
+            return True
+    return False
+
+
+def _any(value: Any) -> bool:
+    return bool(value.count_nonzero()) if sp.issparse(value) else bool(np.any(value))
+
+
 def _sum_of(a: Affine, e: Any) -> Any:
     total: Any = None
     for part in e.args:
@@ -259,7 +283,7 @@ def _sum_of(a: Affine, e: Any) -> Any:
         if total is not None and _is_zero(inner):
             continue
         taken = total is not None and kind(inner) == "NegExpression"
-        value = a.shaped(_unspread(inner.args[0], e.shape) if taken else inner)
+        value = a.spread(_unspread(inner.args[0], e.shape) if taken else inner, e.shape)
         total = value if total is None else total - value if taken else total + value
     return total
 
@@ -304,13 +328,13 @@ def _product_of(a: Affine, e: Any) -> Any:
 
 
 def _entrywise(a: Affine, e: Any) -> Any:
-    left, right = (_unspread(part, e.shape) for part in e.args)
-    return a.shaped(left) * a.shaped(right)
+    left, right = (a.spread(_unspread(part, e.shape), e.shape) for part in e.args)
+    return left * right
 
 
 def _quotient(a: Affine, e: Any) -> Any:
-    left, right = (_unspread(part, e.shape) for part in e.args)
-    return a.shaped(left) / a.shaped(right)
+    left, right = (a.spread(_unspread(part, e.shape), e.shape) for part in e.args)
+    return left / right
 
 
 def _total(a: Affine, e: Any) -> Any:
@@ -318,6 +342,8 @@ def _total(a: Affine, e: Any) -> Any:
     inner = e.args[0]
     if axis is None and not keep:
         return call("sum", a.flat(inner)) if inner.shape else a.shaped(inner)
+    if axis is None and len(e.shape) == 2:
+        return call("ones", 1, 1) * call("sum", a.flat(inner))
     if keep or len(inner.shape) != 2:
         return None
     rows, columns = inner.shape
@@ -419,6 +445,10 @@ def _diagonal(a: Affine, e: Any) -> Any:
     return call("diag", a.shaped(e.args[0])) if not getattr(e, "k", 0) else None
 
 
+def _first_power(a: Affine, e: Any) -> Any:
+    return a.shaped(e.args[0]) if plain_number_of(e.p) == 1.0 else None
+
+
 _OPERATIONS: Mapping[str, Callable[[Affine, Any], Any]] = {
     "Variable": lambda a, e: a.leaves.variable(e),
     "Parameter": lambda a, e: a.leaves.parameter(e),
@@ -431,6 +461,11 @@ _OPERATIONS: Mapping[str, Callable[[Affine, Any], Any]] = {
     "index": _entries,
     "reshape": _reshaped,
     "transpose": lambda a, e: a.shaped(e.args[0]).T if len(e.shape) == 2 and e.axes in (None, (1, 0), [1, 0]) else None,
+    # of a real expression; variables that are complex are refused where they stand
+    "real": lambda a, e: a.shaped(e.args[0]),
+    "conj": lambda a, e: a.shaped(e.args[0]),
+    "imag": lambda a, e: 0.0 * a.shaped(e.args[0]),
+    **dict.fromkeys(("Power", "power"), _first_power),
     "Promote": lambda a, e: a.scalar(e.args[0]) * call("ones", *e.shape),
     "Hstack": _beside,
     "Vstack": _below,

@@ -75,7 +75,7 @@ def plain_number(e: Any) -> float | None:
 
 
 def summands(e: Any) -> Iterator[tuple[float, Any]]:
-    """The terms of a sum with their signs, nested sums opened."""
+    """The terms of a sum with their signs, nested sums and first powers opened."""
     stack = [(1.0, e)]
     while stack:
         sign, top = stack.pop()
@@ -84,6 +84,8 @@ def summands(e: Any) -> Iterator[tuple[float, Any]]:
             stack.extend((sign, a) for a in reversed(top.args))
         elif name == "NegExpression":
             stack.append((-sign, top.args[0]))
+        elif name in ("Power", "power") and plain_number_of(top.p) == 1.0:
+            stack.append((sign, top.args[0]))
         else:
             yield sign, top
 
@@ -101,7 +103,13 @@ def flat_shape(e: Any) -> tuple[int, ...]:
 
 
 def added(total: Any, sign: float, term: Any) -> Any:
-    """total + sign * term, where None is an empty total."""
-    if total is None:
+    """total + sign * term, where None and 0 are an empty total."""
+    if total is None or _is_nothing(total):
         return term if sign > 0 else -term
+    if _is_nothing(term):
+        return total
     return total + term if sign > 0 else total - term
+
+
+def _is_nothing(value: Any) -> bool:
+    return isinstance(value, float) and value == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ...build.convert import as_weights, operand
 from .affine import constant
-from .common import Reader, call, flat_shape, has_word, kind, plain_number, plain_number_of
+from .common import Reader, call, flat_shape, has_word, kind, plain_number, plain_number_of, refuse
 
 
 def _norm(name: str, of_matrix: str = "") -> Callable[[Reader, Any], Any]:
@@ -34,6 +35,8 @@ def _pnorm(r: Reader, e: Any) -> Any:
         return None
     if p == 2.0:
         return _norm("norm2", "norm_fro")(r, e)
+    if p < 1.0:
+        refuse(e, "`norm_p` takes a `p` of at least 1")
     if not e.args[0].is_affine() or not has_word("norm_p"):
         return None
     flat = e.args[0] if len(flat_shape(e.args[0])) < 2 else None
@@ -91,13 +94,36 @@ def _of_matrix(name: str) -> Callable[[Reader, Any], Any]:
 def _largest_eigenvalues(r: Reader, e: Any) -> Any:
     if not has_word("sum_largest_eigs") or not e.args[0].is_affine():
         return None
-    return call("sum_largest_eigs", r.affine.shaped(e.args[0]), int(e.k))
+    return _of_the_largest("sum_largest_eigs", "trace", r.affine.shaped(e.args[0]), e.k, e.args[0].shape[0])
 
 
 def _largest(r: Reader, e: Any) -> Any:
     if e.axis is not None or not has_word("sum_largest") or not e.args[0].is_affine():
         return None
-    return call("sum_largest", r.affine.flat(e.args[0]), int(e.k))
+    # `sum_largest` is of vectors: a number is one of one entry
+    x = r.affine.flat(e.args[0]) if e.args[0].shape else call("ones", 1) * r.affine.scalar(e.args[0])
+    return _of_the_largest("sum_largest", "sum", x, e.k, e.args[0].size)
+
+
+def _of_the_largest(name: str, whole: str, x: Any, k: Any, size: int) -> Any:
+    """The sum of the k largest of `size` numbers, where cvxpy takes k = m + f as f times the m + 1 largest and 1 - f times the m largest.
+
+    `cvar` makes k of a level, so that one within the rounding of (1 - beta) size is the whole number. Of k beyond the size it is the sum of all.
+    """
+    k = plain_number_of(k)
+    if k is None:
+        return None
+    near = round(k)
+    if near >= 1 and abs(k - near) <= 4.0 * np.finfo(float).eps * max(size, near):
+        k = float(near)
+    if k >= size:
+        return call(whole, x)
+    m = math.floor(k)
+    share = k - m
+    if share == 0.0:
+        return call(name, x, m)
+    above = share * call(name, x, m + 1)
+    return above + (1.0 - share) * call(name, x, m) if m else above
 
 
 def _of_entries(name: str) -> Callable[[Reader, Any], Any]:

@@ -27,6 +27,7 @@ __all__ = [
     "is_said",
     "is_word",
     "records",
+    "said_by_words",
 ]
 
 
@@ -51,10 +52,11 @@ def is_word(record: Foreign) -> bool:
     """True if the name is a word here, or the name elsewhere that a word's own record has, where it stands."""
     if record.place == "option":
         return record.name in SOLVE_OPTIONS
-    return is_reserved(record.name) or (record.place == "call" and record.name.lower() in _said_by_words())
+    return is_reserved(record.name) or (record.place == "call" and record.name.lower() in said_by_words())
 
 
-def _said_by_words() -> Mapping[str, str]:
+def said_by_words() -> Mapping[str, str]:
+    """The words by the names that their own records say go elsewhere for the same thing."""
     functions = (word for name in function_names() if (word := function_named(name)) is not None)
     return elsewhere([*functions, *SETS.values(), *COLUMN_WORDS.values()])
 

@@ -75,6 +75,12 @@ FUNCTIONS: tuple[Foreign, ...] = (
     instead((C,), "xexp", told="x exp(x) is convex where x >= 0, and is no word here; `exp(x)` is near it"),
     instead(CONVEX, "invpos", {"x": "inv_pos(x)"}),
     instead(
+        (*JULIA, N),
+        "inv",
+        {"x: scalar": "inv_pos(x)", "x: vector": "inv_pos(x)"},
+        "`tr_inv(X)` is the trace of the inverse of a matrix, `matrix_frac(x, P)` is `x.T @ inv(P) @ x`, and `inv_pos(z)` is `1/z` of each entry",
+    ),
+    instead(
         (C, V),
         "logisticloss",
         told="the loss `logistic(z, y)` is `log(1 + exp(-y z))` for each sample: `logistic(-z, ones(n))` is `log(1 + exp(z))`",
