@@ -24,6 +24,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.factors import Cholesky
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.backends.problem import PreparedProblem, operator_of
+from fwdsl.backends.row_sums import weights
 from fwdsl.backends.smooth.columns import Columns
 from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import Metric
@@ -40,7 +41,7 @@ class ClassBlocks:
         self.operator = operator_of(parts.A.A, problem.pool, problem.canonical.instance)
         (self.counted,) = problem.counted
         f = problem.canonical.terms[0].f
-        self.split = f.loss.split_hessian if isinstance(f, VectorLossFunction) else None
+        self.loss = f.loss if isinstance(f, VectorLossFunction) else None
 
     def count(self, h: Array) -> int:
         """The blocks that differ: one where samples bend all columns alike, as they do at 0."""
@@ -56,10 +57,7 @@ class ClassBlocks:
 
     def _weights(self, h: Array) -> Array:
         """The weights of some samples in the blocks of all columns."""
-        if self.split is None:
-            return h
-        a, b = self.split(h)
-        return np.asarray(np.maximum(a - np.square(b), 0.0))
+        return weights(h, self.loss)
 
     def metric(self, h: Array, otherwise: Array) -> Metric | None:
         """The preconditioner of such an f'', with the inverse diagonal `otherwise` where nothing bends; None where a block is not definite."""
@@ -72,13 +70,13 @@ class ClassBlocks:
 
         def apply(r: Array) -> Array:
             V = self._stacked(r)
-            mean = V.mean(axis=1, keepdims=True) if self.split is not None else 0.0
+            mean = V.mean(axis=1, keepdims=True) if self.loss is not None else 0.0
             V = V - mean
             if len(roots) == 1:
                 s = turned[0] @ (roots[0] @ V)
             else:
                 s = np.matmul(turned, np.matmul(roots, V.T[:, :, None]))[:, :, 0].T
-            if self.split is not None:
+            if self.loss is not None:
                 s = s - s.mean(axis=1, keepdims=True) + together[:, None] * mean
             return self._flat(s)
 
@@ -100,7 +98,7 @@ class ClassBlocks:
     def _grams(self, h: Array, count: int) -> Iterator[Array]:
         """K' diag(w_c) K for each of the `count` blocks that differ."""
         if self.rows is not None and self.parts.at_once and count > 1:
-            yield from self.rows.grams(h, self._weights)
+            yield from self.rows.grams(h)
             return
         parts, q = self.parts, self.parts.order
         d = parts.of_matrix.size // parts.k

@@ -12,6 +12,8 @@ from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.matrix_maps import LeftMultiply, Tile
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
+from fwdsl.readers.held_rows import is_held
+from fwdsl.readers.row_blocks import DenseRows
 
 MOST_NUMBERS = 20_000_000
 """Numbers that the factors of all blocks may have."""
@@ -42,8 +44,10 @@ class Columns:
 
     @property
     def has_rows(self) -> bool:
-        """True if A has dense rows in memory."""
-        return isinstance(self.A.A, np.ndarray) and self.A.A.flags.c_contiguous and self.A.A.size > 0
+        """True if A has dense rows, in memory, in files or with workers."""
+        A = self.A.A.source if is_held(self.A.A) else self.A.A
+        by_rows = A.flags.c_contiguous if isinstance(A, np.ndarray) else isinstance(A, DenseRows)
+        return by_rows and A.shape[0] > 0 and A.shape[1] > 0
 
     @property
     def at_once(self) -> bool:

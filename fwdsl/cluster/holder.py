@@ -20,6 +20,7 @@ from ..backends.kernels.pool import Pool, serial_blas
 from ..backends.kernels.storage import Dense, GramPlan, Support, readonly
 from ..backends.lowrank.observed import ObservedEntries
 from ..backends.problem import PreparedProblem
+from ..backends.row_sums import RowSums
 from ..backends.row_vectors import Definition, Want
 from ..bind import row_chunks
 from ..bind.observed_places import Places, StoredPlaces
@@ -226,6 +227,9 @@ class Holder:
         if isinstance(part.storage, Dense):
             return part.storage.gram(support, readonly(d), self.pool, plan, single)
         return np.asarray(part.storage.gram(support, readonly(d), self.pool, plan))
+
+    def _row_sums(self, part: Part, h: Array, what: str, *args: Any) -> Array:
+        return np.asarray(getattr(RowSums(part.data, part.leaves, self.pool, self.pool.look), what)(h, *args))
 
     def _row_squares(self, part: Part) -> Array:
         return np.asarray(part.storage.row_squares())
