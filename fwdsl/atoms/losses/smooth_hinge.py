@@ -29,7 +29,7 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def curvature(z, b, p):
-        return 1.0 if 0.0 < b * z < 1.0 else 0.0
+        return 1.0 if 0.0 <= b * z < 1.0 else 0.0
 
     @staticmethod
     def prox(v, t, b, p):
