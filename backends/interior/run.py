@@ -151,6 +151,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
+        self.alone: tuple[Array, list[Array]] | None = None  # what `feasibility` has found
         # what systems miss at a point (v, z) and tau
         self.measured: tuple[Systems, Array, Array, float, Missed] | None = None
         problem.writes_down = True
@@ -567,7 +568,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return _MeasuredPoint(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
 
     def feasibility(self) -> tuple[Array, list[Array]]:
-        """The solution with no objective, or the ray that proves that there is none."""
+        """The solution with no objective, or the ray that proves that there is none; it is worked out once, from the middle of the cones."""
+        if self.alone is None:
+            self.alone = self._without_objective()
+        return self.alone
+
+    def _without_objective(self) -> tuple[Array, list[Array]]:
         other = copy(self)
         other.known = None
         other.program = self.program.without_objective()

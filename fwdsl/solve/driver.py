@@ -290,22 +290,28 @@ def _limited(over: Supervisor) -> tuple[Status, str] | None:
 def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Status, str] | None:
     """The end where there is no solution, or where further steps are pointless."""
     journal = over.journal
-    if over.iteration >= journal.next_ray or report.failure or report.leaves:
+    pointless = _pointless(over, run, report)
+    if over.iteration >= journal.next_ray or pointless or report.leaves:
         journal.next_ray = max(SECOND_RAY, 2 * over.iteration)
         best = journal.best.primal
         missed = max(report.infeasibility, 0.0 if best is None else best.infeasibility)
-        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(report.failure) or report.leaves
+        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(pointless) or report.leaves
         journal.violation = missed
         proven = no_solution(run, stuck, journal.best, over.must_stop)
         if proven is not None:
             status, over.ray = proven
             return status, over.ray.statement
+    return over.give_up(pointless) if pointless else None
+
+
+def _pointless(over: Supervisor, run: Run[Any, Any], report: Report) -> str:
+    """The reason why further steps are pointless; "" where they are not."""
     if report.failure:
-        return over.give_up(report.failure)
-    if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
-        return over.give_up("no further progress: the numbers have reached the limits of rounding")
+        return report.failure
+    if over.journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
+        return "no further progress: the numbers have reached the limits of rounding"
     # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
     outside = report.objective == math.inf and run.problem.canonical.has_losses_on_sets
     if not (math.isfinite(report.objective) or outside) and over.iteration > 0:
-        return over.give_up("the objective is no longer finite")
-    return None
+        return "the objective is no longer finite"
+    return ""
