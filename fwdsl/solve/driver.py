@@ -36,6 +36,10 @@ SECOND_RAY = 128
 STALLED = 200
 """Steps without any change after which a run ends."""
 
+LOST = 3_000
+"""Steps at the edge of the objective's domain or outside of it, without any gain, after which a run ends: constraints that only touch a domain have no
+point in it, and nothing proves that."""
+
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
 
@@ -311,7 +315,9 @@ def _pointless(over: Supervisor, run: Run[Any, Any], report: Report) -> str:
     if over.journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "no further progress: the numbers have reached the limits of rounding"
     # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
-    outside = report.objective == math.inf and run.problem.canonical.has_losses_on_sets
-    if not (math.isfinite(report.objective) or outside) and over.iteration > 0:
+    has_domain = run.problem.canonical.has_losses_on_sets
+    if has_domain and over.journal.count_lost(report.objective, report.bound, report.infeasibility) >= LOST:
+        return "no further progress: all points are at the edge of the objective's domain, or outside of it"
+    if not (math.isfinite(report.objective) or (has_domain and report.objective == math.inf)) and over.iteration > 0:
         return "the objective is no longer finite"
     return ""
