@@ -205,7 +205,9 @@ def _root_of_pieces(canonical: Canonical) -> float:
     f = canonical.terms[0].f
     assert isinstance(f, LossFunction)
     ridges = [b.g.curvature for b in canonical.blocks if b.shape]
-    if not (_is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0):
+    if not (
+        _is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
+    ):
         return 0.0
     return math.sqrt(canonical.total_stretch / max(1, f.size) / min(ridges))
 

@@ -591,7 +591,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 break
         x, found = other.candidate()[0], iter(other.ray()[1])
         taken = other.problem is problem
-        ys = [next(found) if taken or own else np.zeros(t.map.rows) for own, t in zip(has_domain, problem.terms, strict=True)]
+        ys = [
+            next(found) if taken or own else np.zeros(t.map.rows)
+            for own, t in zip(has_domain, problem.terms, strict=True)
+        ]
         return x, ys
 
     def ray(self) -> tuple[Array, list[Array]]:

@@ -168,7 +168,9 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         ridged = ~self.free
         if np.count_nonzero(self.free) > FEW or not ridged.any():
             return 1.0
-        steep = max((f.f.loss.smoothness or 0.0 for f in self.problem.functions if isinstance(f, FastLoss)), default=0.0)
+        steep = max(
+            (f.f.loss.smoothness or 0.0 for f in self.problem.functions if isinstance(f, FastLoss)), default=0.0
+        )
         seen = steep * float(self.squares[ridged].sum())
         return min(1.0, FLAT * float(self.ridge[ridged].sum()) / seen) if seen > 0.0 else 1.0
 

@@ -32,7 +32,11 @@ VALUES: dict[str, Any] = {
 def test_constraints_that_contradict_each_other_are_proven_whatever_the_objective(
     text: str, values: dict[str, Any], method: str
 ) -> None:
-    solution = fw.parse(text).bind(**values).solve(method=method, max_iter=None if method == "auto" else 40, threads=1)
+    solution = (
+        fw.parse(text)
+        .bind(**values)
+        .solve(method=method, max_iter=None if method == "auto" else 40, time=60, threads=1)
+    )
     assert solution.status == "infeasible", solution.reason
     assert "cannot hold together" in solution.reason
 
@@ -63,7 +67,7 @@ def test_polished_multipliers_leave_terms_without_a_domain_at_zero() -> None:
     ],
 )
 def test_constraints_that_only_touch_the_domain_end_soon_and_prove_nothing(text: str) -> None:
-    solution = fw.parse(text).solve(threads=1)
+    solution = fw.parse(text).solve(time=120, threads=1)
     assert solution.status == "tolerance_not_reached"
     assert "no further progress" in solution.reason or "limits of rounding" in solution.reason
     assert solution.iterations < 10_000
