@@ -37,8 +37,8 @@ STALLED = 200
 """Steps without any change after which a run ends."""
 
 LOST = 3_000
-"""Steps at the edge of the objective's domain or outside of it, without any gain, after which a run ends: constraints that only touch a domain have no
-point in it, and nothing proves that."""
+"""Steps at the edge of the objective's domain or outside of it, without any gain, after which a run ends: constraints that only touch a domain have
+no point in it, and nothing proves that."""
 
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""

@@ -88,8 +88,8 @@ class Best:
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
     passes so far, of the method and of the verifier. `largest` is the largest value that the method has told, `scale` the S of the last
-    point that was verified, `rounding` what rounding may make of its P, `attempts` the bounds by chance so far (`Solvable.attempts`), `lost` the steps of
-    `count_lost`, at which `least` and `proven` were the best value and bound."""
+    point that was verified, `rounding` what rounding may make of its P, `attempts` the bounds by chance so far (`Solvable.attempts`), `lost`
+    the steps of `count_lost`, before which `least` and `proven` were the best value and bound."""
 
     first: int
     next_verify: int = 0
