@@ -15,6 +15,7 @@ import numpy as np
 from ..backends.kernels.pool import Stopped
 from ..backends.kernels.uncompiled import looking
 from ..backends.method import Method, Report, Run
+from ..backends.problem import PreparedProblem
 from ..backends.registry import METHODS
 from ..certify.verified import DualBound, Verified
 from ..model.options import Options
@@ -315,7 +316,7 @@ def _pointless(over: Supervisor, run: Run[Any, Any], report: Report) -> str:
     if over.journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "no further progress: the numbers have reached the limits of rounding"
     # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
-    has_domain = run.problem.canonical.has_losses_on_sets
+    has_domain = isinstance(run.problem, PreparedProblem) and run.problem.canonical.has_losses_on_sets
     if has_domain and over.journal.count_lost(report.objective, report.bound, report.infeasibility) >= LOST:
         return "no further progress: all points are at the edge of the objective's domain, or outside of it"
     if not (math.isfinite(report.objective) or (has_domain and report.objective == math.inf)) and over.iteration > 0:
