@@ -214,6 +214,19 @@ class PreparedProblem:
                 found.terms[k], found.functions[k] = held
         return found
 
+    def of_domains(self) -> PreparedProblem:
+        """The problem without <q, x> and the terms that are finite everywhere: its points are those that meet the constraints and are in the
+        domains. Work is counted here."""
+        found: PreparedProblem = object.__new__(PreparedProblem)
+        kept = [k for k, t in enumerate(self.terms) if t.domain is not None]
+        shared = ("seed", "pool", "operators", "counted", "decomposed", "g", "size")
+        vars(found).update({name: vars(self)[name] for name in shared})
+        found.terms, found.functions = [self.terms[k] for k in kept], [self.functions[k] for k in kept]
+        found.q, found.has_q = np.zeros(self.size), False
+        terms = tuple(self.canonical.terms[k] for k in kept)
+        found.canonical = replace(self.canonical, terms=terms, q=found.q, constant=0.0)
+        return found
+
     def _evaluator(self, k: int) -> TermEvaluator:
         """The evaluator of expressions of the predictions of a term."""
         term, f = self.terms[k], self.functions[k]

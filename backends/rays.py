@@ -119,6 +119,10 @@ def _balanced(
         at = np.flatnonzero(wanted)
         if not v[at].any() or not move(problem, ys, metrics, at, v[at], stop):
             break
+        for y, term in zip(ys, problem.terms, strict=True):
+            if not term.domain:
+                # the slopes of a norm or a largest entry need not have 0 among them
+                y[:] = 0.0
     return ys
 
 

@@ -151,6 +151,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.start: tuple[Array, list[Array]] | None = None  # a start from a solution
         self.linear: tuple[InteriorState, int, Linearised] | None = None  # that of a state at an iteration
         self.known: tuple[InteriorState, int, _MeasuredPoint] | None = None  # the point of a state at an iteration
+        self.alone: tuple[Array, list[Array]] | None = None  # what `feasibility` has found
         # what systems miss at a point (v, z) and tau
         self.measured: tuple[Systems, Array, Array, float, Missed] | None = None
         problem.writes_down = True
@@ -567,12 +568,20 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return _MeasuredPoint(x, ys, self.problem.objective(x, zs), *self.problem.missed(x, zs, ys), -math.inf)
 
     def feasibility(self) -> tuple[Array, list[Array]]:
-        """The solution with no objective, or the ray that proves that there is none."""
-        other = copy(self)
+        """The solution with no objective, or the ray that proves that there is none; it is worked out once, from the middle of the cones."""
+        if self.alone is None:
+            self.alone = self._without_objective()
+        return self.alone
+
+    def _without_objective(self) -> tuple[Array, list[Array]]:
+        """The same of a run on the terms that have a domain alone: the multipliers of others are to be 0, which those of cones tend to slowly."""
+        problem = self.problem
+        has_domain = [t.domain is not None for t in problem.terms]
+        other = copy(self) if all(has_domain) or not any(has_domain) else InteriorRun(problem.of_domains())
         other.known = None
-        other.program = self.program.without_objective()
-        other.unlevelled = 0.0 * self.unlevelled[0], 0.0 * self.c, self.unlevelled[2]
-        other.levels = 1.0, self.levels[1]
+        other.program = other.program.without_objective()
+        other.unlevelled = 0.0 * other.unlevelled[0], 0.0 * other.c, other.unlevelled[2]
+        other.levels = 1.0, other.levels[1]
         other._level(*other.levels)
         other.state = other.begin(None, None)
         while other.state.iteration < PATIENCE and other.state.short < ENOUGH:
@@ -580,7 +589,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             now = other.state
             if now.kappa + float(now.s @ now.z) < VANISHED * now.tau or now.tau < VANISHED * now.kappa:
                 break
-        return other.candidate()[0], other.ray()[1]
+        x, found = other.candidate()[0], iter(other.ray()[1])
+        taken = other.problem is problem
+        ys = [
+            next(found) if taken or own else np.zeros(t.map.rows)
+            for own, t in zip(has_domain, problem.terms, strict=True)
+        ]
+        return x, ys
 
     def ray(self) -> tuple[Array, list[Array]]:
         """v and z themselves, which prove that there is no solution where tau vanishes."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..backends.kernels.pool import Stopped
 from ..backends.kernels.uncompiled import looking
 from ..backends.method import Method, Report, Run
+from ..backends.problem import PreparedProblem
 from ..backends.registry import METHODS
 from ..certify.verified import DualBound, Verified
 from ..model.options import Options
@@ -35,6 +36,10 @@ SECOND_RAY = 128
 
 STALLED = 200
 """Steps without any change after which a run ends."""
+
+LOST = 3_000
+"""Steps at the edge of the objective's domain or outside of it, without any gain, after which a run ends: constraints that only touch a domain have
+no point in it, and nothing proves that."""
 
 BOUND_ABOVE = "FW9002"
 """The code of a bound above the objective of a feasible point."""
@@ -290,22 +295,30 @@ def _limited(over: Supervisor) -> tuple[Status, str] | None:
 def _hopeless(over: Supervisor, run: Run[Any, Any], report: Report) -> tuple[Status, str] | None:
     """The end where there is no solution, or where further steps are pointless."""
     journal = over.journal
-    if over.iteration >= journal.next_ray or report.failure or report.leaves:
+    pointless = _pointless(over, run, report)
+    if over.iteration >= journal.next_ray or pointless or report.leaves:
         journal.next_ray = max(SECOND_RAY, 2 * over.iteration)
         best = journal.best.primal
         missed = max(report.infeasibility, 0.0 if best is None else best.infeasibility)
-        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(report.failure) or report.leaves
+        stuck = missed > max(0.5 * journal.violation, FEASIBLE) or bool(pointless) or report.leaves
         journal.violation = missed
         proven = no_solution(run, stuck, journal.best, over.must_stop)
         if proven is not None:
             status, over.ray = proven
             return status, over.ray.statement
+    return over.give_up(pointless) if pointless else None
+
+
+def _pointless(over: Supervisor, run: Run[Any, Any], report: Report) -> str:
+    """The reason why further steps are pointless; "" where they are not."""
     if report.failure:
-        return over.give_up(report.failure)
-    if journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
-        return over.give_up("no further progress: the numbers have reached the limits of rounding")
+        return report.failure
+    if over.journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
+        return "no further progress: the numbers have reached the limits of rounding"
     # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
-    outside = report.objective == math.inf and run.problem.canonical.has_losses_on_sets
-    if not (math.isfinite(report.objective) or outside) and over.iteration > 0:
-        return over.give_up("the objective is no longer finite")
-    return None
+    has_domain = isinstance(run.problem, PreparedProblem) and run.problem.canonical.has_losses_on_sets
+    if has_domain and over.journal.count_lost(report.objective, report.bound, report.infeasibility) >= LOST:
+        return "no further progress: all points are at the edge of the objective's domain, or outside of it"
+    if not (math.isfinite(report.objective) or (has_domain and report.objective == math.inf)) and over.iteration > 0:
+        return "the objective is no longer finite"
+    return ""

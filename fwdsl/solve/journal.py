@@ -31,6 +31,9 @@ VANISHED = 1e-10
 """The share of the largest value in a run at which value and gap have vanished beside it: an optimum of 0 has no size of its own, and the verifier
 is asked there, and each time that they are 1e-3 of that."""
 
+CONTRADICTS = 1e-3
+"""The share of a bound or an objective by which a run's own bound lies above the objective from which on its numbers contradict each other."""
+
 FIRST_RAY = 64
 """The iteration at which directions are first tried as certificates that there is no solution."""
 
@@ -85,7 +88,8 @@ class Best:
 class Journal:
     """The next turns of the verifier and of the tests for programs without a solution, their findings, the steps without change, and the data
     passes so far, of the method and of the verifier. `largest` is the largest value that the method has told, `scale` the S of the last
-    point that was verified, `rounding` what rounding may make of its P, `attempts` the bounds by chance so far (`Solvable.attempts`)."""
+    point that was verified, `rounding` what rounding may make of its P, `attempts` the bounds by chance so far (`Solvable.attempts`), `lost`
+    the steps of `count_lost`, before which `least` and `proven` were the best value and bound."""
 
     first: int
     next_verify: int = 0
@@ -98,6 +102,9 @@ class Journal:
     best_bound: float = -math.inf
     violation: float = math.inf
     unmoved: int = 0
+    lost: int = 0
+    least: float = math.inf
+    proven: float = -math.inf
     passes: float = 0.0
     verify_passes: float = 0.0
     attempts: int = 0
@@ -120,6 +127,17 @@ class Journal:
         self.unmoved = self.unmoved + 1 if now == self.last else 0
         self.last = (now[0], now[1], now[2])
         return self.unmoved
+
+    def count_lost(self, objective: float, bound: float, infeasibility: float) -> int:
+        """Count a report, and return for how many steps points have been outside of the objective's domain, or on its edge as far as rounding tells,
+        without any gain that the verifier has seen: the objective is infinite, or lies far below a bound though nothing is missed."""
+        primal, proven = self.best.primal, -math.inf if self.best.bound is None else self.best.bound.proven
+        least = math.inf if primal is None else primal.primal
+        gained = least < self.least or proven > self.proven
+        self.least, self.proven = min(self.least, least), max(self.proven, proven)
+        beyond = infeasibility <= FEASIBLE and bound - objective > CONTRADICTS * max(abs(bound), abs(objective))
+        self.lost = self.lost + 1 if not gained and (objective == math.inf or beyond) else 0
+        return self.lost
 
 
 def pack(journal: Journal) -> tuple[dict[str, Any], dict[str, Any]]:

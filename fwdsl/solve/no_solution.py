@@ -29,8 +29,9 @@ SHARE = 0.1
 def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[], bool]) -> tuple[Status, Ray] | None:
     """The verdict and its proof, or None. What the verifier knows already is not asked: a program with a feasible point, or with a bound.
 
-    Multipliers are only tried where the violation of the constraints has stopped falling (`stuck`), or where it may only look small beside terms
-    that grow and the decomposition that prepares them is cheap.
+    Multipliers are only tried where the violation of the constraints has stopped falling or the run is about to end (`stuck`), or where it may only
+    look small beside terms that grow and the decomposition that prepares them is cheap. Those of the constraints alone are asked for where the run is
+    stuck and its own prove nothing.
     """
     problem, found = run.problem, run.ray()
     if found is None:
@@ -62,8 +63,9 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
         ray = unbounded(problem.canonical, direction, feasible_points)
         if ray is not None:
             return "unbounded", ray
-    inner = feasibility() if feasible_points.cache_info().currsize else None
-    for multipliers in () if inner is None or not tries else dual_rays(problem, inner[1], rows, over):
+    # the constraints alone: an objective that grows without end may have led the iterates anywhere
+    inner = feasibility() if tries and (stuck or feasible_points.cache_info().currsize) else None
+    for multipliers in () if inner is None else dual_rays(problem, inner[1], rows, over):
         ray = infeasible(problem.canonical, multipliers)
         if ray is not None:
             return "infeasible", ray

@@ -60,6 +60,36 @@ def test_models_of_losses_with_linear_pieces_are_predicted_to_be_dearer_on_a_bal
     assert ratios[1] > 1.5 * ratios[0]
 
 
+def costs_of(n: int, d: int, text: str, loss: str) -> tuple[str, dict[str, float]]:
+    """The planned method and the predicted seconds on labels that tell nothing of the data."""
+    rng = np.random.default_rng(0)
+    A, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+    head = "data A: matrix[n, d], y: signs[n]\nvar x: vector[d], b: real\n"
+    plan = fw.parse(f"{head}minimize mean({loss}(A @ x + b, y)){text}\n").bind(A=A, y=y).plan()
+    return plan.method, {c.name: c.estimate.seconds for c in plan.candidates if c.estimate is not None}
+
+
+def test_balls_within_which_a_loss_vanishes_are_predicted_to_be_dear() -> None:
+    """Separable samples on an l1 ball of 1e3 or 1e4 take 90 times as long as on one of 3: curvatures and the multiplier vanish."""
+    costs = {r: costs_of(25, 200, f"\nsubject to norm1(x) <= {r:g}", "logistic") for r in (3.0, 30.0, 1e3, 1e4)}
+    seconds = {r: of[METHOD] for r, (_, of) in costs.items()}
+    assert seconds[30.0] <= 2.0 * seconds[3.0] and min(seconds[1e3], seconds[1e4]) >= 20.0 * seconds[3.0]
+    assert costs[30.0][0] == METHOD and costs[1e4][0] != METHOD
+    # the same ball is none around samples that cannot be told apart, nor for a loss that is 0 from some margin on
+    tall = [costs_of(600, 20, f"\nsubject to norm1(x) <= {r:g}", "logistic")[1][METHOD] for r in (3.0, 1e3)]
+    flat = [costs_of(25, 200, f"\nsubject to norm1(x) <= {r:g}", "squared_hinge")[1][METHOD] for r in (3.0, 1e3)]
+    assert tall[1] <= 2.0 * tall[0] and flat[1] <= 2.0 * flat[0]
+
+
+@pytest.mark.parametrize("loss", ["smooth_hinge", "squared_hinge"])
+def test_a_weak_ridge_alone_makes_losses_with_linear_pieces_dear(loss: str) -> None:
+    """0.02 s at 0.1, 0.1 to 0.3 s at 1e-3, more than 1 s at 1e-4: methods that see all columns at once are chosen."""
+    found = [costs_of(300, 400, f" + {g:g} * sum_squares(x)", loss) for g in (1e-1, 1e-3, 1e-4)]
+    seconds = [of[METHOD] for _, of in found]
+    assert seconds[1] >= 4.0 * seconds[0] and seconds[2] >= 2.0 * seconds[1]
+    assert {method for method, _ in found} <= {"newton", "dcd"}
+
+
 GROUPED = (
     "data A: matrix[n, d], y: {kind}, groups: index[d] of m, v: vector[m] in nonnegative\nvar x: vector[d], c: real\n"
 )

@@ -479,3 +479,46 @@ def test_maps_that_are_written_down_cost_calls_in_each_newton_step() -> None:
     plain, written = (fw.parse(text.format(map=m)).bind(y=np.ones(60)).canonical for m in ("x", "x[1:] - x[:-1]"))
     steps = [choose(form).step for form in (plain, written)]
     assert steps[1] - steps[0] >= NS_PER_WRITTEN
+
+
+def hinges(loss: str, n: int, d: int, away: float, intercept: bool = True) -> fw.Problem:
+    """A loss of margins beside a weak ridge, whose samples are `away` from where it bends at the origin."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((n, d))
+    y = np.sign(A[:, 0] + 0.3 * rng.standard_normal(n))
+    b = "b" if intercept else "0"
+    text = (
+        "data A: matrix[n, d], y: signs[n], o: vector[n]\nvar w: vector[d]\n"
+        + ("var b: real\n" if intercept else "")
+        + f"minimize mean({loss}(A @ w + {b} + o, y)) + 1e-5 * sum_squares(w)\n"
+    )
+    return fw.parse(text).bind(A=A, y=y, o=-away * y * rng.uniform(0.5, 1.5, n))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("away", [0.0, 3.0])
+@pytest.mark.parametrize("loss", ["smooth_hinge", "squared_hinge"])
+def test_flat_and_slanted_pieces_beside_a_weak_ridge_hold_nobody_up(loss: str, away: float, intercept: bool) -> None:
+    """4 to 70 steps here; up to thousands, with a gap of one, where floors of flat pieces count beside the ridge."""
+    problem = hinges(loss, 90, 120, away, intercept)
+    solution = problem.solve(method=METHOD, threads=1, max_iter=200)
+    assert solution.status == "optimal"
+    assert abs(solution.objective - problem.solve(method="dcd", threads=1).objective) <= 3e-6 * solution.objective
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 3), (30, 60)])
+@pytest.mark.parametrize("away", [0.5, 3.0])
+def test_no_step_leads_higher(n: int, d: int, away: float) -> None:
+    """A small slope beyond the minimum of samples that bend at few places is no end of a step."""
+    run, values = started(hinges("smooth_hinge", n, d, away), METHOD), []
+    for _ in range(15):
+        values.append(run.state.value)
+        run.step()
+    assert all(b <= a + 1e-12 * abs(a) for a, b in pairwise(values))
+
+
+def test_the_first_step_sees_the_samples_that_stand_where_their_loss_begins_to_bend() -> None:
+    """At the origin all margins are 0, and every step down leads to where the smooth hinge is curved."""
+    run = started(hinges("smooth_hinge", 12, 30, 0.0), METHOD)
+    (bent,) = run.problem.curvatures(run.state.zs)
+    assert np.all(bent > 0.0)

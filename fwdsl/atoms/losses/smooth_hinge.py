@@ -1,6 +1,7 @@
 """The smooth hinge loss: with m = y z, 0 for m >= 1, (1 - m)^2 / 2 on [0, 1], 1/2 - m below 0; y in {-1, 1}.
 
-l' = -y (1 - m cut to [0, 1]), l'' = 1 on (0, 1), else 0. Conjugate: with q = -y u in [0, 1], l*(u) = q^2 / 2 - q, inf elsewhere.
+l' = -y (1 - m cut to [0, 1]), l'' = 1 on [0, 1), else 0: at 0, where fits begin, that of the side that is curved.
+Conjugate: with q = -y u in [0, 1], l*(u) = q^2 / 2 - q, inf elsewhere.
 Prox: with m0 = y v, m is m0 for m0 >= 1, (m0 + t) / (1 + t) for -t <= m0 <= 1, m0 + t below.
 """
 
@@ -29,7 +30,7 @@ class SmoothHinge(Loss):
 
     @staticmethod
     def curvature(z, b, p):
-        return 1.0 if 0.0 < b * z < 1.0 else 0.0
+        return 1.0 if 0.0 <= b * z < 1.0 else 0.0
 
     @staticmethod
     def prox(v, t, b, p):
