@@ -238,9 +238,14 @@ def _outcome(over: Supervisor, status: Status, reason: str, checkpoint: Checkpoi
 
 
 def _loop(over: Supervisor, run: Run[Any, Any], checkpoint: Checkpoint, on_state: OnState | None) -> tuple[Status, str]:
-    """Steps until the run ends, and how it ends."""
+    """Steps until the run ends, and how it ends. Where numbers overflow, the state before the step is the one that it ends with."""
+    sound: dict[str, Any] | None = None
     while True:
         report = run.report()
+        if sound is not None and _has_overflown(run, report):
+            vars(run.state).update(sound)
+            over.iteration = run.state.iteration
+        sound = dict(vars(run.state)) if math.isfinite(report.objective) else None
         if not over.tell(report):
             return "interrupted", "the callback asked to stop"
         ending = _certified(over, report) or _limited(over) or _hopeless(over, run, report)
@@ -315,10 +320,17 @@ def _pointless(over: Supervisor, run: Run[Any, Any], report: Report) -> str:
         return report.failure
     if over.journal.count_unmoved(report.objective, report.bound, report.infeasibility) >= STALLED:
         return "no further progress: the numbers have reached the limits of rounding"
-    # outside of a domain, as of a logarithm, the objective is infinite, until a point in it is found and where iterates leave it again
-    has_domain = isinstance(run.problem, PreparedProblem) and run.problem.canonical.has_losses_on_sets
-    if has_domain and over.journal.count_lost(report.objective, report.bound, report.infeasibility) >= LOST:
+    if _has_domain(run) and over.journal.count_lost(report.objective, report.bound, report.infeasibility) >= LOST:
         return "no further progress: all points are at the edge of the objective's domain, or outside of it"
-    if not (math.isfinite(report.objective) or (has_domain and report.objective == math.inf)) and over.iteration > 0:
-        return "the objective is no longer finite"
-    return ""
+    return "the objective is no longer finite" if _has_overflown(run, report) and over.iteration > 0 else ""
+
+
+def _has_domain(run: Run[Any, Any]) -> bool:
+    """True if the objective is infinite in places, as outside of a logarithm's domain: until a point in it is found, and where iterates leave it
+    again."""
+    return isinstance(run.problem, PreparedProblem) and run.problem.canonical.has_losses_on_sets
+
+
+def _has_overflown(run: Run[Any, Any], report: Report) -> bool:
+    """True if the objective is no number, or infinite though it has no domain."""
+    return not math.isfinite(report.objective) and not (_has_domain(run) and report.objective == math.inf)

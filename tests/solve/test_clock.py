@@ -144,6 +144,15 @@ def assert_same(one: Any, other: Any) -> None:
         np.testing.assert_equal(getattr(one, f.name), getattr(other, f.name), err_msg=f.name)
 
 
+def test_a_step_that_overflows_loses_no_answer() -> None:
+    """Steps beyond the limits of rounding, which no tolerance can ask for, may end in numbers that are none."""
+    problem = filled()
+    plan, options = planned(problem, "interior", {}, max_iter=60)
+    found = solve(problem.canonical, plan, options)
+    assert found.relative_gap <= 1e-12
+    assert found.objective == pytest.approx(problem.solve(tol=1e-9, threads=1).objective, rel=1e-8)
+
+
 class Interrupting:
     """Stops the run at the k-th time that the clock is looked at, and counts."""
 
