@@ -74,7 +74,7 @@ LEAST_EFFORT = 0.25
 """The least of it: the passes that look at all columns."""
 
 MOST_ON_BOX = 4.0
-"""The most of it where an active set ends what a weak norm makes long: at shares from 0.1 to 1e-3 it was 1.5 to 25, mostly below 5, as measured."""
+"""The most of it where an active set ends what a weak norm makes long."""
 
 STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
