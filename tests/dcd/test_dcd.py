@@ -431,8 +431,10 @@ def test_predictions_have_no_units(loss: str, unit: float) -> None:
     here = predicted(X=X, C=0.1, mu=0.5)
     assert predicted(X=unit * X, C=0.1, mu=0.5 * unit**2) == pytest.approx(here, rel=1e-9)
     assert predicted(X=X, C=0.1 * unit, mu=0.5 * unit) == pytest.approx(here, rel=1e-9)
-    # a round of the interior point stands for many passes
-    assert predicted(X=X, C=10.0, mu=0.5)[1] >= here[1]
+    harder = predicted(X=X, C=10.0, mu=0.5)
+    assert harder[1] >= here[1]
+    # with corners a round of the interior point stands for many passes
+    assert harder[0] >= here[0] or loss != "squared_hinge"
 
 
 @pytest.mark.parametrize("loss", ["hinge", "absolute"])
