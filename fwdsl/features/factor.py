@@ -51,7 +51,7 @@ def pivoted_cholesky(
 
     `rows(indices)` returns rows of K. Pivots are taken in panels of the largest remaining diagonal entries. A candidate that
     depends on the earlier ones of its panel waits for a later panel. `whole()` returns K: where the rank turns out to be no small
-    part of its rows, and these are few, LAPACK begins anew with all of it, in a quarter of the time.
+    part of its rows, and these are few, LAPACK begins anew with all of it, whose blocks are faster.
     """
     n = diagonal.size
     left = np.array(diagonal, dtype=np.float64)
