@@ -150,7 +150,7 @@ class Dense:
 
     @cached_property
     def by_rows(self) -> NDArray[Any]:
-        """A by rows: of one by columns a copy in C order, up to `MOST_TURNED` numbers, as rows one by one take up to ten times as long from columns."""
+        """A by rows: of one by columns a copy in C order, up to `MOST_TURNED` numbers: rows one by one take up to ten times as long from columns."""
         if not self.transposed:
             return self.store
         if self.nnz > MOST_TURNED:
