@@ -56,7 +56,8 @@ def main() -> None:
     if not known.judge:
         chosen = known.methods.split(",")
         new = {key: found for key, found in fitted(runs).items() if key in chosen or not known.methods}
-        constants |= new
+        # of all methods those that solved too few problems have none
+        constants = constants | new if known.methods else dict(new)
         new = moved(runs, constants, tuple(new))
         constants |= new
     held = [c.regret for c in choices(runs, constants) if c.held_out]
@@ -66,15 +67,17 @@ def main() -> None:
     facts = {**describe(PACKAGES), "regret": f"{geometric_mean(held):.3f}", "worst": f"{max(held):.2f}"}
     if not known.judge:
         run = f"{facts['date']}, commit {facts['commit']}, {facts['machine']}"
-        write_constants(constants, _origins(new) | {run: tuple(new)}, facts)
+        write_constants(constants, _origins(constants, new) | {run: tuple(new)}, facts)
         print(f"wrote {CONSTANTS}")
     write_page(report, runs, constants)
     report.write()
 
 
-def _origins(new: Constants) -> dict[str, tuple[str, ...]]:
+def _origins(constants: Constants, new: Constants) -> dict[str, tuple[str, ...]]:
     """The earlier runs, with the methods that are not fitted anew."""
-    kept = {run: tuple(name for name in methods if name not in new) for run, methods in RUNS.items()}
+    kept = {
+        run: tuple(name for name in methods if name not in new and name in constants) for run, methods in RUNS.items()
+    }
     return {run: methods for run, methods in kept.items() if methods}
 
 

@@ -76,7 +76,7 @@ CALLS = 1.2e-3
 AS_IT_STANDS, OF_AN_ENTRY = 1.2e-9, 6e-8
 """Seconds of a multiplication of a sparse factorisation, and of its answers for each entry of A."""
 
-OF_A_PLANE = 4e-8
+OF_A_PLANE = 1.6e-8
 """Seconds of a factorisation for each unknown of a plane of differences and each unknown of its shorter side: the factor fills up along the lines
 that cut the plane. Measured on pictures of 64 x 64 to 192 x 192."""
 
