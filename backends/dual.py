@@ -65,7 +65,7 @@ def least_bound(problem: PreparedProblem) -> tuple[float, float]:
         return -math.inf, 0.0
     none = np.zeros(problem.size)
     found = dual_value(problem, [np.zeros(t.map.rows) for t in problem.terms], none)
-    return found, problem.canonical.constant + problem.losses_gradient(problem.forward(none))[0] - found
+    return found, problem.canonical.constant + problem.losses_value(problem.forward(none)) - found
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:
