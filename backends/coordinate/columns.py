@@ -183,7 +183,8 @@ class Columns:
         for part, into in zip(self.split(y), out, strict=True):
             self._dots(columns, cols, part, into)
         self.count_work(main)
-        return np.concatenate([self.extra @ y, self.factor * out.T.reshape(-1)])
+        found = self.factor * out.T.reshape(-1)
+        return np.concatenate([self.extra @ y, found]) if self.extra.size else found
 
     def add(self, columns: tuple[Any, ...], cols: Indices, extra: Array, x: Array, out: Array) -> None:
         """out += the sum of extra columns and of stored ones times x, a row a task."""

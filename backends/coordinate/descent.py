@@ -2,8 +2,9 @@ r"""Coordinate descent on working sets.
 
 Problem: minimise over x   f(K x + b) + <q, x> + sum_j ridge_j x_j^2 / 2 + sum_g c_g |x_g|_2   over lo <= x <= hi
 
-with one smooth loss f, K being the columns of a matrix of data and a few others (an intercept), and groups g of coordinates, most of them of one.
-With a quadratic loss x may be a matrix, whose rows are groups or whose entries are: its columns share the working set and the Gram matrix.
+with one smooth loss f, or the length of all predictions (`length`), K being the columns of a matrix of data and a few others (an intercept), and
+groups g of coordinates, most of them of one. With a quadratic loss or a length x may be a matrix, whose rows are groups or whose entries are: its
+columns share the working set and the Gram matrix.
 A step takes the groups of the support and those that violate optimality most, at most as many again, and on them repeats
 
     u = argmin of the quadratic model of f at x with the curvature h = f''(z) of each sample (`model`),     x+ = x + t (u - x),
@@ -131,9 +132,11 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
         super().__init__(problem)
         (f,) = problem.functions
-        length = f.f if isinstance(f, FastVector) else None
-        self.sharp = Length(length.slope, problem.terms[0].map.offset) if isinstance(length, Norm) else None
-        self.f = self.sharp or f
+        norm = f.f if isinstance(f, FastVector) else None
+        self.sharp = Length(norm.c, problem.terms[0].map.offset) if isinstance(norm, Norm) else None
+        smooth = self.sharp or f
+        assert not isinstance(smooth, FastVector)
+        self.f = smooth
         self.inner = inner
         self.columns = ClassColumns(problem) if isinstance(f, FastRows) else Columns(problem)
         self.g = Coordinates.of(problem, self.columns.tasks)
