@@ -159,6 +159,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
         self._formed: Metric | None = None
         self._formed_of: Array | None = None
+        #: The greatest length of a step.
+        self.longest = math.inf
 
     def _system(self, kind: str) -> Primal | Dual:
         return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
@@ -517,6 +519,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 higher = of_x + losses + t * (a + 0.5 * t * c) - s.value
                 if here <= noise or higher <= 8.0 * EPS * (abs(s.value) + abs(of_x)):
                     break
+            if here < 0.0 and t >= self.longest and math.isfinite(losses):
+                break
             before = lo, left
             if here < 0.0 and math.isfinite(losses):
                 lo, left = t, here
@@ -528,7 +532,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
                 near = before[1] < 0.0 and left > NEAR * before[1]
                 secant = lo - left * (lo - before[0]) / (left - before[1]) if near else 2.0 * t
-                t = min(trial if trial > lo else secant, FARTHEST * t)
+                t = min(trial if trial > lo else secant, FARTHEST * t, self.longest)
                 continue
             width, secant = hi - lo, lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
             if lo + AT_END * width < trial < hi - AT_END * width:
@@ -585,7 +589,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """E, the columns of the coordinates without a ridge, each as a vector for every term: no product with other columns."""
         columns = []
         for block in self.problem.canonical.blocks:
-            for unit in np.eye(block.size) if block.g.curvature == 0.0 else ():
+            for unit in np.eye(block.size) if block.size and self.free[block.start] else ():
                 own = [[m.apply(unit) for b, m in t.map.parts if b is block] for t in self.problem.terms]
                 columns.append([sum(of, np.zeros(t.map.rows)) for of, t in zip(own, self.problem.terms, strict=True)])
         return columns
