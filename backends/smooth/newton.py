@@ -43,6 +43,7 @@ from fwdsl.backends.smooth.columns import parts_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
 from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
+from fwdsl.canon.maps import LinearMap
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -558,7 +559,33 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def candidate(self) -> tuple[Array, list[Array] | None]:
         """x and the best dual point, which meets the equalities of a few coordinates without a ridge where it missed them."""
         s = self.state
+        if self._apart is not None:
+            return s.x, self._levelled(s, s.ys if s.guessed else s.dual)
         return s.x, self._mended(s) if s.guessed else s.dual
+
+    @cached_property
+    def _apart(self) -> LinearMap | None:
+        """The map of the coordinates without a ridge where these are many, one variable of one loss of entries, and each prediction sees one of them
+        at most: the intercepts of many columns of targets. Else None."""
+        blocks = [b for b in self.problem.canonical.blocks if b.size and self.free[b.start]]
+        if self._free_at.size <= FEW or len(blocks) != 1 or len(self.problem.terms) != 1:
+            return None
+        maps = [m for b, m in self.problem.terms[0].map.parts if b is blocks[0]]
+        is_apart = isinstance(self.problem.functions[0], FastLoss) and all(m.entries <= m.rows for m in maps)
+        return maps[0] if len(maps) == 1 and is_apart else None
+
+    def _levelled(self, s: NewtonState, ys: list[Array]) -> list[Array]:
+        """y + f'' E t with E'(y + f'' E t) = -q for such coordinates, of which E'f'' E is a diagonal; y itself where that leaves the domain."""
+        E, (h,), (y,) = self._apart, self.problem.curvatures(s.zs), ys
+        assert E is not None
+        bend = E.squared().adjoint(h)
+        missed = E.adjoint(y) + self.problem.q[self._free_at]
+        t = np.divide(missed, bend, out=np.zeros_like(missed), where=bend > 0.0)
+        y = y - h * E.apply(t)
+        (f,) = self.problem.functions
+        assert isinstance(f, FastLoss)
+        lo, hi = f.dual_bounds
+        return [y] if np.all((y >= lo) & (y <= hi)) else ys
 
     def _mended(self, s: NewtonState) -> list[Array]:
         """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
