@@ -219,9 +219,12 @@ def _moved(
     for _ in range(ROUNDS):
         sizes = _sizes(problem, ys)
         wanted, miss = _misses(problem, kty, x, sizes, interior)
-        if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss, shrinks):
+        if not wanted.size:
             return ys, 0.0
         others = ~problem.absorbed[wanted]
+        # what single entries of y make up for takes no system
+        if (stop() and others.any()) or _is_rounding(problem, ys, wanted, miss, shrinks):
+            return ys, 0.0
         size = float(np.abs(miss).max())
         if (shrinks or spares) and not size < STUCK * least:
             return ys, size
