@@ -7,9 +7,9 @@ are long rows too. With the multipliers l = M x - s,
 
     (I + M diag(own)^-1 M') l = M diag(own)^-1 p - s,   x = diag(own)^-1 (p - M'l):
 
-a system of the order of the long rows; in those of equations it has no 1. Near the end both D and 1 / own are huge, and M x - s would have no digits: so s comes apart from p, and
-M x = l + s is told beside x. Few unknowns that nothing else curves, such as intercepts, stay beside the system as equations do. Rows are
-scaled by sqrt(D), not divided by D, which is 0 where a row has no weight.
+a system of the order of the long rows; in those of equations it has no 1. Near the end both D and 1 / own are huge, and M x - s would have no
+digits: so s comes apart from p, and M x = l + s is told beside x. Few unknowns that nothing else curves, such as intercepts, stay beside the system
+as equations do. Rows are scaled by sqrt(D), not divided by D, which is 0 where a row has no weight.
 
 Source: the normal equations of interior points, Wright, "Primal-dual interior-point methods", 1997, chapter 11.
 """

@@ -359,8 +359,8 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
 
 
 def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
-    """The rows of data and equations, and the multiplications that scale those of long cones, where all else sees one unknown at a time; None where something
-    else sees several (`few_rows`)."""
+    """The rows of data and equations, and the multiplications that scale those of long cones, where all else sees one unknown at a time; None where
+    something else sees several (`few_rows`)."""
     long = free = 0
     turned = 0.0
     covered = {b.start for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_diagonal(conic)}
