@@ -6,6 +6,7 @@ Units: nanoseconds of one thread on the reference machine (AMD EPYC, AVX-512, 20
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.inner import OfInner
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
-from fwdsl.atoms.vectors.common import Joint, Norm
+from fwdsl.atoms.vectors.common import Joint, Norm, norm2
 from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.kernels.blocks import BLOCK_NUMBERS
 from fwdsl.backends.kernels.pool import PARTIALS
@@ -294,16 +295,32 @@ def strength(canonical: Canonical) -> Strength | None:
     share = 1 / |K' f'(b)| in the dual of the weighted norm, and at most 1. It takes a product with the transpose of the data. The slopes are those at
     zero without their part along free numbers, as at an intercept of its own where the loss is quadratic.
     """
-    gauges = [(b, gauge(b.g)) for b in canonical.blocks]
-    if len(canonical.terms) != 1 or all(g is None for _, g in gauges):
+    if len(canonical.terms) != 1:
         return None
     (term,) = canonical.terms
     if not (isinstance(term.f, LossFunction | VectorLossFunction) and term.is_smooth):
         return None
-    if _is_far(canonical):
+    return None if _is_far(canonical) else _strength(canonical, term.f.gradient)
+
+
+@once_per_form
+def strength_beside_length(canonical: Canonical) -> Strength | None:
+    """The same beside the Euclidean norm c |z| of predictions of data, whose slopes are c z / |z|."""
+    f = canonical.terms[0].f if len(canonical.terms) == 1 else None
+    if not isinstance(f, Norm):
         return None
+    c = f.c
+    return _strength(canonical, lambda z: z * (c / (norm2(z) or 1.0)))
+
+
+def _strength(canonical: Canonical, gradient: Callable[[Array], Array]) -> Strength | None:
+    """The strength of the norms beside a function of predictions with this gradient."""
+    gauges = [(b, gauge(b.g)) for b in canonical.blocks]
+    if all(g is None for _, g in gauges):
+        return None
+    (term,) = canonical.terms
     with np.errstate(all="ignore"):
-        slopes = term.f.gradient(term.map.offset)
+        slopes = gradient(term.map.offset)
         for block, m in term.map.parts:
             if not block.shape and block.g.pair == (None, None):
                 ones = m.apply(np.ones(1))

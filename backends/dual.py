@@ -65,7 +65,7 @@ def least_bound(problem: PreparedProblem) -> tuple[float, float]:
         return -math.inf, 0.0
     none = np.zeros(problem.size)
     found = dual_value(problem, [np.zeros(t.map.rows) for t in problem.terms], none)
-    return found, problem.canonical.constant + problem.losses_gradient(problem.forward(none))[0] - found
+    return found, problem.canonical.constant + problem.losses_value(problem.forward(none)) - found
 
 
 def dual_value(problem: PreparedProblem, ys: Sequence[Array], kty: Array) -> float:
@@ -219,9 +219,12 @@ def _moved(
     for _ in range(ROUNDS):
         sizes = _sizes(problem, ys)
         wanted, miss = _misses(problem, kty, x, sizes, interior)
-        if not wanted.size or stop() or _is_rounding(problem, ys, wanted, miss, shrinks):
+        if not wanted.size:
             return ys, 0.0
         others = ~problem.absorbed[wanted]
+        # what single entries of y make up for takes no system
+        if (stop() and others.any()) or _is_rounding(problem, ys, wanted, miss, shrinks):
+            return ys, 0.0
         size = float(np.abs(miss).max())
         if (shrinks or spares) and not size < STUCK * least:
             return ys, size

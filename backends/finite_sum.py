@@ -22,13 +22,14 @@ from fwdsl.backends.kernels.rows import row_kernels, rows_of
 from fwdsl.backends.maps import KernelMatrix
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.backends.requirements import one_variable
-from fwdsl.canon.arrange import Arrangement
+from fwdsl.canon.arrange import Arrangement, SumPlan
 from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
 from fwdsl.canon.parts import Block
 from fwdsl.light_dataclass import light_dataclass
+from fwdsl.words import CONVEX
 
 
 def reasons(
@@ -40,10 +41,12 @@ def reasons(
     smooth: bool = True,
     ridge: bool | None = None,
     two_norms: bool = False,
+    lengths: bool = False,
 ) -> tuple[str, ...]:
     """The reasons why a problem is no such sum, or not one with these losses, sets and norms (None among them: without one); `ridge` True requires a
-    `sum_squares`, False refuses one. None lets everything pass. A variable with `two_norms` is refused where it is not asked for."""
-    found = not_one_loss(arrangement)
+    `sum_squares`, False refuses one. None lets everything pass. A variable with `two_norms` is refused where it is not asked for; with `lengths` the
+    Euclidean norm of all predictions counts as a loss."""
+    found = not_one_loss(arrangement, lengths)
     for term in arrangement.sums:
         if term.kind != "loss":
             continue
@@ -66,13 +69,19 @@ def reasons(
     return tuple(found)
 
 
-def not_one_loss(arrangement: Arrangement) -> list[str]:
-    """The reason why the sum is not one loss; empty where it is."""
-    if len(arrangement.sums) == 1 and arrangement.sums[0].kind == "loss":
+def not_one_loss(arrangement: Arrangement, lengths: bool = False) -> list[str]:
+    """The reason why the sum is not one loss; empty where it is. With `lengths` the Euclidean norm of all predictions is one."""
+    if len(arrangement.sums) == 1 and (
+        arrangement.sums[0].kind == "loss" or (lengths and _is_length(arrangement.sums[0]))
+    ):
         return []
     others = [f"`{t.text}`" for t in arrangement.sums if t.kind != "loss"]
     what = f"also {', '.join(others)}" if others else f"{len(arrangement.sums)} losses"
     return [f"it takes one loss over samples, and the sum holds {what}"]
+
+
+def _is_length(term: SumPlan) -> bool:
+    return term.kind == "norm" and CONVEX[term.atom].is_norm and CONVEX[term.atom].euclidean
 
 
 def _listed(names: Collection[str | None]) -> str:

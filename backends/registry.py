@@ -25,6 +25,7 @@ AUTOMATIC = {
     "apg": ("apg", "APG", "APGState"),
     "pivoting": ("pivoting.method", "Pivoting", "PivotingState"),
     "newton": ("smooth.method", "Newton", "NewtonState"),
+    "ball_newton": ("smooth.ball_method", "BallNewton", "BallState"),
     "pdhg": ("pdhg.method", "PDHG", "PDHGState"),
     "lines": ("lines.method", "LinesMethod", "LinesState"),
     "dual_gradient": ("dual_gradient.method", "DualGradient", "DualGradientState"),

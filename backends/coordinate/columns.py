@@ -183,7 +183,8 @@ class Columns:
         for part, into in zip(self.split(y), out, strict=True):
             self._dots(columns, cols, part, into)
         self.count_work(main)
-        return np.concatenate([self.extra @ y, self.factor * out.T.reshape(-1)])
+        found = self.factor * out.T.reshape(-1)
+        return np.concatenate([self.extra @ y, found]) if self.extra.size else found
 
     def add(self, columns: tuple[Any, ...], cols: Indices, extra: Array, x: Array, out: Array) -> None:
         """out += the sum of extra columns and of stored ones times x, a row a task."""
@@ -194,16 +195,17 @@ class Columns:
             out[0] += x[:m] @ extra
 
     def times(self, work: Indices, d: Array) -> Array:
-        """K_W d, for predictions of one task."""
+        """K_W d."""
         main, m = self.main(work), self.extra.shape[0]
         columns, cols = self.stored(main)
-        out = np.zeros(self.operator.shape[0])
-        self._sum(columns, cols, d[m:], out)
+        out = np.zeros((self.tasks, self.operator.shape[0]))
+        for task, into in enumerate(out):
+            self._sum(columns, cols, np.ascontiguousarray(d[m + task :: self.tasks]), into)
         self.count_work(main)
         out *= self.factor
         if m:
-            out += d[:m] @ self.extra
-        return out
+            out[0] += d[:m] @ self.extra
+        return out.T.reshape(-1)
 
     def gram(self, work: Indices, h: Array, known: Array) -> Array:
         """K_W'diag(h) K_W for a working set that begins with one whose matrix is `known`; of a matrix variable that of one task."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fwdsl.atoms.base import Array
+from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.loss import LossFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends import costs
@@ -126,7 +126,7 @@ def _is_whole(canonical: Canonical, n: int, d: int, nnz: int, kind: str, tasks: 
     if d > MOST_GRAM:
         return False
     # one that changes with x is formed again and again
-    share = 1.0 if costs.is_quadratic(canonical) else 0.1
+    share = 1.0 if costs.is_quadratic(canonical) or isinstance(canonical.terms[0].f, VectorFunction) else 0.1
     # a support is small beside more columns than rows, and so is the Gram matrix of a working set
     share *= tasks if n >= d else 1.0
     is_small = _gram(n, nnz, d, kind) <= share * WHOLE * NS_PER_NUMBER[kind] * nnz
@@ -195,15 +195,16 @@ def _searches(canonical: Canonical) -> float:
     if not any(is_ball(b.g) for b in canonical.blocks):
         return 1.0
     f = canonical.terms[0].f
-    assert isinstance(f, LossFunction)
-    return FLAT_BALL if f.loss.piecewise_quadratic and not f.loss.quadratic else BALL
+    flat = isinstance(f, LossFunction) and f.loss.piecewise_quadratic and not f.loss.quadratic
+    return FLAT_BALL if flat else BALL
 
 
 def _root_of_pieces(canonical: Canonical) -> float:
     """The root of the mean curvature along a sample over that of the weakest ridge, of a loss with linear pieces on variables that have a ridge
     alone; 0 of others."""
     f = canonical.terms[0].f
-    assert isinstance(f, LossFunction)
+    if not isinstance(f, LossFunction):
+        return 0.0
     ridges = [b.g.curvature for b in canonical.blocks if b.shape]
     if not (
         _is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
@@ -219,10 +220,11 @@ def _margin(canonical: Canonical) -> float:
     at random can be told apart (Cover 1965).
     """
     f = canonical.terms[0].f
-    assert isinstance(f, LossFunction)
     n, d = _shape(canonical)[:2]
     radius = max((b.g.radius() for b in canonical.blocks if is_ball(b.g)), default=0.0)
-    if not 0.0 < radius < math.inf or f.loss.piecewise_quadratic or not 0 < n <= 2 * d:
+    if not isinstance(f, LossFunction) or f.loss.piecewise_quadratic:
+        return 0.0
+    if not 0.0 < radius < math.inf or not 0 < n <= 2 * d:
         return 0.0
     lo, hi = f.dual_bounds()
     if not np.all((lo == 0.0) | (hi == 0.0)):
@@ -233,7 +235,7 @@ def _margin(canonical: Canonical) -> float:
 def _effort(canonical: Canonical, quadratic: bool) -> float:
     """The ratio of the work to that which the constants tell: a weak norm leaves many columns in the support, and hardly keeps them apart; nor does
     a weak ridge, or a ball that is nearly everything."""
-    known = costs.strength(canonical)
+    known = costs.strength(canonical) or costs.strength_beside_length(canonical)
     if known is None:
         far = min(MOST_FAR, math.pow(min(_margin(canonical) / FAR, MOST_FAR), OF_FAR))
         return max(1.0, OF_ROOT * _root_of_pieces(canonical), far)
@@ -248,7 +250,8 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     digits = max(1.0, -math.log10(tol)) / 6.0
     if isinstance(canonical.terms[0].f, VectorLossFunction):
         return _by_classes(canonical, digits)
-    quadratic = costs.is_quadratic(canonical)
+    # one Gram matrix serves all models of a length
+    quadratic = costs.is_quadratic(canonical) or isinstance(canonical.terms[0].f, VectorFunction)
     models = 1.0 if quadratic else 6.0
     searches, whole = _searches(canonical), _is_whole(canonical, *shape)
     effort = 1.0 if quadratic and d <= n else _effort(canonical, quadratic)

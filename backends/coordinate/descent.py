@@ -2,8 +2,9 @@ r"""Coordinate descent on working sets.
 
 Problem: minimise over x   f(K x + b) + <q, x> + sum_j ridge_j x_j^2 / 2 + sum_g c_g |x_g|_2   over lo <= x <= hi
 
-with one smooth loss f, K being the columns of a matrix of data and a few others (an intercept), and groups g of coordinates, most of them of one.
-With a quadratic loss x may be a matrix, whose rows are groups or whose entries are: its columns share the working set and the Gram matrix.
+with one smooth loss f, or the length of all predictions (`length`), K being the columns of a matrix of data and a few others (an intercept), and
+groups g of coordinates, most of them of one. With a quadratic loss or a length x may be a matrix, whose rows are groups or whose entries are: its
+columns share the working set and the Gram matrix.
 A step takes the groups of the support and those that violate optimality most, at most as many again, and on them repeats
 
     u = argmin of the quadratic model of f at x with the curvature h = f''(z) of each sample (`model`),     x+ = x + t (u - x),
@@ -39,16 +40,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.atoms.vectors.common import Norm
 from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.classes import ClassColumns
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.coordinate.length import Length
 from fwdsl.backends.coordinate.method import CoordinateDescent
 from fwdsl.backends.coordinate.model import Box, OnColumns, OnGram, Solved, missed
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.dual import FITTED, dual_value, least_bound, step_inside
-from fwdsl.backends.functions import FastLoss, FastRows
+from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
 
@@ -129,17 +132,17 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
         super().__init__(problem)
         (f,) = problem.functions
-        assert isinstance(f, FastLoss | FastRows)
-        self.f = f
+        norm = f.f if isinstance(f, FastVector) else None
+        self.sharp = Length(norm.c, problem.terms[0].map.offset) if isinstance(norm, Norm) else None
+        smooth = self.sharp or f
+        assert not isinstance(smooth, FastVector)
+        self.f = smooth
         self.inner = inner
-        self.columns = Columns(problem) if isinstance(f, FastLoss) else ClassColumns(problem)
+        self.columns = ClassColumns(problem) if isinstance(f, FastRows) else Columns(problem)
         self.g = Coordinates.of(problem, self.columns.tasks)
         self.quadratic = isinstance(f, FastLoss) and f.f.loss.quadratic
         self.rough = 0.0
-        # the largest f'', as far as there is one
-        bend = f.f.loss.smoothness or 0.0
-        weights = f.f.w if isinstance(f, FastLoss) else np.repeat(f.f.w, f.f.k)
-        self.bend = bend * weights if math.isfinite(bend) else np.zeros(f.f.size)
+        self.bend = _largest_bend(f)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
         extra = np.linalg.norm(self.columns.extra, axis=1)
@@ -179,7 +182,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         empty = np.zeros((0, 0))
         state = CoordinateState(
             0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
-            math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR,
+            math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR, 0.0,
         )  # fmt: skip
         self._look_around(state)
         return state
@@ -191,7 +194,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
-        s.value = problem.canonical.constant + s.loss + self.g.penalty(s.x)
+        loss = s.loss if self.sharp is None else self.sharp.value(s.z)
+        s.value = problem.canonical.constant + loss + self.g.penalty(s.x)
         s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
         self._bound(s, 1.0 if self.g.is_ball else share)
 
@@ -203,8 +207,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def step(self) -> None:
         """A working set, models on it, and the gradient of all coordinates."""
         s = self.state.copied()
-        added = self._enlarge(s)
         gap = max(s.value - s.best_bound, 0.0) if math.isfinite(s.best_bound) else abs(s.value)
+        self._sharpen(s, gap)
+        added = self._enlarge(s)
         missing = s.whole or added > FEW * s.work.size
         self.rough = 0.0 if self.quadratic else ROUGH if missing else FINE
         share = (
@@ -231,6 +236,19 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         # where a model on the ball was too rough to lead down the next one is solved further
         s.tight = min(1.0, 10.0 * s.tight) if s.value < self.state.value else max(0.1 * s.tight, TIGHTEST)
         vars(self.state).update(vars(s))
+
+    def _sharpen(self, s: CoordinateState, gap: float) -> None:
+        """Lower the level of a length as far as the gap asks for, and bring what is known at x to it."""
+        length = self.sharp
+        if length is None:
+            return
+        before = float(np.abs(s.y).max(initial=0.0))
+        s.level = length.level = min(s.level or math.inf, length.level_at(gap))
+        s.loss, s.y = self._loss(s.z)
+        grown = float(np.abs(s.y).max(initial=0.0)) / before if before > 0.0 else 1.0
+        if grown != 1.0:
+            s.kty = grown * s.kty
+            s.misses, _ = self.g.survey(s.x, s.kty, self.length, s.multiplier)
 
     def _is_cheap(self, s: CoordinateState) -> bool:
         """True if the epochs of a model cost no more than a pass over all columns."""
@@ -391,7 +409,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return missed(slope, s.x[work], self.g.at(work, s.multiplier), size) <= CHORD * s.gram_at
 
     def _gram(self, s: CoordinateState, h: Array, slope: Array) -> Array | None:
-        """The Gram matrix of the working set; None where epochs over its columns cost less. A quadratic loss's serves on."""
+        """The Gram matrix of the working set; None where epochs over its columns cost less. Where f'' is the same for all samples it serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
             if not self._serves(s, slope):
@@ -402,18 +420,27 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 s.gram, s.gram_of = s.gram[np.ix_(at, at)], work
             return s.gram
         main = columns.main(work)
-        width, most = columns.extra_at.size + main.size, costs.most_gram(columns.operator, self.on_box)
+        width, most = (
+            columns.extra_at.size + main.size,
+            costs.most_gram(columns.operator, self.on_box or self.sharp is not None),
+        )
         grows = s.grams and not s.whole and width > len(s.gram)
         if grows and (width > most or not _pays(columns, main, STAYS * s.epochs, most, len(s.gram))):
             s.grams, s.gram = False, np.zeros((0, 0))
         if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs, most)):
             return None
-        if not self.quadratic:
+        length = self.sharp
+        if not self.quadratic and length is None:
             return columns.gram(work, h, s.gram)
         if len(s.gram) != width:
-            s.gram = columns.whole(work, main, h[:: columns.tasks]) if s.whole else columns.gram(work, h, s.gram)
+            even = h if length is None else np.ones_like(h)
+            s.gram = columns.whole(work, main, even[:: columns.tasks]) if s.whole else columns.gram(work, even, s.gram)
             s.grams = True
-        return s.gram
+        if length is None:
+            return s.gram
+        # of a matrix the Hessian ties the tasks together
+        floor = 1.0 if columns.tasks > 1 else s.floor
+        return length.bent(s.gram, slope - self.problem.q[work], s.z, floor)
 
     def _search(
         self, s: CoordinateState, d: Array, value: float, y: Array, before: float, promised: float
@@ -442,10 +469,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
         constant = self.problem.canonical.constant
         found, share = -math.inf, 1.0
-        if most == 1.0:
+        if most == 1.0 and self.sharp is None:
             # f*(y) = <z, y> - f(z) at y = f'(z)
             found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
-        for trial in {most, self._best_share(s, most)} - {1.0}:
+        for trial in {most, self._best_share(s, most)} - ({1.0} if self.sharp is None else set()):
             bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
@@ -507,6 +534,15 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s = self.state
         far = s.iteration == 0 and not s.value - s.best_bound <= NEAR * abs(s.value)
         return s.x, None if far or s.best_bound == -math.inf else [s.dual]
+
+
+def _largest_bend(f: FastLoss | FastRows | FastVector) -> Array:
+    """The largest f'' of each prediction, as far as there is one; else 0."""
+    if isinstance(f, FastVector):
+        return np.zeros(f.f.size)
+    bend = f.f.loss.smoothness or 0.0
+    weights = f.f.w if isinstance(f, FastLoss) else np.repeat(f.f.w, f.f.k)
+    return bend * weights if math.isfinite(bend) else np.zeros(f.f.size)
 
 
 def _pays(columns: Columns, main: Indices, epochs: float, most: int, known: int = 0) -> bool:

@@ -33,9 +33,11 @@ class CoordinateDescent(Method):
 
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
-        """One smooth loss of predictions; on the variables sums over entries or groups, their balls, and intervals."""
+        """One smooth loss of predictions, or their length; on the variables sums over entries or groups, their balls, and intervals."""
         found = [
-            r for r in reasons(arrangement, two_norms=True) if len(arrangement.blocks) == 1 or "one variable" not in r
+            r
+            for r in reasons(arrangement, two_norms=True, lengths=True)
+            if len(arrangement.blocks) == 1 or "one variable" not in r
         ]
         found += [
             f"`{t.text}` has no second derivatives that it could take apart"

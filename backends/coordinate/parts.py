@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.loss import LossFunction
+from fwdsl.atoms.base import VectorFunction
+from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
@@ -82,17 +83,19 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     found = [f"its predictions do not see {b.name}" for b in canonical.blocks if b.name not in seen]
     of_data = factor_and_matrix(term.map.parts[best][1])
     assert of_data is not None, "it is the main part"
-    if not isinstance(term.f, LossFunction) and not isinstance(of_data[1], LeftMultiply):
+    if isinstance(term.f, VectorLossFunction) and not isinstance(of_data[1], LeftMultiply):
         return (*found, "its loss ties predictions of a vector together")
     tasks = tasks_of(term.map.parts[best][1])
     if tasks == 1:
         return tuple(found)
     if len(term.map.parts) > 1:
         found.append("its predictions are those of a matrix variable and of another one")
-    if not isinstance(term.f, LossFunction):
+    if isinstance(term.f, VectorLossFunction):
         size = term.map.parts[best][0].size
         if size > LARGEST_ENTRIES:
             found.append(f"its loss of rows ties {size:,} entries together, over {LARGEST_ENTRIES:,}")
+        return tuple(found)
+    if isinstance(term.f, VectorFunction):
         return tuple(found)
     weights = term.f.w.reshape(-1, tasks)
     if not term.f.loss.quadratic or not np.array_equal(weights, np.broadcast_to(weights[:, :1], weights.shape)):

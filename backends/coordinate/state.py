@@ -34,4 +34,5 @@ class CoordinateState(State):
     epochs: float  # epochs over columns that a model took of late
     tight: float  # how much further than by the share of the gap models are solved
     floor: float  # the share of the largest f'' that h has at least
+    level: float  # within which a length is smoothed; 0 of losses
     phase: str = "coordinate descent"  # of the last step

@@ -2,14 +2,14 @@ r"""Systems in the kept unknowns whose matrix is a diagonal and the squares of f
 
     (diag(own) + M'M) x = p + M's,   M = sqrt(D) K in its long rows, and the other long rows as they are,
 
-where `own` has P, the rows of one unknown each, such as those of a norm over entries or of bounds, and what single rows of K add. With the
-multipliers l = M x - s,
+where `own` has P, the rows of one unknown each, such as those of a norm over entries or of bounds, and what single rows of K add. Equations E x = e
+are long rows too. With the multipliers l = M x - s,
 
     (I + M diag(own)^-1 M') l = M diag(own)^-1 p - s,   x = diag(own)^-1 (p - M'l):
 
-a system of the order of the long rows. Near the end both D and 1 / own are huge, and M x - s would have no digits: so s comes apart from p, and
-M x = l + s is told beside x. Few unknowns that nothing else curves, such as intercepts, stay beside the system as equations do. Rows are
-scaled by sqrt(D), not divided by D, which is 0 where a row has no weight.
+a system of the order of the long rows; in those of equations it has no 1. Near the end both D and 1 / own are huge, and M x - s would have no
+digits: so s comes apart from p, and M x = l + s is told beside x. Few unknowns that nothing else curves, such as intercepts, stay beside the system
+as equations do. Rows are scaled by sqrt(D), not divided by D, which is 0 where a row has no weight.
 
 Source: the normal equations of interior points, Wright, "Primal-dual interior-point methods", 1997, chapter 11.
 """
@@ -31,6 +31,9 @@ from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[Any]
 
+EQUATIONS = 1e-14
+"""The amount that is added to the diagonal of equations, beside its largest entry."""
+
 Factored = Callable[[Array, Array], Solve]
 """The solver of [S, E'; E, 0] from S, in the upper left of a matrix with room for E, and E."""
 
@@ -49,19 +52,21 @@ class FewRows:
     curved: Index  # the kept unknowns with a diagonal
     free: Index  # the others
     diagonal: Array  # of P
+    equations: int  # the first of the other rows, all of which are long
 
     @staticmethod
-    def of(separate: Separate, P: Any, mixed: NDArray[np.bool_]) -> FewRows | None:
+    def of(separate: Separate, P: Any, mixed: NDArray[np.bool_], equations: int) -> FewRows | None:
         """None where there are as many long rows as unknowns, or P is no diagonal.
 
-        P is that of the kept unknowns. `mixed` are those of the other rows that a scaling mixes with each other.
+        P is that of the kept unknowns. `mixed` are those of the other rows that a scaling mixes with each other; the first `equations` of them are
+        equations.
         """
         K, rest, n = separate.K, separate.rest, separate.kept.size
         diagonal = P.diagonal()
         numbers = np.count_nonzero(P) if isinstance(P, np.ndarray) else P.count_nonzero()
         each = np.count_nonzero(K, axis=1) if isinstance(K, np.ndarray) else np.diff(K.indptr)
         long, short = np.flatnonzero(each > 1), np.flatnonzero(each == 1)
-        lengthy = mixed | (np.diff(rest.indptr) > 1)
+        lengthy = mixed | (np.diff(rest.indptr) > 1) | (np.arange(mixed.size) < equations)
         others, single = np.flatnonzero(lengthy), np.flatnonzero(~lengthy)
         if numbers != np.count_nonzero(diagonal) or long.size + others.size + FREE >= SHARE * n:
             return None
@@ -79,8 +84,9 @@ class FewRows:
             return None
         L = np.zeros((long.size, n))
         L[:, : K.shape[1]] = K[long] if isinstance(K, np.ndarray) else K[long].toarray()
+        settled_at = np.flatnonzero(settled)
         return FewRows(
-            long, L, short[row], column, np.square(found), others, single, np.flatnonzero(settled), free, diagonal
+            long, L, short[row], column, np.square(found), others, single, settled_at, free, diagonal, equations
         )
 
     def solver(
@@ -100,13 +106,18 @@ class FewRows:
         share = 1.0 / own[self.curved]
         system = np.zeros((m + k, m + k), order="F")
         system[:m, :m] = dense_gram(np.sqrt(share)[:, None] * curved.T, look)
-        np.einsum("ii->i", system)[:m] += 1.0
+        long, first = np.einsum("ii->i", system), self.long.size
+        long[:first] += 1.0
+        # equations may depend on each other
+        long[first : first + self.equations] += EQUATIONS * float(long[first : first + self.equations].max(initial=0.0))
+        long[first + self.equations : m] += 1.0
         inner = factored(system, np.ascontiguousarray(beside.T))
         weighs = root > 0.0
         of_K, of_K_t, columns, q = separate.of_K, separate.of_K_t, separate.K.shape[1], self.long.size
 
-        def solve(p: Array, t: Array, r: Array, _: Array) -> tuple[Array, Array, Array]:
-            s = np.concatenate([np.divide(t[self.long], root, out=np.zeros(q), where=weighs), r[self.others]])
+        def solve(p: Array, t: Array, r: Array, equations: Array) -> tuple[Array, Array, Array]:
+            of_others = np.concatenate([equations, r[self.others[self.equations :]]])
+            s = np.concatenate([np.divide(t[self.long], root, out=np.zeros(q), where=weighs), of_others])
             short, alone = t.copy(), r.copy()
             short[self.long] = 0.0
             alone[self.others] = 0.0
@@ -119,6 +130,6 @@ class FewRows:
             t, u = of_K @ x[:columns], rest @ x - r
             t[self.long] = np.divide((found[:m] + s)[:q], root, out=t[self.long], where=weighs)
             u[self.others] = found[q:m]
-            return x, t, u
+            return np.concatenate([x, found[q : q + self.equations]]), t, u
 
         return solve

@@ -359,19 +359,24 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
 
 
 def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
-    """The rows of data, and the multiplications that scale those of long cones, where all else sees one unknown at a time; None where something
-    else sees several (`few_rows`)."""
+    """The rows of data and equations, and the multiplications that scale those of long cones, where all else sees one unknown at a time; None where
+    something else sees several (`few_rows`)."""
     long = free = 0
     turned = 0.0
     covered = {b.start for b, conic in zip(form.blocks, known[len(form.terms) :], strict=True) if _is_diagonal(conic)}
     for conic in known:
-        if any(c.kind in ("zero", "semidefinite") for c in conic.cones):
+        if any(c.kind == "semidefinite" for c in conic.cones):
             return None
         # unknowns of no entry are the levels of norms
         free += conic.extra - conic.owned
-    # the rows of a variable's own function that see such a level beside an entry
-    long += sum(_rows_of_levels(conic) for conic in known[len(form.terms) :])
+    # the rows of a variable's own function that see such a level beside an entry, and its equations
+    long += sum(_rows_of_levels(conic) + _equations(conic) for conic in known[len(form.terms) :])
     for term, conic in zip(form.terms, known, strict=False):
+        if _equations(conic):
+            if _equations(conic) < conic.offset.size or conic.extra or np.any(conic.curvature):
+                return None
+            long += conic.offset.size
+            continue
         alone = sum(m.entries for _, m in term.map.parts) <= term.map.rows
         of_three = any(c.is_of_three for c in conic.cones)
         long_cones = not all(c.is_separable or c.is_of_three for c in conic.cones)
@@ -391,6 +396,10 @@ def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:
     return (long, turned) if free <= FREE else None
 
 
+def _equations(conic: Conic) -> int:
+    return sum(cone.rows for cone in conic.cones if cone.kind == "zero")
+
+
 def _rows_of_levels(conic: Conic) -> int:
     """The rows that see an entry and an unknown of no entry."""
     if conic.extra == conic.owned:
@@ -404,9 +413,10 @@ def _rows_of_levels(conic: Conic) -> int:
 def _is_diagonal(conic: Conic) -> bool:
     """True if a variable's own function bends or bounds each of its entries by itself."""
     seen = np.bincount(conic.of_z.row, minlength=conic.offset.size)
-    alone = all(c.is_separable or c.is_of_three for c in conic.cones) and bool(np.all(seen <= 1))
+    equal = np.concatenate([np.zeros(0, dtype=np.bool_), *(np.full(c.rows, c.kind == "zero") for c in conic.cones)])
+    alone = all(c.is_separable or c.is_of_three for c in conic.cones) and bool(np.all((seen <= 1) | equal))
     bends = np.array(np.broadcast_to(conic.curvature, (conic.size,)) > 0.0)
-    bends[conic.of_z.column] = True
+    bends[conic.of_z.column[~equal[conic.of_z.row]]] = True
     return alone and bool(bends.all())
 
 

@@ -147,7 +147,7 @@ class Systems:
                 mixed = np.zeros(A.shape[0], dtype=np.bool_)
                 for k in batches:
                     mixed[k.start : k.stop] = k.kind not in ORDER[:2]
-                self.few = FewRows.of(separate, chosen, mixed[separate.others]) if not equations else None
+                self.few = FewRows.of(separate, chosen, mixed[separate.others], equations)
                 if self.few is None:
                     # a complement of few rows keeps more digits of products with a matrix
                     self.full = _full_rows(separate, batches)

@@ -257,6 +257,12 @@ def _dual(canonical: Canonical) -> SystemChoice | None:
     return SystemChoice("dual", pairs, NS_PER_CUBE * float(n) ** 3 + 8.0 * n * n)
 
 
+def pairs_of_rows(canonical: Canonical) -> float:
+    """Predicted seconds of the Gram matrix of all rows."""
+    found = 1e-9 * sum(_pairs(m, m.columns, m.rows) for t in canonical.terms for _, m in t.map.parts)
+    return costs.TAKEN.get() * found
+
+
 def _pairs(m: LinearMap, rows: int, columns: int) -> float:
     """Nanoseconds of the Gram matrix of a map with so many rows and columns, or of its transpose."""
     found = factor_and_matrix(m)

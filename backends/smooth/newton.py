@@ -43,6 +43,7 @@ from fwdsl.backends.smooth.columns import parts_of_predictions
 from fwdsl.backends.smooth.method import Newton, NewtonState
 from fwdsl.backends.smooth.rows import ByRows
 from fwdsl.backends.smooth.systems import FEW, Dual, Metric, Primal, Solve, conjugate_gradients
+from fwdsl.canon.maps import LinearMap
 
 LARGEST_SHARE, LEAST_SHARE = 0.3, 0.1
 """The share of the gradient that conjugate gradients may leave, at first and near the optimum."""
@@ -159,6 +160,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         self.block_products = 0.0 if parts is None or system == "blocks" else costs.block_products(canonical, parts)
         self._formed: Metric | None = None
         self._formed_of: Array | None = None
+        #: The greatest length of a step.
+        self.longest = math.inf
 
     def _system(self, kind: str) -> Primal | Dual:
         return (Primal if kind == "primal" else Dual)(self.problem, self.ridge)
@@ -517,6 +520,8 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 higher = of_x + losses + t * (a + 0.5 * t * c) - s.value
                 if here <= noise or higher <= 8.0 * EPS * (abs(s.value) + abs(of_x)):
                     break
+            if here < 0.0 and t >= self.longest and math.isfinite(losses):
+                break
             before = lo, left
             if here < 0.0 and math.isfinite(losses):
                 lo, left = t, here
@@ -528,7 +533,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 # the slope of losses that bend less and less ends beyond the secant: far from there twice as far is the better guess
                 near = before[1] < 0.0 and left > NEAR * before[1]
                 secant = lo - left * (lo - before[0]) / (left - before[1]) if near else 2.0 * t
-                t = min(trial if trial > lo else secant, FARTHEST * t)
+                t = min(trial if trial > lo else secant, FARTHEST * t, self.longest)
                 continue
             width, secant = hi - lo, lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
             if lo + AT_END * width < trial < hi - AT_END * width:
@@ -554,7 +559,33 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
     def candidate(self) -> tuple[Array, list[Array] | None]:
         """x and the best dual point, which meets the equalities of a few coordinates without a ridge where it missed them."""
         s = self.state
+        if self._apart is not None:
+            return s.x, self._levelled(s, s.ys if s.guessed else s.dual)
         return s.x, self._mended(s) if s.guessed else s.dual
+
+    @cached_property
+    def _apart(self) -> LinearMap | None:
+        """The map of the coordinates without a ridge where these are many, one variable of one loss of entries, and each prediction sees one of them
+        at most: the intercepts of many columns of targets. Else None."""
+        blocks = [b for b in self.problem.canonical.blocks if b.size and self.free[b.start]]
+        if self._free_at.size <= FEW or len(blocks) != 1 or len(self.problem.terms) != 1:
+            return None
+        maps = [m for b, m in self.problem.terms[0].map.parts if b is blocks[0]]
+        is_apart = isinstance(self.problem.functions[0], FastLoss) and all(m.entries <= m.rows for m in maps)
+        return maps[0] if len(maps) == 1 and is_apart else None
+
+    def _levelled(self, s: NewtonState, ys: list[Array]) -> list[Array]:
+        """y + f'' E t with E'(y + f'' E t) = -q for such coordinates, of which E'f'' E is a diagonal; y itself where that leaves the domain."""
+        E, (h,), (y,) = self._apart, self.problem.curvatures(s.zs), ys
+        assert E is not None
+        bend = E.squared().adjoint(h)
+        missed = E.adjoint(y) + self.problem.q[self._free_at]
+        t = np.divide(missed, bend, out=np.zeros_like(missed), where=bend > 0.0)
+        y = y - h * E.apply(t)
+        (f,) = self.problem.functions
+        assert isinstance(f, FastLoss)
+        lo, hi = f.dual_bounds
+        return [y] if np.all((y >= lo) & (y <= hi)) else ys
 
     def _mended(self, s: NewtonState) -> list[Array]:
         """y + f'' E t with E'(y + f'' E t) = -q, E the columns of the coordinates without a ridge; y itself where these are many, or where
@@ -585,7 +616,7 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         """E, the columns of the coordinates without a ridge, each as a vector for every term: no product with other columns."""
         columns = []
         for block in self.problem.canonical.blocks:
-            for unit in np.eye(block.size) if block.g.curvature == 0.0 else ():
+            for unit in np.eye(block.size) if block.size and self.free[block.start] else ():
                 own = [[m.apply(unit) for b, m in t.map.parts if b is block] for t in self.problem.terms]
                 columns.append([sum(of, np.zeros(t.map.rows)) for of, t in zip(own, self.problem.terms, strict=True)])
         return columns

@@ -110,6 +110,12 @@ class Dual:
                 G += rows.T @ (inverse[:, None] * rows)
         return G
 
+    def with_ridge(self, ridge: Array, share: float) -> Dual:
+        """The system of other ridges, by which G is the one here over `share`."""
+        found = Dual(self.problem, ridge)
+        vars(found).update(gram=self.gram / share, extra=self.extra)
+        return found
+
     @cached_property
     def extra(self) -> Array:
         """E, the columns of the free coordinates."""

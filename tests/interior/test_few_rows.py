@@ -55,7 +55,7 @@ def test_the_steps_are_those_of_the_whole_system(
     assert size_of(bound.canonical).kind == "reduced"
     few = stepped(bound, "interior", 4)
     assert few.systems.few is not None
-    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P, mixed: None))
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda *_: None))
     whole = stepped(problem(loss, beside, **wide(sparse=sparse)), "interior", 4)
     assert whole.systems.few is None
     for one, other in ((few.state.v, whole.state.v), (few.state.z, whole.state.z)):
@@ -118,7 +118,7 @@ def test_rows_of_other_cones(text: str, long: int, monkeypatch: pytest.MonkeyPat
     few = stepped(bound, "interior", 0).systems.few
     assert few is not None and few.others.size == long
     found = bound.solve(method="interior", tol=1e-7, threads=1)
-    monkeypatch.setattr(FewRows, "of", staticmethod(lambda separate, P, mixed: None))
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda *_: None))
     whole = fw.parse(DATA + "var w: vector[p]\n" + text).bind(**wide()).solve(method="interior", tol=1e-7, threads=1)
     assert found.status == whole.status == "optimal"
     assert found.objective == pytest.approx(whole.objective, rel=1e-6)
@@ -133,3 +133,64 @@ def test_no_rows_are_left_where_each_sees_an_unknown_of_its_own(tol: float) -> N
     solution = fw.parse(text).bind(M=M).solve(method="interior", tol=tol, threads=1)
     # a slope of 1 / 44 at W = 0 is less than the weight of the norm
     assert solution.status == "optimal" and solution.objective == pytest.approx(np.log(2.0), abs=1e-6)
+
+
+EQUATIONS = {
+    "raking": "var x: vector[p]\nminimize sum(kl_div(x, d))\nsubject to M @ x == t",
+    "entropy": "var x: vector[p]\nminimize entropy(x) + dot(d, x)\nsubject to M @ x == t",
+    "entropy on a simplex": "var x: vector[p] in simplex(1)\nminimize entropy(x)\nsubject to M @ x == u",
+    "logarithms": "var x: vector[p]\nminimize -sum(log(x)) + dot(d, x)\nsubject to M @ x == t",
+}
+
+
+def moments(k: int = 6, p: int = 300, seed: int = 3) -> dict[str, Any]:
+    """Equations that positive vectors meet, the sum of the first two of which is the last one."""
+    rng = np.random.default_rng(seed)
+    M, x = rng.standard_normal((k, p)), rng.random(p) + 0.1
+    M[-1] = M[0] + M[1]
+    return {"M": M, "d": rng.random(p) + 0.5, "t": M @ x, "u": M @ (x / x.sum())}
+
+
+@pytest.mark.parametrize("kind", EQUATIONS)
+def test_equations_are_long_rows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order is that of the equations, also where one of them follows from others, and the steps are those of the whole system."""
+    without_patterns(monkeypatch)
+    data = moments()
+    text = "data M: matrix[k, p], d: vector[p] in nonnegative, t: vector[k], u: vector[k]\n" + EQUATIONS[kind]
+    bound = fw.parse(text).bind(**data)
+    assert size_of(bound.canonical).kind == "reduced" and size_of(bound.canonical).order <= 7
+    few = stepped(bound, "interior", 5)
+    assert few.systems.few is not None and few.systems.few.equations
+    found = bound.solve(method="interior", tol=1e-9, threads=1)
+    monkeypatch.setattr(FewRows, "of", staticmethod(lambda *_: None))
+    whole = stepped(fw.parse(text).bind(**data), "interior", 5)
+    assert whole.systems.few is None
+    np.testing.assert_allclose(few.state.v, whole.state.v, rtol=1e-4, atol=1e-6 * np.abs(whole.state.v).max())
+    x = cp.Variable(data["d"].size)
+    objective = {
+        "raking": cp.sum(cp.kl_div(x, data["d"])),
+        "entropy": -cp.sum(cp.entr(x)) + data["d"] @ x,
+        "entropy on a simplex": -cp.sum(cp.entr(x)),
+        "logarithms": -cp.sum(cp.log(x)) + data["d"] @ x,
+    }[kind]
+    simplex = kind == "entropy on a simplex"
+    asked = [data["M"][:-1] @ x == (data["u"] if simplex else data["t"])[:-1], *([cp.sum(x) == 1] if simplex else [])]
+    best = cp.Problem(cp.Minimize(objective), asked).solve(solver=cp.CLARABEL)
+    assert found.status == "optimal" and found.objective == pytest.approx(best, rel=1e-6)
+
+
+def test_a_system_that_lost_its_digits_gives_way_to_one_of_few_rows() -> None:
+    """Transport with a weak entropy: entries down to 1e-10, at which a factor without pivots misses the sums."""
+    rng = np.random.default_rng(0)
+    C, a, b = rng.random((30, 40)), rng.dirichlet(np.ones(30)), rng.dirichlet(np.ones(40))
+    text = "data C: matrix[m, n], a: vector[m], b: vector[n]\nvar X: matrix[m, n]\nminimize sum(C * X) + 0.04 * entropy(X)\n"
+    text += "subject to sum(X, axis=1) == a, sum(X, axis=0) == b"
+    found = fw.parse(text).bind(C=C, a=a, b=b).solve(method="interior", tol=1e-8, threads=1)
+    u, K = np.ones(30), np.exp(-C / 0.04)
+    for _ in range(5_000):
+        v = b / (K.T @ u)
+        u = a / (K @ v)
+    X = u[:, None] * K * v
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(float((C * X).sum() + 0.04 * (X * np.log(X)).sum()), rel=1e-6)
+    assert size_of(fw.parse(text).bind(C=C, a=a, b=b).canonical).order == 70

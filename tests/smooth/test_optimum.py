@@ -148,3 +148,21 @@ def test_losses_of_rows_end_in_newton_steps_on_the_support(where: str) -> None:
     best = solve_oracle(bound.instance).value
     assert with_steps.objective == pytest.approx(best, rel=1e-5) and without.objective == pytest.approx(best, rel=1e-5)
     assert with_steps.dual_bound <= without.objective
+
+
+def test_intercepts_of_many_targets_need_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each prediction sees one of them: their equalities are met by a diagonal system."""
+    rng = np.random.default_rng(5)
+    A, B = rng.standard_normal((300, 12)), rng.standard_normal((300, 20)) + 3.0
+    text = "data A: matrix[n, d], B: matrix[n, k]\nvar X: matrix[d, k], c: vector[k]\n"
+    text += "minimize sum(squared(A @ X + c, B)) + 2 * sum_squares(X)\n"
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a repair was asked for")
+
+    monkeypatch.setattr("fwdsl.solve.attempts.repair", refused)
+    s = fw.parse(text).bind(A=A, B=B).solve(method="newton", tol=1e-10)
+    centred = A - A.mean(axis=0)
+    X = np.linalg.solve(centred.T @ centred + 2.0 * np.eye(12), centred.T @ (B - B.mean(axis=0)))
+    assert s.status == "optimal"
+    np.testing.assert_allclose(s["X"], X, rtol=0, atol=1e-6)
