@@ -65,5 +65,6 @@ def test_no_ray_is_looked_for_where_the_objective_is_bounded_below(monkeypatch: 
     ],
 )
 def test_what_is_known_to_be_bounded_below(text: str, bounded: bool) -> None:
-    bound = fw.parse("data y: vector[n], s: signs[n]\n" + text).bind(y=np.ones(3), s=np.ones(3))
-    assert is_bounded_below(PreparedProblem(bound.canonical, 1)) is bounded
+    known = {"y": np.ones(3), "s": np.array([1.0, -1.0, 1.0])}
+    bound = fw.parse("data y: vector[n], s: signs[n]\n" + text).bind(**known)
+    assert is_bounded_below(PreparedProblem(bound.canonical.dense, 1)) is bounded
