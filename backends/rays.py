@@ -148,6 +148,14 @@ def primal_rays(
         yield _along_constraints(problem, stop, np.where(held, d / peak, 0.0) * t, np.where(held, np.square(t), 0.0))
 
 
+def is_bounded_below(problem: PreparedProblem) -> bool:
+    """True if there is no linear cost and every function has a finite least value: then no direction lowers their sum without end."""
+    if problem.q.any() or not math.isfinite(problem.conjugates([np.zeros(t.map.rows) for t in problem.terms])):
+        return False
+    blocks = zip(problem.canonical.blocks, problem.g, strict=True)
+    return all(math.isfinite(g.conjugate(np.zeros(block.size))) for block, g in blocks)
+
+
 def idle_direction(problem: PreparedProblem) -> Array:
     """-q at the unknowns that no term of the sum has: the objective falls along it unless their own sets stop it.
 

@@ -45,6 +45,9 @@ LEVELLING, LEVEL = 60, 1e-4
 RUIZ = 6
 """Rounds in which the largest sizes are brought to one."""
 
+WIDE, NARROWER = 20.0, 0.5
+"""Powers of two beyond which scales differ much; and the share of these that others differ by which take their place."""
+
 LONG = 10_000
 """Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
 
@@ -406,8 +409,9 @@ def _added(P: Any, square: Any, columns: int) -> Any:
 def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
-    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). The arguments of
-    logarithms are brought to their unit before.
+    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). Where scales then
+    differ much more than those of the largest ones alone, as of the powers of numbers near 0, the latter are taken: entries that are small enough to
+    count for nothing would decide. The arguments of logarithms are brought to their unit before, and keep it.
     """
     entries, groups = _entries_of(program), program.groups
     if not entries.size.size:
@@ -420,12 +424,22 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
         entries = entries._replace(size=entries.size + of_argument[entries.row])
     entries = entries.by(groups)
     scale = _levelled(program, groups, entries, look)
-    pass_over_them = entries.passes(scale)
-    for _ in range(RUIZ):
-        look()
-        pass_over_them(entries.size, 0.5)
+    _flatten(entries, scale, RUIZ, look)
+    if not program.logarithms.size and np.ptp(scale) > WIDE:
+        plain = np.zeros_like(scale)
+        _shift(program, groups, entries, plain)
+        _flatten(entries, plain, RUIZ, look)
+        scale = plain if np.ptp(plain) < NARROWER * np.ptp(scale) else scale
     r = scale[groups] if of_argument is None else scale[groups] + of_argument[:-1]
     return np.exp2(scale[entries.rows :]), np.exp2(r)
+
+
+def _flatten(entries: Entries, scale: Array, rounds: int, look: Look) -> None:
+    """Bring the largest entries of rows and columns to about one, in place."""
+    passed = entries.passes(scale)
+    for _ in range(rounds):
+        look()
+        passed(entries.size, 0.5)
 
 
 class Entries(NamedTuple):

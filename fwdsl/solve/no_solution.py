@@ -13,7 +13,7 @@ import numpy as np
 from ..atoms.base import Array
 from ..backends.method import Run
 from ..backends.nearby import allowance, feasible_nearby
-from ..backends.rays import dual_rays, idle_direction, primal_rays
+from ..backends.rays import dual_rays, idle_direction, is_bounded_below, primal_rays
 from ..certify.farkas import infeasible
 from ..certify.rays import Ray, unbounded
 from ..results.status import Status
@@ -57,7 +57,7 @@ def no_solution(run: Run[Any, Any], stuck: bool, known: Best, stop: Callable[[],
         near = [origin, x] if inner is None else [origin, x, inner[0]]
         return [feasible_nearby(problem, start, columns, stop) for start in near]
 
-    bounded = known.bound is not None and math.isfinite(known.bound.proven)
+    bounded = (known.bound is not None and math.isfinite(known.bound.proven)) or is_bounded_below(problem)
     directions = chain([idle_direction(problem)], *(primal_rays(problem, raw, columns, over) for raw in (found[0], x)))
     for direction in () if bounded else directions:
         ray = unbounded(problem.canonical, direction, feasible_points)
