@@ -208,7 +208,10 @@ def along(ctx: Context, node: tree.Call, part: tree.Expr, value: Value, axis_nod
 
 def too_few_differences(order: int) -> str:
     """The help where a vector has no differences of an order."""
-    return f"differences of order {order} take {order + 1} entries or more: leave them out where there are fewer"
+    return (
+        f"differences of order {order} take {order + 1} entries or more; there are no empty vectors, and sums and norms of none would be 0: "
+        "leave the term out where there are fewer"
+    )
 
 
 def diff(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
-from ..words import COLUMN_WORDS, SOURCES, TYPES, Parameter, elsewhere
+from ..words import COLUMN_WORDS, SCALAR_TYPES, SOURCES, TYPES, Parameter, elsewhere
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, BoundArguments, bind_arguments, literal, literal_fits
 from .context import Context, Entry
@@ -69,11 +69,17 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
         return replace(type_, domain="nonnegative")
     assert member is not None
     if type_.is_scalar:
-        hint = f"write `data {item.name.name}: nonnegative`"
+        hint = f"write `data {item.name.name}: {name if name in SCALAR_TYPES else 'nonnegative'}`"
     elif name == "nonnegative":
         hint = "only vectors, matrices and tensors promise it"
     else:
-        hint = "write `in nonnegative`, or declare it `psd[d]` or `symmetric[d]`"
+        square = len(type_.shape) == 2 and type_.shape[0] == type_.shape[1]
+        hint = "write `in nonnegative`"
+        if square:
+            hint += f", or declare it `psd[{type_.shape[0]}]` or `symmetric[{type_.shape[0]}]`"
+        if name == "positive" and (type_.is_vector or type_.is_matrix):
+            # the one promise of entries above 0 that there is
+            hint += f"; `param {item.name.name}: {ctx.text(item.type)} in box(1e-9, inf)` promises entries above 0"
     ctx.error(
         "FW2023",
         f"data `{item.name.name}` cannot promise `in {ctx.text(member)}`",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..grammar import tree
 from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
-from ..words import FEATURE_MAPS, NUMBERS, SETS, TYPES
+from ..words import FEATURE_MAPS, NUMBERS, SCALAR_TYPES, SETS, TYPES
 from . import algebra, shapes, signs
 from .arguments import bind_arguments
 from .context import Context, Entry
@@ -96,9 +96,17 @@ def _bounds(ctx: Context, item: tree.Item, member: tree.Expr) -> tuple[float, fl
         f"parameter `{item.name.name}` cannot be declared `in {ctx.text(member)}`",
         member.span,
         rule="A parameter may be declared in `nonnegative`, or in a `box` between two numbers that are written out.",
-        hint=f"write `param {item.name.name}: {ctx.text(item.type)} in box(0, 1)`",
+        hint=f"write `param {item.name.name}: {_bounded(ctx, item, word)}`",
     )
     return None
+
+
+def _bounded(ctx: Context, item: tree.Item, word: str) -> str:
+    """The type that a parameter is declared with in place of the promise `in word`."""
+    type_ = ctx.text(item.type)
+    if word not in SCALAR_TYPES:
+        return f"{type_} in box(0, 1)"
+    return word if type_ in SCALAR_TYPES else f"{type_} in box(1e-9, inf)"
 
 
 def _default(

@@ -204,3 +204,27 @@ def test_the_order_of_symmetric_variables_is_ambiguous(bound: str):
     )
     assert found.code == "FW2070"
     assert ("or make" in found.hint) == (bound in ("V >= A", "V >= W"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "hint"),
+    [
+        ("sum(entropy(A @ x))", "leave `sum` out"),
+        ("mean(norm1(x))", "leave `mean` out"),
+        (
+            "mean(sum_squares(A @ x - b))",
+            "leave `mean` out; the mean of squared errors is `mean(squared(A @ x - b, 0))`",
+        ),
+    ],
+)
+def test_a_sum_of_one_number_speaks_of_errors_where_there_are_some(objective: str, hint: str) -> None:
+    assert only(DECLARED + f"minimize {objective}\n").hint == hint
+
+
+def test_total_variation_without_neighbours_says_what_is_left() -> None:
+    one = "var x: vector[1], Y: matrix[1, 4]\nminimize sum_squares(x) + sum_squares(Y) + {}\n"
+    assert only(one.format("tv(x)")).hint == "leave the term out: of no neighbours it is 0"
+    assert only(one.format("tv(Y)")).hint == "leave the term out: of no neighbours it is 0"
+    found = only(one.format("tv(Y, isotropic=false)"))
+    assert found.hint == "write `norm1(diff(Y, axis=1))` for those along the other axis"
+    assert compile_text(one.format("norm1(diff(Y, axis=1))"), "tv.fw")[0] is not None
