@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..grammar import tree
 from ..model import DataDecl, Expr, ParamDecl, Sign, Type, VarDecl
-from ..words import FEATURE_MAPS, NUMBERS, SCALAR_TYPES, SETS, TYPES
+from ..words import FEATURE_MAPS, NUMBERS, SETS, TYPES
 from . import algebra, shapes, signs
 from .arguments import bind_arguments
 from .context import Context, Entry
@@ -104,9 +104,11 @@ def _bounds(ctx: Context, item: tree.Item, member: tree.Expr) -> tuple[float, fl
 def _bounded(ctx: Context, item: tree.Item, word: str) -> str:
     """The type that a parameter is declared with in place of the promise `in word`."""
     type_ = ctx.text(item.type)
-    if word not in SCALAR_TYPES:
+    if word not in TYPES or not TYPES[word].is_number:
         return f"{type_} in box(0, 1)"
-    return word if type_ in SCALAR_TYPES else f"{type_} in box(1e-9, inf)"
+    return (
+        word if item.type.name.name in TYPES and TYPES[item.type.name.name].is_number else f"{type_} in box(1e-9, inf)"
+    )
 
 
 def _default(
