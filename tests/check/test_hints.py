@@ -314,3 +314,17 @@ def test_the_help_for_cvar_gives_the_mean_of_the_worst() -> None:
     b = np.sin(np.arange(40.0))
     answer = fw.parse(text.format(said).replace("x: real", "x: real, t: real")).bind(b=b).solve()
     assert answer.status == "optimal" and answer.objective == pytest.approx(np.sort(b)[-4:].mean() - 1, abs=1e-5)
+
+
+def test_reshape_of_a_dimension_by_name_says_how_to_declare_its_size() -> None:
+    text = "data A: matrix[kd, n], b: vector[kd]\nvar x: vector[n]\nminimize sum(rownorm2(reshape(A @ x + b, {})))\n"
+    found = only(text.format("3, 4"))
+    assert found.code == "FW2035"
+    assert found.hint == "write `12` for `kd` where it is declared: `data A: matrix[12, n]`, `data b: vector[12]`"
+    declared = text.format("3, 4").replace("kd", "12")
+    A, b = np.arange(24.0).reshape(12, 2) % 5, np.ones(12)
+    assert fw.parse(declared).bind(A=A, b=b).solve().status == "optimal"
+    m = "data w: vector[m]\n"
+    hint = only(m + text.format("m, 4")).hint
+    assert hint == "write `4*m` for `kd` where it is declared: `data A: matrix[4*m, n]`, `data b: vector[4*m]`"
+    assert only(text.format("2 * kd, 4")).hint == ""
