@@ -262,15 +262,15 @@ class Session:
         self.sink.found("bind", found)
 
     def check_method(self) -> None:
-        """Fail where a method is named that is none; whether one applies is for the plan to say."""
+        """Fail where a method is named that is none, or given an option that it cannot have; whether one applies is for the plan to say."""
         model = self.compile()
         if self.options.method == "auto" and not self.options.among:
             return  # the planner is not loaded
-        from .plan.named import unknown_method
+        from .plan.named import misnamed
 
-        unknown = unknown_method(self.options, model)
-        if unknown is not None:
-            self.sink.failed("plan", (unknown,))
+        wrong = misnamed(self.options, model)
+        if wrong is not None:
+            self.sink.failed("plan", (wrong,))
 
     def found(self, *stages: StageName) -> Diagnostics:
         """The findings of these stages so far, or of all stages where none is named."""

@@ -291,6 +291,13 @@ class VectorFunction(ABC):
         """g^inf(d), for a direction d other than 0 in which the domain has no end, where g is no norm; inf where it is not known."""
         return math.inf
 
+    def sinks(self, d: Array) -> bool:
+        """True if g(x + s d) falls without bound as s grows, for each x inside of the domain, though g^inf(d) is 0 and so slower than any line.
+
+        d lies in the recession cone of the domain without any rounding. False where that is not known.
+        """
+        return False
+
     def for_symmetric(self) -> VectorFunction:
         """The same function where it is asked of symmetric matrices alone."""
         return self

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,8 +103,13 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
     slope = float(canonical.q @ d)
     sizes = float(np.abs(canonical.q) @ np.abs(d))
     missed, sinks = 0.0, False
+    #: The functions without an infimum that fall, slower than any line, and their arguments at a point.
+    sinking: list[tuple[VectorFunction, Callable[[Array], Array]]] = []
     for block in canonical.blocks:
         growth = _growth(block.g, d[block.slice])
+        if growth == 0.0 and block.g.sinks(d[block.slice]):
+            sinking.append((block.g, partial(_of_block, block)))
+            continue
         slope, sizes = slope + growth, sizes + max(abs(growth), block.g.slope * largest(d[block.slice]))
     pulls = np.abs(canonical.q * d)
     carrying = np.where(pulls >= CARRIES * largest(pulls), np.abs(d), 0.0) if pulls.any() else None
@@ -120,13 +126,21 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
             continue
         of_term = _term_growth(term.f, z, terms) if isinstance(term.f, VectorFunction) else _loss_growth(term, z, terms)
         outside, growth, size = of_term
+        if (
+            growth == 0.0
+            and isinstance(term.f, VectorFunction)
+            and term.f.sinks(np.where(_seems_zero(z, terms), 0.0, z))
+        ):
+            sinking.append((term.f, term.map.apply))
+            size = 0.0
         missed, slope, sizes = max(missed, outside), slope + growth, sizes + size
         sinks = sinks or (isinstance(term.f, LossFunction) and _sinks(term.f, np.where(_seems_zero(z, terms), 0.0, z)))
     if blur * UNSURE > 1.0:
         return None
-    if sinks and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
+    if (sinks or sinking) and sizes == 0.0 and (missed == 0.0 or _is_exact(canonical, d)):
         # a logarithm falls without bound, slower than any line: nothing else may rise or fall at all
-        return _told(canonical, d) if any(_stands(canonical, x, d) for x in feasible_points()) else None
+        found = (x for x in feasible_points() if sinks or any(_is_inside(f, at(x)) for f, at in sinking))
+        return _told(canonical, d) if any(_stands(canonical, x, d) for x in found) else None
     if (
         not slope < -max(MARGIN, UNSURE * blur) * sizes
         or not math.isfinite(slope)
@@ -140,6 +154,19 @@ def _fall(canonical: Canonical, d: Array, feasible_points: Callable[[], Sequence
     if missed <= ROUNDING:
         return _told(canonical, d)
     return _told(canonical, d, f" before its terms are {-slope / (missed * sizes):.1e} times as large")
+
+
+def _of_block(block: Block, x: Array) -> Array:
+    return x[block.slice]
+
+
+def _is_inside(f: VectorFunction, z: Array) -> bool:
+    """True if z is inside of the domain of f by more than `EDGE` of its size."""
+    on = f.set_beneath()
+    if on is None or not z.any() or not np.all(np.isfinite(z)):
+        return False
+    drawn = on.drawn_in(z, EDGE * largest(z))
+    return drawn is not z and on.violation(drawn) == 0.0
 
 
 def _told(canonical: Canonical, d: Array, condition: str = "") -> Ray:

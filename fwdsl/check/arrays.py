@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from ..grammar import tree
-from ..model import Expr, Type, add_dims, multiply_dims, shift_dim
+from ..model import Dim, Expr, Type, add_dims, multiply_dims, names_in, shift_dim
 from ..words import FUNCTIONS
 from . import algebra, shapes, signs
 from .arguments import BoundArguments, literal, signature
@@ -109,7 +111,9 @@ def reshape(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
     if has != wanted:
         part = bound["x"]
         hint = (
-            f"declare `{ctx.text(part)}: vector[{' * '.join(map(str, shape))}]`" if value.op in ("var", "data") else ""
+            f"declare `{ctx.text(part)}: vector[{' * '.join(map(str, shape))}]`"
+            if value.op in ("var", "data")
+            else _declared_as(ctx, has, wanted)
         )
         ctx.error(
             "FW2035",
@@ -117,11 +121,27 @@ def reshape(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             f"and {shapes.describe_type(shapes.of_shape(shape))} has `{wanted}`",
             node.span,
             labels=ctx.declared(part),
-            rule="`reshape` keeps the number of entries, as far as the names of dimensions tell; entries go row after row.",
+            rule="`reshape` keeps the number of entries, as the names of dimensions tell before data are bound; entries go row after row.",
             hint=hint,
         )
         return None
     return algebra.make("reshape", shapes.of_shape(shape), (value,), sign=value.sign, span=node.span)
+
+
+def _declared_as(ctx: Context, name: Dim, size: Dim) -> str:
+    """The help where a dimension that is a name is to have another size: the declarations with that size in its place. Empty where it is no name."""
+    if not isinstance(name, str) or not name.isidentifier() or name in names_in(size):
+        return ""
+    other = str(size) if all(c not in "+-" for c in str(size)) else f"({size})"
+    word = re.compile(rf"\b{name}\b")
+    declared = [
+        f"`{entry.kind} {entry.name}: {word.sub(other, entry.type_text.strip('`'))}`"
+        for entry in ctx.entries.values()
+        if entry.kind in ("data", "param", "var")
+        and isinstance(entry.value, Expr)
+        and any(name in names_in(dim) for dim in entry.value.type.shape)
+    ]
+    return f"write `{size}` for `{name}` where it is declared: {', '.join(declared)}" if declared else ""
 
 
 def outer(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
@@ -208,7 +228,10 @@ def along(ctx: Context, node: tree.Call, part: tree.Expr, value: Value, axis_nod
 
 def too_few_differences(order: int) -> str:
     """The help where a vector has no differences of an order."""
-    return f"differences of order {order} take {order + 1} entries or more: leave them out where there are fewer"
+    return (
+        f"differences of order {order} take {order + 1} entries or more; there are no empty vectors, and sums and norms of none would be 0: "
+        "leave the term out where there are fewer"
+    )
 
 
 def diff(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:

@@ -73,13 +73,18 @@ def _variation(ctx: Context, node: tree.Call, bound: BoundArguments) -> Combinat
         weights = _weights(ctx, node, bound, x)
         if weights is None:
             return None
-    if any(isinstance(d, int) and d < 2 for d in x.type.array_shape):
+    single = [axis for axis, d in enumerate(x.type.array_shape) if isinstance(d, int) and d < 2]
+    if single:
+        two_ways = shapes.has_two_axes(x.type) and isotropic.value is False and len(single) == 1
         ctx.error(
             "FW2041",
             f"`{ctx.text(bound['x'])}` is {shapes.describe_type(x.type)}, and has no neighbours along an axis of one entry",
             bound["x"].span,
             labels=ctx.declared(bound["x"]),
             rule="Total variation is of the differences of neighbours.",
+            hint=f"write `norm1(diff({ctx.text(bound['x'])}, axis={1 - single[0]}))` for those along the other axis"
+            if two_ways
+            else "leave the term out: of no neighbours it is 0",
         )
         return None
     if shapes.has_one_axis(x.type):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Literal
 
@@ -50,7 +51,7 @@ class Context:
     `partial` says that statements are missing because they could not be parsed. Errors that may follow from that are not reported.
     `lost` holds the names that the missing statements may declare. `known` has the meanings of nodes by their identity, with the nodes, which
     keeps them: a rule that looks at an argument before it decides what the argument is to be asks for it twice. `weights` are names without a
-    declaration that multiply losses or convex functions.
+    declaration that multiply losses or convex functions. `offered` has the names that helps give to new variables, by the place of the finding.
     """
 
     source: Source
@@ -71,6 +72,7 @@ class Context:
     budget: ExpressionLimits = field(default_factory=ExpressionLimits)
     implicit: dict[Dim, str] = field(default_factory=dict)
     sizes: dict[str, tuple[int, Span]] = field(default_factory=dict)
+    offered: dict[Span, str] = field(default_factory=dict)
 
     # --- reporting
 
@@ -125,6 +127,14 @@ class Context:
         """The program's text at a place, on one line. A long text is shortened in the middle."""
         text = " ".join(self.source.slice(node if isinstance(node, Span) else node.span).split())
         return text if len(text) <= 60 else f"{text[:40]} ... {text[-15:]}"
+
+    def new_name(self, span: Span) -> str:
+        """A name for a further variable in the help of a finding at a place: `t` where the program has none, and no other help offers it."""
+        if span not in self.offered:
+            taken = {*self.entries, *self.coming, *self.offered.values()}
+            names = chain("tsr", (f"t{k}" for k in count(1)))
+            self.offered[span] = next(name for name in names if name not in taken)
+        return self.offered[span]
 
     def declared(self, *nodes: tree.Node) -> list[Label]:
         """A label at the declaration of each name in these places, with its type."""

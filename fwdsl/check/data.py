@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..grammar import tree
 from ..grammar.diagnostic import Label
 from ..model import DataDecl, Dim, Expr, Sign, Type
-from ..words import COLUMN_WORDS, SOURCES, TYPES, Parameter, elsewhere
+from ..words import COLUMN_WORDS, NUMBERS, SOURCES, TYPES, Parameter, elsewhere
 from . import shapes, signs
 from .arguments import DOMAIN_WORDS, BoundArguments, bind_arguments, literal, literal_fits
 from .context import Context, Entry
@@ -68,12 +68,19 @@ def _promise(ctx: Context, item: tree.Item, type_: Type) -> Type:
     if name == "nonnegative" and type_.kind in ("vector", "matrix", "tensor", "symmetric", "psd"):
         return replace(type_, domain="nonnegative")
     assert member is not None
+    is_number = name in TYPES and TYPES[name].is_number
     if type_.is_scalar:
-        hint = f"write `data {item.name.name}: nonnegative`"
+        hint = f"write `data {item.name.name}: {name if is_number else 'nonnegative'}`"
     elif name == "nonnegative":
         hint = "only vectors, matrices and tensors promise it"
     else:
-        hint = "write `in nonnegative`, or declare it `psd[d]` or `symmetric[d]`"
+        square = len(type_.shape) == 2 and type_.shape[0] == type_.shape[1]
+        hint = "write `in nonnegative`"
+        if square:
+            hint += f", or declare it `psd[{type_.shape[0]}]` or `symmetric[{type_.shape[0]}]`"
+        if is_number and NUMBERS[name].sign == "positive" and (type_.is_vector or type_.is_matrix):
+            # the one promise of entries above 0 that there is
+            hint += f"; `param {item.name.name}: {ctx.text(item.type)} in box(1e-9, inf)` promises entries above 0"
     ctx.error(
         "FW2023",
         f"data `{item.name.name}` cannot promise `in {ctx.text(member)}`",

@@ -96,9 +96,19 @@ def _bounds(ctx: Context, item: tree.Item, member: tree.Expr) -> tuple[float, fl
         f"parameter `{item.name.name}` cannot be declared `in {ctx.text(member)}`",
         member.span,
         rule="A parameter may be declared in `nonnegative`, or in a `box` between two numbers that are written out.",
-        hint=f"write `param {item.name.name}: {ctx.text(item.type)} in box(0, 1)`",
+        hint=f"write `param {item.name.name}: {_bounded(ctx, item, word)}`",
     )
     return None
+
+
+def _bounded(ctx: Context, item: tree.Item, word: str) -> str:
+    """The type that a parameter is declared with in place of the promise `in word`."""
+    type_ = ctx.text(item.type)
+    if word not in TYPES or not TYPES[word].is_number:
+        return f"{type_} in box(0, 1)"
+    return (
+        word if item.type.name.name in TYPES and TYPES[item.type.name.name].is_number else f"{type_} in box(1e-9, inf)"
+    )
 
 
 def _default(

@@ -15,6 +15,7 @@ from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Expr
 from ..words.foreign import Argument, Foreign, Kind, Way, foreign, is_said
+from ..words.keywords import KEYWORDS
 from .context import Context
 
 _MAKES: Mapping[Kind, str] = {
@@ -27,6 +28,7 @@ _MAKES: Mapping[Kind, str] = {
     "no program": "fits no convex program",
 }
 _CONVEX = "A program minimises a convex function of real variables over a convex set."
+_STARTS = tuple(name for name, word in KEYWORDS.items() if word.starts)
 _SHAPES = {0: "scalar", 1: "vector", 2: "matrix"}
 
 
@@ -53,16 +55,18 @@ def foreign_call(ctx: Context, node: tree.Call) -> bool:
         for argument in _arguments(node)
         if not isinstance(argument, tree.String) and (not ways or id(argument) in named)
     }
+    new = ctx.new_name(node.span) if record.variable and ways else ""
+    further: dict[str, tree.Expr] = {record.variable: tree.Name(new, span=node.span)} if new else {}
     said = next(
         (
-            _bracketed(ctx, written(way, {n: a for n, (a, _) in bound.items()}), node.span)
+            _bracketed(ctx, written(way, {n: a for n, (a, _) in bound.items()} | further), node.span)
             for way, bound in ways
             if all(not shape or shapes.get(id(argument)) == shape for argument, shape in bound.values())
         ),
         "",
     )
-    hint = f"write `{said}`" if said else ""
-    fix = Fix(hint, node.span, said) if said else None
+    hint = f"{f'declare `var {new}: real` and ' if new else ''}write `{said}`" if said else ""
+    fix = Fix(hint, node.span, said) if said and not new else None
     if record.several:
         message = f"`{node.func.name}` could be any of several norms"
         rule = "A norm is called by its own name: ambiguity is refused."
@@ -137,5 +141,5 @@ def _bracketed(ctx: Context, node: tree.Expr, span: Span) -> str:
         return text
     whole = ctx.source.text
     before, after = whole[: span.start].rstrip(" "), whole[span.end :].lstrip(" ")
-    alone = (not before or before[-1] in "(,[=\n") and (not after or after[0] in "),]\n")
+    alone = (not before or before[-1] in "(,[=\n" or before.endswith(_STARTS)) and (not after or after[0] in "),]\n")
     return text if alone else f"({text})"

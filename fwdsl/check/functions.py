@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..grammar import tree
 from ..model import Expr, Sign, Type
-from ..words import FUNCTIONS
+from ..words import CONVEX, FUNCTIONS
 from . import algebra, arrays, shapes, signs
 from .arguments import BoundArguments, signature
 from .arithmetic import report_product, times
@@ -14,7 +14,7 @@ from .context import Context
 from .operands import affine, as_affine, wrong_kind
 from .reductions import reduced, summed
 from .types import resolve_dimension
-from .values import Combination, Value
+from .values import AppliedAtom, Combination, Value
 
 
 def apply(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | None:
@@ -42,10 +42,19 @@ def _reduce(ctx: Context, node: tree.Call, bound: BoundArguments) -> Value | Non
             f"`{how}` of `{ctx.text(part)}`, which is one number already",
             node.span,
             rule="`mean` and `sum` add up the values of a loss over samples, or the entries of an affine expression.",
-            hint=f"leave `{how}` out; the mean of squared errors is `mean(squared(prediction, target))`",
+            hint=f"leave `{how}` out{_of_errors(ctx, value, how)}",
         )
         return None
     return reduced(ctx, value, how, node.span)
+
+
+def _of_errors(ctx: Context, value: Combination, how: str) -> str:
+    """The help where a sum of squares is meant as one of errors: the loss that it is the sum of. Of other functions none."""
+    bodies = [s.body for s in value.summands if isinstance(s.body, AppliedAtom)]
+    word = CONVEX.get(bodies[0].atom) if len(bodies) == 1 else None
+    if word is None or not word.as_loss or word.root_of or bodies[0].argument.span == tree.NOWHERE:
+        return ""
+    return f"; the {how} of squared errors is `{how}({word.as_loss}({ctx.text(bodies[0].argument.span)}, 0))`"
 
 
 # --- products that contract ----------------------------------------------------------------------------------------

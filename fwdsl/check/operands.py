@@ -7,11 +7,11 @@ from math import isfinite
 from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
-from ..model import Dim, Expr, Type
-from ..words import CONVEX, ENTRYWISE, LOSSES, SETS
+from ..model import Dim, Expr, Type, multiply_dims
+from ..words import CONVEX, ENTRYWISE, LOSSES, SETS, LossWord
 from . import algebra, shapes
 from .context import Context
-from .values import Combination, Value
+from .values import AppliedAtom, Combination, Value
 
 KERNEL_RULE = "An implicit feature map is used through its Gram matrix only: as `Phi @ W` with a variable `W`."
 
@@ -34,7 +34,8 @@ def as_affine(ctx: Context, node: tree.Call, part: tree.Expr, value: Value | Non
             if text
             else f"minimise a variable `t: real` in its place, subject to `{ctx.text(node)} <= t`"
             if _is_largest(node, value)
-            else "only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
+            else _by_bound(ctx, node, part, value)
+            or "only sums of convex terms with nonnegative weights are taken apart: write the terms side by side",
             fix=Fix(f"write `{text}`", node.span, text) if text else None,
         )
         return None
@@ -53,6 +54,35 @@ def _is_largest(node: tree.Call, value: Combination) -> bool:
     """True of the largest of what has a value for each row."""
     word = CONVEX.get(node.func.name)
     return word is not None and word.bounds_entries and len(value.shape) == 1 and len(node.args) == 1
+
+
+def _by_bound(ctx: Context, node: tree.Call, part: tree.Expr, value: Combination) -> str:
+    """The help for a loss or a function of what is not affine; empty for other calls.
+
+    Where it rises with its argument and both are convex, or both concave, a variable that the argument bounds takes its place:
+    with f convex and rising f(g(x)) is the least f(t) with g(x) <= t; with f concave and rising the largest with g(x) >= t.
+    """
+    name = node.func.name
+    word = ENTRYWISE.get(name) or LOSSES.get(name) or CONVEX.get(name)
+    if word is None:
+        return ""
+    bodies = [s.body for s in value.summands if isinstance(s.body, AppliedAtom)]
+    signs = ("negative", "nonpositive") if word.is_concave_function else ("positive", "nonnegative")
+    alike = all(s.coefficient.sign in signs for s in value.summands if isinstance(s.body, AppliedAtom))
+    alone = not isinstance(word, LossWord) or len(node.args) == 1
+    if not (word.rises and alike and alone):
+        return f"nothing in its form shows that `{name}` of it is convex or concave: give `{name}` an affine argument"
+    t, sign, text = ctx.new_name(part.span), ">=" if word.is_concave_function else "<=", ctx.text(part)
+    type_ = shapes.format_type(shapes.of_shape((multiply_dims(*value.shape),) if value.shape else ()))
+    declared = f"`{name}` rises with its argument: declare `var {t}: {type_}`"
+    if len(value.shape) > 1:
+        return f"{declared}, which `{text}` bounds with `vec(...)` in place of matrices, and write `{t}` in place of `{text}`"
+    if value.shape and len(bodies) > 1:
+        bound = f"`{ctx.text(bodies[0].span)} {sign} {t}`"
+        return (
+            f"{declared} with {bound}, and such a variable for each further function, and write them in place of these"
+        )
+    return f"{declared}, write `{t}` in place of `{text}`, and `{text} {sign} {t}` under `subject to`"
 
 
 def _of_values(ctx: Context, node: tree.Call, value: Combination) -> str:

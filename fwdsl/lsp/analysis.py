@@ -74,7 +74,7 @@ class Analysis:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings of the checker, and that a method is named which there is not."""
+        """The findings of the checker, and that a method or an option of it is named which there is not."""
         found, model = self.examined.diagnostics, self.examined.model
         if model is None or not any(isinstance(s, tree.Solve) for s in model.program.statements):
             return found
@@ -83,10 +83,10 @@ class Analysis:
         options = resolve_options(model)
         if options.method == "auto" and not options.among:
             return found
-        from ..plan.named import unknown_method
+        from ..plan.named import misnamed
 
-        unknown = unknown_method(options, model)
-        return found if unknown is None else (*found, unknown)
+        wrong = misnamed(options, model)
+        return found if wrong is None else (*found, wrong)
 
     @property
     def entries(self) -> dict[str, Entry]:

@@ -23,7 +23,7 @@ from ..readers.row_blocks import is_on_disk
 from ..words import SQUARES
 from .certificate import expected_certificate
 from .memory import KEEPS, allowed
-from .named import refusal, unknown_method
+from .named import refusal, unfit_option, unknown_method
 from .plan import Plan
 from .weigh import Weighing
 
@@ -233,27 +233,10 @@ def _refuse_method(
 
 
 def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagnostic | None:
-    method = METHODS[options.method]
-    for name, value in options.method_options.items():
-        if name not in method.options:
-            offer = ", ".join(f"`{o}`" for o in method.options) or "none"
-            return refusal(
-                "FW5004",
-                f"the method `{options.method}` has no option `{name}`",
-                model,
-                rule="A method's options are its own.",
-                hint=f"its options are {offer}",
-            )
-        option = method.options[name]
-        if not option.accepts(value):
-            return refusal(
-                "FW5004",
-                f"the option `{name}` of `{options.method}` is {option.describe()}, not `{_written(value)}`",
-                model,
-                rule="A method's options have a domain.",
-                hint=f"write {name}={option.example()}",
-            )
-    misfits = method.requires_options(form, options.method_options) if form is not None else ()
+    unfit = unfit_option(options, model)
+    if unfit is not None:
+        return unfit
+    misfits = METHODS[options.method].requires_options(form, options.method_options) if form is not None else ()
     if misfits:
         return refusal(
             "FW5004",
@@ -263,10 +246,3 @@ def _refuse_options(options: Options, model: Model, form: Form | None) -> Diagno
             hint="give other values, or leave them out",
         )
     return None
-
-
-def _written(value: object) -> str:
-    """A value as a program writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

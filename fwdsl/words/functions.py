@@ -35,6 +35,8 @@ class ConvexWord(Word):
     bounds_entries: bool = False
     #: It is concave, and what stands for it in the canonical form is its negative.
     concave: bool = False
+    #: It is at least as large where every entry is.
+    rises: bool = False
     #: The function f of which it is the negative at the negative: -f(-x).
     negative_of: str = ""
     #: The functions that it is of the values of functions of entries: of `abs(x)` the largest entry is `norm_inf(x)`.
@@ -74,6 +76,11 @@ class ConvexWord(Word):
     #: The parameter P = L'L of whose root L it is: f(x) is that loss of L x.
     root_of: str = ""
     called: str = ""
+
+    @property
+    def is_concave_function(self) -> bool:
+        """True if the function of this name is concave."""
+        return self.concave or bool(self.negative_of)
 
     @property
     def grouped(self) -> bool:
@@ -393,6 +400,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, MORE, AXIS),
             elsewhere=("maximum", "vmax", "amax"),
             what="largest entry",
+            rises=True,
             of=_ANY,
             transposable=True,
             sublinear=True,
@@ -407,6 +415,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, MORE, AXIS),
             elsewhere=("minimum", "vmin", "amin"),
             what="smallest entry",
+            rises=True,
             of=_ANY,
             negative_of="max",
         ),
@@ -416,6 +425,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, Parameter("k", domain="count"), AXIS),
             elsewhere=("sumlargest", "top_k", "sum_k_largest"),
             what="sum of largest entries",
+            rises=True,
             of=("vector", "matrix"),
             transposable=True,
             sublinear=True,
@@ -427,6 +437,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, Parameter("k", domain="count"), AXIS),
             elsewhere=("sumsmallest",),
             what="sum of smallest entries",
+            rises=True,
             of=("vector", "matrix"),
             negative_of="sum_largest",
         ),
@@ -461,6 +472,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, SHARES),
             elsewhere=("geomean", "geometric_mean"),
             what="geometric mean",
+            rises=True,
             of=("vector",),
             sublinear=True,
             concave=True,
@@ -472,6 +484,7 @@ CONVEX: dict[str, ConvexWord] = {
             parameters=(*_X, AXIS),
             elsewhere=("logsumexp", "lse", "softmax_max"),
             what="logarithm of a sum of exponentials",
+            rises=True,
             of=("vector", "matrix"),
             transposable=True,
             as_row_loss="softmax",

@@ -31,6 +31,8 @@ class LossWord(Word):
     around: tuple[tuple[str, str], ...] = ()
     #: What to write for it of a convex sum: `log` of "sum exp" is `log_sum_exp`. A function alone, its "sum", "1 +" it; `{}` is its argument.
     of_sums: tuple[tuple[str, str], ...] = ()
+    #: Without a target it rises with its argument.
+    rises: bool = False
     #: The loss that it is where the constant comes first and the prediction second.
     turned_round: str = ""
     #: The convex function of pairs that it is where both of its sides depend on variables.
@@ -51,6 +53,11 @@ class LossWord(Word):
     def classifies(self) -> bool:
         """True if a prediction is read as a class."""
         return self.target in ("signs", "labels")
+
+    @property
+    def is_concave_function(self) -> bool:
+        """True if the function of this name is concave, whatever its options."""
+        return self.concave == (-inf, inf)
 
     @property
     def entrywise(self) -> bool:
@@ -97,6 +104,13 @@ class EntryWord(Word):
     around: tuple[tuple[str, str], ...] = ()
     #: What to write for it of a convex sum, as of a `LossWord`.
     of_sums: tuple[tuple[str, str], ...] = ()
+    #: It rises with its argument.
+    rises: bool = False
+
+    @property
+    def is_concave_function(self) -> bool:
+        """True if the function is concave."""
+        return LOSSES[self.loss].is_concave(dict(self.fixed))
 
     @property
     def summary(self) -> str:
@@ -117,6 +131,7 @@ def loss_word(
     jointly: str = "",
     nonnegative_target: bool = False,
     of_numbers: bool = False,
+    rises: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
@@ -138,6 +153,7 @@ def loss_word(
         jointly=jointly,
         nonnegative_target=nonnegative_target,
         of_numbers=of_numbers,
+        rises=rises,
     )
 
 
@@ -149,6 +165,7 @@ def _function(
     instead: Callable[[float], str] | None = None,
     around: tuple[tuple[str, str], ...] = (),
     of_sums: tuple[tuple[str, str], ...] = (),
+    rises: bool = False,
     elsewhere: tuple[str, ...] = (),
 ) -> LossWord:
     """The record of a function of one number with mathematics of its own."""
@@ -162,6 +179,7 @@ def _function(
         instead=instead,
         around=around,
         of_sums=of_sums,
+        rises=rises,
     )
 
 
@@ -192,7 +210,7 @@ LOSSES: dict[str, LossWord] = Words(
         ),
         loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
         loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
-        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True, alone=-1.0),
+        loss_word("logistic", "log(1 + exp(-y z)).", target="signs", likelihood=True, alone=-1.0, rises=True),
         loss_word("hinge", "max(0, 1 - y z).", target="signs"),
         loss_word("squared_hinge", "max(0, 1 - y z)^2.", target="signs"),
         loss_word(
@@ -249,6 +267,7 @@ LOSSES: dict[str, LossWord] = Words(
             "log(z), concave, z > 0.",
             concave=(-inf, inf),
             of_sums=(("sum exp", "log_sum_exp({})"), ("1 + exp", "logistic(-({}))")),
+            rises=True,
             elsewhere=("ln",),
         ),
         _function(
@@ -284,6 +303,7 @@ ENTRYWISE: dict[str, EntryWord] = {
             target=1.0,
             factor=-1.0,
             shift=1.0,
+            rises=True,
         ),
         EntryWord(
             name="pos",
@@ -293,9 +313,10 @@ ENTRYWISE: dict[str, EntryWord] = {
             target=1.0,
             factor=-1.0,
             shift=1.0,
+            rises=True,
             elsewhere=("relu", "positive_part"),
         ),
-        EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0),
+        EntryWord(name="exp", formula="exp(z).", parameters=_Z, loss="poisson", target=0.0, rises=True),
         EntryWord(
             name="sqrt",
             formula="sqrt(z), concave, z >= 0.",
@@ -303,6 +324,7 @@ ENTRYWISE: dict[str, EntryWord] = {
             loss="power",
             fixed=(("p", 0.5),),
             of_sums=(("sum square", "norm2({})"), ("sum_squares", "norm2({})"), ("square", "abs({})")),
+            rises=True,
         ),
         EntryWord(
             name="inv_pos",
@@ -327,6 +349,7 @@ ENTRYWISE: dict[str, EntryWord] = {
             loss="log",
             shift=1.0,
             of_sums=(("exp", "logistic(-({}))"),),
+            rises=True,
         ),
     )
 }

@@ -9,7 +9,8 @@ import pytest
 
 import fwdsl as fw
 from fwdsl.atoms.matrices import build_matrix
-from fwdsl.atoms.matrices.eigenvalues import NegativeLog, SumInverse, SumLargest
+from fwdsl.atoms.matrices.eigenvalues import MAKERS, NegativeLog, SumInverse, SumLargest
+from fwdsl.atoms.vectors.geo_mean import GeoMean
 from fwdsl.certify.point import evaluate_point
 from fwdsl.oracle import solve_oracle
 
@@ -215,3 +216,25 @@ def test_a_matrix_that_is_singular_but_for_rounding_has_no_finite_value(objectiv
         assert np.isfinite(evaluate_point(problem.canonical, w).value) == finite
         solution = problem.solve(method="interior", max_iter=60, threads=1)
         assert (solution.status == "optimal") == finite
+
+
+def test_a_determinant_sinks_along_what_is_known_to_be_semidefinite() -> None:
+    """Rounding may hide that the eigenvalue of [[1, a], [a, a^2]] is below 0; zero rows beside a positive definite matrix hide nothing."""
+    f = MAKERS["log_det"](("log_det", 2.0, {}), None, (3, 3))
+    a = 1.0 / 3.0
+    known = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 2.0]]).reshape(-1)
+    hidden = np.array([[1.0, a, 0.0], [a, a * a, 0.0], [0.0, 0.0, 1.0]]).reshape(-1)
+    assert f.sinks(known) and not f.sinks(hidden) and not f.sinks(-known) and not f.sinks(np.zeros(9))
+    inside = np.eye(3).reshape(-1)
+    assert f.growth(known) == 0.0 and f.value(inside + 1e9 * known) < f.value(inside + 1e3 * known) - 40.0
+    assert not MAKERS["tr_inv"](("tr_inv", 2.0, {}), None, (3, 3)).sinks(known)
+
+
+def test_a_geometric_mean_sinks_where_an_entry_with_a_share_grows() -> None:
+    f = GeoMean(3, 1.0, np.array([1.0, 2.0, 0.0]))
+    assert (
+        f.sinks(np.array([0.0, 1.0, 0.0]))
+        and not f.sinks(np.array([0.0, 0.0, 1.0]))
+        and not f.sinks(np.array([2.0, -1.0, 0.0]))
+    )
+    assert f.value(np.array([1.0, 1e9, 1.0])) < -1e5

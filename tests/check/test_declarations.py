@@ -243,3 +243,27 @@ def test_unused_declarations_are_warned_of():
         ("FW2091", "c", "warning"),
         ("FW2092", "y", "warning"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "hint"),
+    [
+        ("data a: vector[n] in simplex(1)", "write `in nonnegative`"),
+        ("data a: matrix[n, n] in simplex(1)", "write `in nonnegative`, or declare it `psd[n]` or `symmetric[n]`"),
+        ("data a: real in positive", "write `data a: positive`"),
+        ("param a: real in positive", "write `param a: positive`"),
+        ("param a: vector[n] in positive", "write `param a: vector[n] in box(1e-9, inf)`"),
+        (
+            "data a: vector[n] in positive",
+            "write `in nonnegative`; `param a: vector[n] in box(1e-9, inf)` promises entries above 0",
+        ),
+    ],
+)
+def test_a_promise_that_cannot_be_made_is_answered_with_one_that_can(declared: str, hint: str) -> None:
+    found = examine(f"{declared}\nvar x: vector[n]\nminimize sum(x)\n")[1]
+    assert [d.hint for d in found if d.code == "FW2023"] == [hint]
+
+
+def test_parameters_in_a_box_above_zero_are_positive() -> None:
+    model = accepted("param a: vector[n] in box(1e-9, inf)\nvar x: vector[n]\nminimize sum(a * square(x - 1))\n")
+    assert model.params[0].bounds == (1e-9, float("inf"))

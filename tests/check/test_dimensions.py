@@ -89,7 +89,12 @@ def test_a_dimension_without_entries_is_told() -> None:
     assert error.value.code == "FW4523"
     with pytest.raises(fw.FwError) as error:
         _ = fw.parse("data y: vector[n]\nvar x: vector[n]\nminimize norm1(x - y) + tv(x)\n").bind(y=np.ones(1)).instance
-    assert error.value.hint == "differences of order 1 take 2 entries or more: leave them out where there are fewer"
+    assert error.value.hint == (
+        "differences of order 1 take 2 entries or more; there are no empty vectors, and sums and norms of none would be 0: "
+        "leave the term out where there are fewer"
+    )
+    literal = only("var x: vector[1]\nminimize norm1(diff(x)) + sum_squares(x)\n")
+    assert literal.code == "FW2041" and literal.hint == error.value.hint
     assert fw.parse(text).bind(y=np.ones(2)).solve().status == "optimal"
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
+import fwdsl as fw
 from fwdsl.check import compile_text
 
 from .helpers import examine, only
@@ -204,3 +208,123 @@ def test_the_order_of_symmetric_variables_is_ambiguous(bound: str):
     )
     assert found.code == "FW2070"
     assert ("or make" in found.hint) == (bound in ("V >= A", "V >= W"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "hint"),
+    [
+        ("sum(entropy(A @ x))", "leave `sum` out"),
+        ("mean(norm1(x))", "leave `mean` out"),
+        (
+            "mean(sum_squares(A @ x - b))",
+            "leave `mean` out; the mean of squared errors is `mean(squared(A @ x - b, 0))`",
+        ),
+    ],
+)
+def test_a_sum_of_one_number_speaks_of_errors_where_there_are_some(objective: str, hint: str) -> None:
+    assert only(DECLARED + f"minimize {objective}\n").hint == hint
+
+
+def test_total_variation_without_neighbours_says_what_is_left() -> None:
+    one = "var x: vector[1], Y: matrix[1, 4]\nminimize sum_squares(x) + sum_squares(Y) + {}\n"
+    assert only(one.format("tv(x)")).hint == "leave the term out: of no neighbours it is 0"
+    assert only(one.format("tv(Y)")).hint == "leave the term out: of no neighbours it is 0"
+    found = only(one.format("tv(Y, isotropic=false)"))
+    assert found.hint == "write `norm1(diff(Y, axis=1))` for those along the other axis"
+    assert compile_text(one.format("norm1(diff(Y, axis=1))"), "tv.fw")[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("objective", "hint", "advised", "bounds", "optimum"),
+    [
+        (
+            "minimize sum(max(abs(u - 1), 2 * abs(u - 1) - 1))",
+            "declare `var t: vector[3]`, write `t` in place of `abs(u - 1)`, and `abs(u - 1) <= t` under `subject to`",
+            "var t: vector[3], s: vector[3]\nminimize sum(max(t, s))",
+            "abs(u - 1) <= t, 2 * abs(u - 1) - 1 <= s",
+            5.0,
+        ),
+        (
+            "minimize sum(pos(abs(u - 1) - 1))",
+            "write `t` in place of `abs(u - 1) - 1`, and `abs(u - 1) - 1 <= t`",
+            "var t: vector[3]\nminimize sum(pos(t))",
+            "abs(u - 1) - 1 <= t",
+            1.0,
+        ),
+        (
+            "minimize max(norm2(u) + 1, 2 * norm1(u))",
+            "declare `var t: real`, write `t` in place of `norm2(u) + 1`",
+            "var t: real, s: real\nminimize max(t, s)",
+            "norm2(u) + 1 <= t, 2 * norm1(u) <= s",
+            2.0,
+        ),
+        (
+            "maximize sum(log(sqrt(u + 2)))",
+            "and `sqrt(u + 2) >= t` under `subject to`",
+            "var t: vector[3]\nmaximize sum(log(t))",
+            "sqrt(u + 2) >= t",
+            1.5 * math.log(5.0 / 3.0),
+        ),
+        (
+            "minimize sum(pos(abs(u - 1) + 2 * square(u) - 1))",
+            "declare `var t: vector[3]` with `abs(u - 1) <= t`, and such a variable for each further function",
+            "var t: vector[3], s: vector[3]\nminimize sum(pos(t + 2 * s - 1))",
+            "abs(u - 1) <= t, square(u) <= s",
+            5.0 / 3.0,
+        ),
+        (
+            "minimize sum(pos(abs(reshape(u - 1, 3, 1)) - 1))",
+            "declare `var t: vector[3]`, which `abs(reshape(u - 1, 3, 1)) - 1` bounds with `vec(...)`",
+            "var t: vector[3]\nminimize sum(pos(t))",
+            "abs(vec(reshape(u - 1, 3, 1))) - 1 <= t",
+            1.0,
+        ),
+    ],
+)
+def test_a_rising_function_of_a_convex_one_is_written_with_a_bound(
+    objective: str, hint: str, advised: str, bounds: str, optimum: float
+) -> None:
+    """The sum of u is at most -1, whence each entry is -1/3, and the advice leads to the optimum of what was meant."""
+    held = "subject to sum(u) <= -1"
+    assert hint in only(f"var u: vector[3]\n{objective}\n{held}\n").hint
+    answer = fw.parse(f"var u: vector[3], {advised.removeprefix('var ')}\n{held}, {bounds}\n").solve()
+    assert answer.status == "optimal" and answer.objective == pytest.approx(optimum, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "objective", ["norm2(max(x, 0))", "sum(square(abs(x) - 1))", "sum(pos(1 - abs(x)))", "sum(squared(abs(x), b))"]
+)
+def test_a_function_that_nothing_shows_to_be_convex_takes_affine_arguments(objective: str) -> None:
+    found = only("data b: vector[3]\nvar x: vector[3]\nminimize " + objective + "\n")
+    assert found.code == "FW3005" and found.hint.startswith("nothing in its form shows that")
+
+
+def test_the_names_that_help_offers_are_new_and_differ() -> None:
+    text = "data R: matrix[n, p]\nvar x: vector[p], t: real\nminimize cvar(-R @ x, 0.95) + cvar(R @ x + t, 0.9)\n"
+    hints = [d.hint for d in examine(text)[1] if d.code == "FW2006"]
+    assert hints[0] == "declare `var s: real` and write `(s + mean(pos((-R @ x) - s)) / (1 - 0.95))`"
+    assert hints[1] == "declare `var r: real` and write `(r + mean(pos((R @ x + t) - r)) / (1 - 0.9))`"
+
+
+def test_the_help_for_cvar_gives_the_mean_of_the_worst() -> None:
+    text = "data b: vector[40]\nvar x: real\nminimize {}\nsubject to x == 1\n"
+    hint = only(text.format("cvar(b - x, 0.9)")).hint
+    said = "t + mean(pos((b - x) - t)) / (1 - 0.9)"
+    assert hint == f"declare `var t: real` and write `{said}`"
+    b = np.sin(np.arange(40.0))
+    answer = fw.parse(text.format(said).replace("x: real", "x: real, t: real")).bind(b=b).solve()
+    assert answer.status == "optimal" and answer.objective == pytest.approx(np.sort(b)[-4:].mean() - 1, abs=1e-5)
+
+
+def test_reshape_of_a_dimension_by_name_says_how_to_declare_its_size() -> None:
+    text = "data A: matrix[kd, n], b: vector[kd]\nvar x: vector[n]\nminimize sum(rownorm2(reshape(A @ x + b, {})))\n"
+    found = only(text.format("3, 4"))
+    assert found.code == "FW2035"
+    assert found.hint == "write `12` for `kd` where it is declared: `data A: matrix[12, n]`, `data b: vector[12]`"
+    declared = text.format("3, 4").replace("kd", "12")
+    A, b = np.arange(24.0).reshape(12, 2) % 5, np.ones(12)
+    assert fw.parse(declared).bind(A=A, b=b).solve().status == "optimal"
+    m = "data w: vector[m]\n"
+    hint = only(m + text.format("m, 4")).hint
+    assert hint == "write `4*m` for `kd` where it is declared: `data A: matrix[4*m, n]`, `data b: vector[4*m]`"
+    assert only(text.format("2 * kd, 4")).hint == ""

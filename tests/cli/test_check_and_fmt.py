@@ -140,6 +140,24 @@ def test_check_tells_a_method_that_is_none(choice: str, capsys: pytest.CaptureFi
     assert main(["check", "named.fw"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        ('coordinate_descent(inner="foo")', 'not `"foo"`'),
+        ("coordinate_descent(iner=auto)", "did you mean `inner`?"),
+        ("pivoting(inner=auto)", "it has no options"),
+        ("lowrank(rank=0)", "a whole number at least 1"),
+    ],
+)
+def test_check_and_run_tell_an_option_that_the_method_cannot_have(
+    method: str, says: str, capsys: pytest.CaptureFixture[str], folder: Path
+):
+    (folder / "named.fw").write_text(GOOD + f"\nsolve method = {method}\n")
+    assert main(["check", "named.fw"]) == 2
+    err = capsys.readouterr().err
+    assert "FW5004" in err and f"named.fw:7:{17 + method.index('(')}" in err and says in err
+
+
 def test_check_of_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     standard_input(monkeypatch, BAD)
     assert main(["check", "-"]) == 2

@@ -302,3 +302,28 @@ def test_only_what_no_term_sees_is_taken_back(more: str, moves: bool) -> None:
     x = np.concatenate([rng.standard_normal(6), b + 1e6])
     back = run._taken_back(x)
     assert back == pytest.approx(np.concatenate([x[:6], b]) if moves else x, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("var X: symmetric[2]\nmaximize log_det(X)\nsubject to X[0, 0] <= 1", "unbounded"),
+        ("var X: symmetric[3]\nmaximize log_det(X)\nsubject to X[0, 0] <= 1, X[1, 1] <= 1", "unbounded"),
+        ("var x: vector[2]\nmaximize geo_mean(x)\nsubject to x[0] <= 1", "unbounded"),
+        ("var x: vector[3]\nmaximize geo_mean(x) + log(x[0])\nsubject to x[0] + x[1] <= 1", "unbounded"),
+        ("var X: symmetric[2]\nmaximize log_det(X)\nsubject to X[0, 0] + X[1, 1] <= 1", "optimal"),
+        ("var X: symmetric[2], t: real\nmaximize log_det(X) - t\nsubject to X[0, 0] <= 1, X[1, 1] <= t", "optimal"),
+        ("var x: vector[2]\nmaximize geo_mean(x)\nsubject to x[0] <= 1, x[1] <= 4", "optimal"),
+    ],
+)
+def test_a_root_or_a_determinant_that_grows_slower_than_a_line_has_no_bound(text: str, status: str) -> None:
+    assert fw.parse(text + "\n").solve(method="interior").status == status
+
+
+def test_no_point_inside_the_domain_is_no_proof_of_growth() -> None:
+    """The mean is 0 at all feasible points, and no determinant is finite, however far the free entry goes."""
+    for text in (
+        "var x: vector[2]\nmaximize geo_mean(x)\nsubject to x[0] <= 0\nsolve time = 1\n",
+        "var X: symmetric[2]\nmaximize log_det(X)\nsubject to X[0, 0] <= 0\nsolve time = 1\n",
+    ):
+        assert fw.parse(text).solve(method="interior").status != "unbounded"

@@ -118,3 +118,11 @@ def test_a_method_that_is_none_is_told_while_it_is_written() -> None:
     assert Analysis(text + "solve method = interior, tol = 1e-8\n").diagnostics == ()
     (found,) = Analysis(text + "solve method = interiorr\n").diagnostics
     assert found.code == "FW5002" and found.hint == "did you mean `interior`?"
+
+
+def test_an_option_that_a_method_does_not_have_is_told_at_its_place() -> None:
+    text = "var x: vector[3]\nminimize norm1(x - 1)\nsolve method = coordinate_descent({})\n"
+    assert Analysis(text.format('inner="gram"')).diagnostics == ()
+    (found,) = Analysis(text.format('inner="foo"')).diagnostics
+    assert found.code == "FW5004" and '`"residual"` or `"gram"`' in found.message and found.hint == "write inner=auto"
+    assert found.source is not None and found.span is not None and found.source.slice(found.span) == 'inner="foo"'

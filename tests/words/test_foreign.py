@@ -101,6 +101,7 @@ VALUES = {
     "y": "b",
     "z": "x",
     "t": "t",
+    "beta": "0.95",
     "k": "k",
     "p": "p",
     "n": "n",
@@ -117,8 +118,11 @@ VALUES = {
     ],
 )
 def test_what_is_to_be_written_is_accepted(name: str, arguments: str, text: str):
-    """The call as it is written elsewhere gets a fix, and the program with it has no error that says there is no such thing."""
-    (way,) = [w for r in RECORDS if r.name == name for w in r.ways if w.arguments == arguments]
+    """The call as it is written elsewhere gets a fix, and the program with it has no error that says there is no such thing.
+
+    Where it takes a variable beside, which a fix cannot declare, the help has the text.
+    """
+    ((record, way),) = [(r, w) for r in RECORDS if r.name == name for w in r.ways if w.arguments == arguments]
     shapes = {a.name: a.shape for a in way.pattern}
     given = []
     for a in way.pattern:
@@ -126,7 +130,12 @@ def test_what_is_to_be_written_is_accepted(name: str, arguments: str, text: str)
         given.append(f"{a.keyword}={value}" if a.keyword else value)
     program = f"{DECLARED}minimize sum({name}({', '.join(given)}))\n"
     (found,) = [d for d in examine_text(program).diagnostics if d.code in ("FW2006", "FW2050")]
-    assert found.fix is not None and not found.fix.guess
-    mended = program[: found.fix.span.start] + found.fix.replacement + program[found.fix.span.end :]
+    if record.variable:
+        declared, said = (part.strip("`") for part in found.hint.removeprefix("declare ").split(" and write "))
+        assert found.span is not None and found.fix is None
+        mended = program.replace(f"{name}({', '.join(given)})", said).replace("minimize", f"{declared}\nminimize")
+    else:
+        assert found.fix is not None and not found.fix.guess
+        mended = program[: found.fix.span.start] + found.fix.replacement + program[found.fix.span.end :]
     codes = {d.code for d in examine_text(mended).diagnostics if d.severity == "error"}
     assert not codes & {"FW2001", "FW2006", "FW2008", "FW2011", "FW2050"}, mended

@@ -314,6 +314,10 @@ class NegativeLog(OfValues):
     def inside(self, v: Array, room: float) -> Array:
         return np.minimum(v, -max(room, TINY))
 
+    def sinks(self, d: Array) -> bool:
+        """True if some entries grow and none falls."""
+        return bool(self.c > 0.0 and d.size and d.min() >= 0.0 and d.any())
+
 
 class OfEigenvalues(Eigen):
     """c h(lambda(X)) with an h of `OfValues`."""
@@ -379,6 +383,16 @@ class OfEigenvalues(Eigen):
     def growth(self, d: Array) -> float:
         """0 where h is of positive numbers: its slope ends at 0 as all of them grow."""
         return 0.0 if self.inner.positive else super().growth(d)
+
+    def sinks(self, d: Array) -> bool:
+        """True if h sinks along the eigenvalues and these are known to be from 0: the rows of d that are not 0 make a positive definite matrix."""
+        part = self._part(d)
+        rows = np.flatnonzero(part.any(axis=1))
+        block = part[np.ix_(rows, rows)]
+        if not rows.size or not np.array_equal(part.reshape(-1), d):
+            return False
+        least = float(np.linalg.eigvalsh(block).min())
+        return least > 2.0 * self.error(d) and self.inner.sinks(np.where(part.any(axis=1), least, 0.0))
 
     def normal_part(self, x: Array, rest: Array) -> Array:
         """0: a positive definite matrix is inside the cone."""

@@ -88,6 +88,11 @@ class GeoMean(VectorFunction):
     def violation(self, x: Array, sizes: Array | None = None) -> float:
         return largest_share(-x, self.own_sizes(x) if sizes is None else sizes)
 
+    def sinks(self, d: Array) -> bool:
+        """True if some entries with a share grow and none of all falls: the mean of positive entries grows as a power of s below 1."""
+        live = self.shares > 0.0
+        return bool(self.c > 0.0 and d.size and d.min() >= 0.0 and d[live].any())
+
     @property
     def has_faces(self) -> bool:
         """False: it is curved."""

@@ -55,6 +55,9 @@ class Nonnegative(ConvexSet):
     def face(self, x: Array) -> Face:
         return face(np.flatnonzero(x > 0.0))
 
+    def drawn_in(self, x: Array, distance: float) -> Array:
+        return x - distance
+
     def entries(self) -> EntrySum:
         return EntrySum(0.0, 0.0, 0.0, math.inf)
 

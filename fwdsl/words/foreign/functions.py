@@ -107,7 +107,7 @@ FUNCTIONS: tuple[Foreign, ...] = (
         "ptp",
         {"x": "max(x) - min(x)"},
     ),
-    instead((C,), "cvar", told="with a variable `t: real`: `t + 1/(1 - beta) * mean(s)` with `s >= z - t`, `s >= 0`"),
+    instead((C,), "cvar", {"z, beta": "t + mean(pos(z - t)) / (1 - beta)"}, variable="t"),
     instead((C,), "cummax", told="with a variable `m: vector[n]`: `m >= x`, `m[1:] >= m[:-1]`"),
     # --- log sum exp, geometric means
     instead(

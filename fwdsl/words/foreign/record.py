@@ -80,11 +80,18 @@ class Foreign:
     kind: Kind = ""
     several: bool = False
     place: Place = "call"
+    #: The variable of one number that the ways take beside what was given.
+    variable: str = ""
 
     @property
     def why(self) -> str:
         """The help of a message: what is written instead, or why it is out."""
-        return self.told or WHY.get(self.kind, "") or " or ".join(f"`{w.text}`" for w in self.ways[:2])
+        ways = " or ".join(f"`{w.text}`" for w in self.ways[:2])
+        return (
+            self.told
+            or WHY.get(self.kind, "")
+            or (f"with a variable `{self.variable}: real`: {ways}" if self.variable else ways)
+        )
 
 
 def instead(
@@ -95,9 +102,11 @@ def instead(
     *,
     several: bool = False,
     place: Place = "call",
+    variable: str = "",
 ) -> Foreign:
     """The record of a name that has something in its place here."""
-    return Foreign(name, of, tuple(Way(a, t) for a, t in (ways or {}).items()), told, several=several, place=place)
+    written = tuple(Way(a, t) for a, t in (ways or {}).items())
+    return Foreign(name, of, written, told, several=several, place=place, variable=variable)
 
 
 def out(of: tuple[str, ...], kind: Kind, names: str, told: str = "", place: Place = "call") -> list[Foreign]:
