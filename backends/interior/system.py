@@ -130,7 +130,7 @@ class Systems:
             self.matrices = None  # the blocks of many cones may cost less than what connects them
         self.parts = self._parts(A, P, batches) if kind == "condensed" else ()
         self.thin = self.thin or bool(self.parts)
-        self.A = A if self.sparse or self.thin else A.toarray()
+        self.A = A if self.sparse or self.thin or self.matrices is not None else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
@@ -167,7 +167,7 @@ class Systems:
                 )
                 return System(self.of_P, products, self.equations, solve)
             except np.linalg.LinAlgError:
-                self.matrices = None  # equations that depend on each other
+                self._without_matrices()  # equations that depend on each other
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
@@ -186,6 +186,13 @@ class Systems:
         else:
             solve = self._condensed(scaled)
         return System(self.of_P, lambda v, u: (scaled @ v, scaled.T @ u), self.equations, solve)
+
+    def _without_matrices(self) -> None:
+        """Solve by A from now on."""
+        self.matrices = None
+        if not (self.sparse or self.thin):
+            self.A = self.A.toarray()
+            self.At = self.A.T
 
     def _parts(self, A: csr_array, P: Any, batches: Sequence[Batch]) -> tuple[tuple[Part, Systems], ...]:
         """The parts that share nothing, with their systems."""
@@ -226,6 +233,8 @@ class Systems:
             return np.zeros(z.size), np.zeros(v.size)
         if self.separate is not None:
             return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
+        if self.matrices is not None:
+            return self.matrices.A @ v, self.matrices.At @ z
         return self.A @ v, self.At @ z
 
     def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
