@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import cone_loops as loops
+from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import Function, kernel
@@ -316,9 +317,10 @@ class Semidefinite(Symmetric):
 
     def _congruence(self, G: Array) -> Array:
         """The matrix of Y -> G Y G', column by column."""
-        i, j, weight = upper(self.order)
-        pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
-        return 0.5 * weight[:, None] * weight * pairs
+        rows = self.batch.rows
+        found = np.empty((self.count, rows, rows))
+        kernel(congruences)(np.ascontiguousarray(G), found)
+        return found
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         a, b = self._matrices(ds), self._matrices(dz)

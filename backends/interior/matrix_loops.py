@@ -1,6 +1,6 @@
-"""Kernels of the complement of rows of few entries in cones of matrices (`matrix_unknowns`).
+"""Kernels of cones of matrices: the matrix of a congruence (`cones`), and the complement of rows of few entries (`matrix_unknowns`).
 
-Row j has the matrix L_j, the sum of value (e_p e_q' + e_q e_p') over its entries. Those of cone c are from starts[c] to starts[c + 1], by rows.
+There row j has the matrix L_j, the sum of value (e_p e_q' + e_q e_p') over its entries. Those of cone c are from starts[c] to starts[c + 1], by rows.
 
 Source: Fujisawa, Kojima, Nakata, "Exploiting sparsity in primal-dual interior-point methods for semidefinite programming", 1997.
 """
@@ -11,6 +11,27 @@ import math
 
 ROOT = math.sqrt(2.0)
 """The weight of an entry off the diagonal in the vector of a matrix."""
+
+
+def congruences(G, out):
+    """The matrix of Y -> G Y G' of the vectors of symmetric Y, column by column, into out[c], for each G = G[c]."""
+    n = G.shape[1]
+    for c in range(G.shape[0]):
+        row = 0
+        for i in range(n):
+            for j in range(i, n):
+                # a column off the diagonal is that of two entries of 1 / sqrt(2)
+                own = 1.0 if i == j else ROOT
+                half = own / ROOT
+                column = 0
+                for a in range(n):
+                    left = G[c, i, a]
+                    right = G[c, j, a]
+                    out[c, row, column] = own * left * right
+                    for b in range(a + 1, n):
+                        out[c, row, column + b - a] = half * (left * G[c, j, b] + right * G[c, i, b])
+                    column += n - a
+                row += 1
 
 
 def add_pairs(starts, row, p, q, value, G, gram):
