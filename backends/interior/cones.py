@@ -25,6 +25,10 @@ from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 
 
+LARGE = 36
+"""The order of a cone of matrices from which on columns are turned one by one, not with a matrix of n (n + 1) / 2 rows."""
+
+
 class Scaling(Protocol):
     """The scaling of one batch, at a point (s, z) of the interior. Vectors are the batch's rows."""
 
@@ -313,14 +317,19 @@ class Semidefinite(Symmetric):
         return self._vector(self.back.transpose(0, 2, 1) @ self._matrices(v) @ self.back)
 
     def root(self) -> Array:
-        return self._congruence(self.back)
-
-    def _congruence(self, G: Array) -> Array:
-        """The matrix of Y -> G Y G', column by column."""
         rows = self.batch.rows
         found = np.empty((self.count, rows, rows))
-        kernel(congruences)(np.ascontiguousarray(G), found)
+        kernel(congruences)(np.ascontiguousarray(self.back), found)
         return found
+
+    def rows(self, A: Array) -> Array:
+        if self.order < LARGE:
+            return super().rows(A)
+        of_columns = A.reshape(self.count, self.batch.rows, -1).transpose(0, 2, 1)
+        columns = of_columns.shape[1]
+        V = matrices(of_columns, self.count * columns, self.order).reshape(self.count, columns, self.order, self.order)
+        back = self.back[:, None]
+        return triangles(back @ V @ back.transpose(0, 1, 3, 2)).transpose(0, 2, 1).reshape(A.shape)
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         a, b = self._matrices(ds), self._matrices(dz)

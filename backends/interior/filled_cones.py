@@ -27,6 +27,9 @@ from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
+MOSTLY = 0.8
+"""The share of a range of unknowns from which on rows that see so many of them are taken to see all."""
+
 
 class _Filled(NamedTuple):
     """The rows of a batch of cones in the unknowns that they see, or the numbers of these where each row of one cone sees one of its own."""
@@ -34,6 +37,7 @@ class _Filled(NamedTuple):
     batch: int
     columns: Index
     rows: Array
+    is_range: bool = False  # the unknowns lie one behind the other
 
 
 @light_dataclass
@@ -59,9 +63,14 @@ class FilledCones:
             single = batch.kind == ORDER[3] and batch.number == 1 and (np.diff(own.indptr) == 1).all()
             columns = np.unique(own.indices)
             if single and columns.size == batch.rows:
-                filled.append(_Filled(number, own.indices.astype(np.intp), own.data))
-            else:
-                filled.append(_Filled(number, columns, own[:, columns].toarray()))
+                at = own.indices.astype(np.intp)
+                filled.append(_Filled(number, at, own.data, _is_range(at)))
+                continue
+            if columns.size:
+                # a range of unknowns is sooner added to, though some of them are not seen
+                whole = np.arange(columns[0], columns[-1] + 1)
+                columns = whole if columns.size > MOSTLY * whole.size else columns
+            filled.append(_Filled(number, columns, own[:, columns].toarray(), _is_range(columns)))
         return FilledCones(
             Rows(A), Rows(A.T.tocsr()), A[:equations].toarray(), A[equations:last], equations, tuple(filled)
         )
@@ -83,8 +92,9 @@ class FilledCones:
         for f in self.filled:
             look()
             square = _square(f, scalings, look)
-            if f.columns.size == n and (np.diff(f.columns) == 1).all():
-                upper += square
+            if f.is_range:
+                own = slice(f.columns[0], f.columns[0] + f.columns.size)
+                upper[own, own] += square
             else:
                 upper[np.ix_(f.columns, f.columns)] += square
         inner = factored(matrix, self.equal)
@@ -104,6 +114,10 @@ class FilledCones:
             return np.concatenate([found[:n], u])
 
         return solve, lambda v, u: (along(v), across(u))
+
+
+def _is_range(columns: Index) -> bool:
+    return columns.size > 0 and bool((np.diff(columns) == 1).all())
 
 
 def _add(matrix: Array, square: Array | csr_array) -> None:
