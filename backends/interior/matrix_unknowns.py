@@ -214,7 +214,8 @@ class MatrixUnknowns:
 
         def inverse(v: Array) -> Array:
             out = np.empty(n)
-            out[others] = share * v[others]
+            if others.size:
+                out[others] = share * v[others]
             for b in blocks:
                 at, factor = b.cones.unknowns, b.cones.factor
                 out[at] = b.inverse(v[at] / factor) / factor
