@@ -378,8 +378,8 @@ def _flat(order: int) -> _Flat:
     i, j, weight = upper(order)
     vector = np.empty((order, order), dtype=np.intp)
     vector[i, j] = vector[j, i] = np.arange(i.size)
-    vector = vector.reshape(-1)
-    return _Flat(i * order + j, weight, 0.5 * weight, (1.0 / weight)[vector], vector, np.flatnonzero(i == j))
+    within = vector.reshape(-1)
+    return _Flat(i * order + j, weight, 0.5 * weight, (1.0 / weight)[within], within, np.flatnonzero(i == j))
 
 
 def matrices(v: Array, count: int, order: int) -> Array:

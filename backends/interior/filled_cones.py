@@ -137,7 +137,7 @@ def _square(f: _Filled, scalings: Scalings, look: Look) -> Array:
         assert isinstance(scaling, Semidefinite)
         found = np.empty((1, f.columns.size, f.columns.size))
         kernel(congruences)(scaling.back.transpose(0, 2, 1) @ scaling.back, found)
-        square = found[0]
+        square: Array = found[0]
         square *= f.rows
         square *= f.rows[:, None]
         return square

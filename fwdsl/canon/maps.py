@@ -186,7 +186,7 @@ class LinearMap(ABC):
             return as_sparse(_images(self.apply, self.columns, self.rows).T)
         return _images(self.adjoint, self.rows, self.columns)
 
-    def after(self, inner: csr_array) -> csr_array:
+    def sparse_after(self, inner: csr_array) -> csr_array:
         """K times a sparse matrix."""
         return (self.sparse() @ inner).tocsr()
 

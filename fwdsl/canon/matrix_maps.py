@@ -213,10 +213,10 @@ class LeftMultiply(LinearMap):
             raise NotInMemory
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
-    def after(self, inner: csr_array) -> csr_array:
+    def sparse_after(self, inner: csr_array) -> csr_array:
         if is_on_disk(self.A):
             raise NotInMemory
-        return _kron_after(self._op, _identity(self.k), inner) if is_written(self.A) else super().after(inner)
+        return _kron_after(self._op, _identity(self.k), inner) if is_written(self.A) else super().sparse_after(inner)
 
     def describe(self, x: str) -> str:
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
@@ -257,8 +257,8 @@ class RightMultiply(LinearMap):
     def sparse(self) -> csr_array:
         return _kron(_identity(self.n), self.B.T) if is_written(self.B) else super().sparse()
 
-    def after(self, inner: csr_array) -> csr_array:
-        return _kron_after(_identity(self.n), self.B.T, inner) if is_written(self.B) else super().after(inner)
+    def sparse_after(self, inner: csr_array) -> csr_array:
+        return _kron_after(_identity(self.n), self.B.T, inner) if is_written(self.B) else super().sparse_after(inner)
 
     def describe(self, x: str) -> str:
         return f"{bracket(x)} @ {self.name}"

@@ -167,7 +167,7 @@ def test_rows_of_few_entries_are_turned_by_outer_products() -> None:
     share += share.transpose(0, 2, 1)
     kernel(add_turned)(*entries, Q, share, Y)
     expected = Q.transpose(0, 2, 1) @ matrices_of(entries, 3, 2, 3) @ Q * share
-    assert Y == pytest.approx(triangles(expected).reshape(3, -1), rel=1e-12, abs=1e-12)
+    assert pytest.approx(triangles(expected).reshape(3, -1), rel=1e-12, abs=1e-12) == Y
 
 
 def test_dependent_equations_are_left_to_the_whole_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
