@@ -53,7 +53,7 @@ class FilledCones:
 
     @staticmethod
     def of(A: csr_array, batches: Sequence[Batch], equations: int) -> FilledCones:
-        """What no scaling changes."""
+        """The cones, with what no scaling changes."""
         filled, last = [], equations
         for number, batch in enumerate(batches):
             if batch.kind in ORDER[:2]:
