@@ -19,9 +19,14 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior import cone_loops as loops
+from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import Function, kernel
+
+
+LARGE = 36
+"""The order of a cone of matrices from which on columns are turned one by one, not with a matrix of n (n + 1) / 2 rows."""
 
 
 class Scaling(Protocol):
@@ -265,7 +270,9 @@ class Semidefinite(Symmetric):
         self.values = values
         self.R = left @ vt.transpose(0, 2, 1) / root[:, None, :]
         self.back = (u.transpose(0, 2, 1) @ right.transpose(0, 2, 1)) / root[:, :, None]
-        self.lam = self._vector(values[:, :, None] * np.eye(self.order))
+        lam = np.zeros((self.count, batch.rows))
+        lam[:, _flat(self.order).diagonal] = values
+        self.lam = lam.reshape(-1)
 
     @staticmethod
     def unit(batch: Batch) -> Array:
@@ -295,8 +302,9 @@ class Semidefinite(Symmetric):
 
     def _vector(self, m: Array) -> Array:
         at = _flat(self.order)
-        entries = m.reshape(self.count, -1)
-        found: Array = 0.5 * (entries.take(at.upper, axis=1) + entries.take(at.lower, axis=1)) * at.weight
+        both = m + m.transpose(0, 2, 1)
+        found = both.reshape(self.count, -1).take(at.upper, axis=1)
+        found *= at.half
         return found.reshape(-1)
 
     def w(self, v: Array) -> Array:
@@ -312,28 +320,34 @@ class Semidefinite(Symmetric):
         return self._vector(self.back.transpose(0, 2, 1) @ self._matrices(v) @ self.back)
 
     def root(self) -> Array:
-        return self._congruence(self.back)
+        rows = self.batch.rows
+        found = np.empty((self.count, rows, rows))
+        kernel(congruences)(np.ascontiguousarray(self.back), found)
+        return found
 
-    def _congruence(self, G: Array) -> Array:
-        """The matrix of Y -> G Y G', column by column."""
-        i, j, weight = upper(self.order)
-        pairs: Array = G[:, i[:, None], i] * G[:, j[:, None], j] + G[:, i[:, None], j] * G[:, j[:, None], i]
-        return 0.5 * weight[:, None] * weight * pairs
+    def rows(self, A: Array) -> Array:
+        if self.order < LARGE:
+            return super().rows(A)
+        of_columns = A.reshape(self.count, self.batch.rows, -1).transpose(0, 2, 1)
+        columns = of_columns.shape[1]
+        V = matrices(of_columns, self.count * columns, self.order).reshape(self.count, columns, self.order, self.order)
+        back = self.back[:, None]
+        return triangles(back @ V @ back.transpose(0, 1, 3, 2)).transpose(0, 2, 1).reshape(A.shape)
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         a, b = self._matrices(ds), self._matrices(dz)
-        product = 0.5 * (a @ b + b @ a) - mu * np.eye(self.order)
-        sums = self.values[:, :, None] + self.values[:, None, :]
-        return self.lam + self._vector(2.0 * product / sums)
+        # b a is its transpose, which `_vector` adds
+        product = a @ b
+        np.einsum("cii->ci", product)[:] -= mu
+        product *= 2.0 / (self.values[:, :, None] + self.values[:, None, :])
+        return self.lam + self._vector(product)
 
     def reach(self, ds: Array, dz: Array, longest: float) -> float:
-        return min(longest, self._step(ds), self._step(dz))
-
-    def _step(self, v: Array) -> float:
         root = np.sqrt(self.values)
-        relative = self._matrices(v) / (root[:, :, None] * root[:, None, :])
-        share = float(np.linalg.eigvalsh(relative).min(initial=0.0))
-        return math.inf if share >= 0.0 else -1.0 / share
+        both = np.array([self._matrices(ds), self._matrices(dz)])
+        both /= root[:, :, None] * root[:, None, :]
+        share = float(np.linalg.eigvalsh(both).min(initial=0.0))
+        return longest if share >= 0.0 else min(longest, -1.0 / share)
 
 
 def order_of(rows: int) -> int:
@@ -352,9 +366,11 @@ class _Flat(NamedTuple):
     """Places among the entries of a symmetric matrix, row by row, and among those of its vector."""
 
     upper: NDArray[np.intp]  # of the vector's entries in the matrix
-    lower: NDArray[np.intp]  # of the same in its other triangle
     weight: Array  # of the vector's entries
+    half: Array  # of these
+    inverse: Array  # the other way, of the matrix's entries
     vector: NDArray[np.intp]  # of the matrix's entries in the vector
+    diagonal: NDArray[np.intp]  # of the diagonal in the vector
 
 
 @lru_cache(maxsize=16)
@@ -362,14 +378,17 @@ def _flat(order: int) -> _Flat:
     i, j, weight = upper(order)
     vector = np.empty((order, order), dtype=np.intp)
     vector[i, j] = vector[j, i] = np.arange(i.size)
-    return _Flat(i * order + j, j * order + i, weight, vector.reshape(-1))
+    within = vector.reshape(-1)
+    return _Flat(i * order + j, weight, 0.5 * weight, (1.0 / weight)[within], within, np.flatnonzero(i == j))
 
 
 def matrices(v: Array, count: int, order: int) -> Array:
     """The symmetric matrices of the rows of several semidefinite cones."""
     at = _flat(order)
     # one gather takes a third of the time that writing both triangles takes
-    return (v.reshape(count, -1) / at.weight).take(at.vector, axis=1).reshape(count, order, order)
+    found = v.reshape(count, -1).take(at.vector, axis=1)
+    found *= at.inverse
+    return found.reshape(count, order, order)
 
 
 def triangles(m: Array) -> Array:

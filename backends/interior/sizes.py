@@ -11,7 +11,7 @@ import numpy as np
 from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries
 from fwdsl.canon.form import Canonical, once_per_form
-from fwdsl.canon.maps import LinearMap
+from fwdsl.canon.maps import Diagonal, LinearMap
 from fwdsl.canon.parts import Block, SumTerm
 
 WHOLE = 250
@@ -87,6 +87,9 @@ order: measured on 50 programs with matrices of order 3 to 60."""
 CONGRUENCE, MIXED, MIXING = 5e-9, 6e-4, 3.4e-8
 """Seconds of the scaling of a cone of matrices for each of its numbers where it is written out, and those of one that is multiplied as a sparse
 matrix, whatever its size and for each of its numbers."""
+
+OF_A_PAIR = 1.5e-9
+"""Seconds of a pair of rows of a complement that see one entry of a matrix each."""
 
 OF_A_NUMBER, PASSES = 5e-9, 1e-8
 """Seconds that a number of the matrix that is factored takes beside that, and those of all products of a step with one of A."""
@@ -222,7 +225,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
     full = _filled_cones(form, known)
     scaled = sum(rows * (seen * seen if rows > NEIGHBOURS else float(rows)) for rows, seen in full)
-    order, few = unknowns + equations, _long_rows(form, known)
+    order, long = unknowns + equations, _long_rows(form, known)
     quick, fills_up = math.inf, False
     if entries <= ORDERED and not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
         # there a long cone of lengths has two unknowns more, and no matrix of its size
@@ -244,10 +247,10 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     # beside a large cone of matrices all of A is kept as a dense matrix
     of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
     seconds = FACTOR * order**3 + of_rows + OF_A_NUMBER * order**2
-    if few is not None and few < unknowns and entries <= DENSE_SHARE * rows * unknowns:
-        turned = sum(4.0 * few * float(2 * rows) ** 1.5 for rows, _ in full)
-        complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * float(few) ** 2 + turned) + PASSES * entries
-        seconds = min(seconds, complement)
+    if long is not None and long.rows < unknowns and entries <= DENSE_SHARE * rows * unknowns:
+        few, turned = float(long.rows), sum(4.0 * long.turned * float(2 * rows) ** 1.5 for rows, _ in full)
+        complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * few * long.multiplied + turned) + PASSES * entries
+        seconds = min(seconds, complement + OF_A_PAIR * few**2)
     found = Size(unknowns, rows, entries, "condensed", order, seconds, once, 24.0 * order**2)
     if entries <= SPARSE * unknowns * max(unknowns, rows):
         fills = filling > FILLS * unknowns
@@ -320,9 +323,19 @@ def least_of(form: Canonical, order: int) -> float:
     return min(FACTOR * float(form.size) ** 3, PASSES * form.nnz) if order > WHOLE else 0.0
 
 
-def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
-    """The rows that see more than one unknown and the equations, where all else sees one unknown each; None where it does not."""
-    long = 0
+class _LongRows(NamedTuple):
+    """The rows that see more than one unknown and the equations; those of them with several entries, which products of matrices turn; and those that
+    are multiplied with each other, as one entry of a matrix whose square nothing bends is not."""
+
+    rows: int
+    turned: int
+    multiplied: int
+
+
+def _long_rows(form: Canonical, known: list[Conic]) -> _LongRows | None:
+    """The long rows, where all else sees one unknown each; None where it does not."""
+    long = turned = multiplied = 0
+    bent = any(np.any(conic.curvature) for conic in known)
     bound = np.zeros(form.size, dtype=bool)
     of_blocks = zip(form.blocks, known[len(form.terms) :], strict=True)
     of_matrices = {b.start for b, conic in of_blocks if _is_matrix(conic) or _fills_matrix(b, conic)}
@@ -350,12 +363,22 @@ def _long_rows(form: Canonical, known: list[Conic]) -> int | None:
             if not cone.is_separable:
                 return None
             own = single[at : at + cone.rows]
-            long += cone.rows if cone.kind == "zero" else int(np.count_nonzero(~own))
+            more = cone.rows if cone.kind == "zero" else int(np.count_nonzero(~own))
+            more = min(more, _rows_with_entries(term)) if term is not None and alone else more
+            long += more
+            turned += 0 if alone else more
+            multiplied += more if bent or free or not alone else 0
             at += cone.rows
         if start is not None:
             bound[start + conic.of_z.column[single[conic.of_z.row]]] = True
             bound[start : start + conic.size] |= np.broadcast_to(np.asarray(conic.curvature) > 0.0, (conic.size,))
-    return long if bound.all() else None
+    return _LongRows(long, turned, multiplied) if bound.all() else None
+
+
+def _rows_with_entries(term: SumTerm) -> int:
+    """The rows of a map that have an entry, where they are soon counted."""
+    parts = [m for _, m in term.map.parts]
+    return int(np.count_nonzero(parts[0].v)) if len(parts) == 1 and isinstance(parts[0], Diagonal) else term.map.rows
 
 
 def _few_rows(form: Canonical, known: list[Conic]) -> tuple[int, float] | None:

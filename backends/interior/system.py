@@ -37,6 +37,7 @@ from fwdsl.backends.interior.blocked import (
 )
 from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
+from fwdsl.backends.interior.filled_cones import FilledCones
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch, part_of
@@ -130,7 +131,11 @@ class Systems:
             self.matrices = None  # the blocks of many cones may cost less than what connects them
         self.parts = self._parts(A, P, batches) if kind == "condensed" else ()
         self.thin = self.thin or bool(self.parts)
-        self.A = A if self.sparse or self.thin else A.toarray()
+        self.filled: FilledCones | None = None
+        if kind == "condensed" and self.matrices is None and not self.thin and _has_matrices(batches):
+            self.filled = FilledCones.of(A, batches, equations)
+        stays = self.sparse or self.thin or self.matrices is not None or self.filled is not None
+        self.A = A if stays else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
@@ -168,6 +173,13 @@ class Systems:
                 return System(self.of_P, products, self.equations, solve)
             except np.linalg.LinAlgError:
                 self.matrices = None  # equations that depend on each other
+                if self.kind == "condensed":
+                    self.filled = FilledCones.of(self.A, batches, self.equations)
+        if self.filled is not None:
+            solve, products = self.filled.solver(
+                self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
+            )
+            return System(self.of_P, products, self.equations, solve)
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
@@ -226,6 +238,9 @@ class Systems:
             return np.zeros(z.size), np.zeros(v.size)
         if self.separate is not None:
             return self.separate.products(np.ones(z.size), self.separate.of_rest, v, z)
+        rows = self.matrices or self.filled
+        if rows is not None:
+            return rows.A @ v, rows.At @ z
         return self.A @ v, self.At @ z
 
     def _rows(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None) -> Any:
@@ -422,6 +437,10 @@ def _product(P: Any) -> Solve:
             return lambda v: diagonal * v
         return Rows(P.tocsr()).__matmul__
     return lambda v: P @ v
+
+
+def _has_matrices(batches: Sequence[Batch]) -> bool:
+    return any(k.kind == ORDER[3] for k in batches)
 
 
 def _written(matrix: Any) -> Array:

@@ -122,7 +122,7 @@ class Compose(LinearMap):
         return Compose(self.outer.squared(), self.inner.squared())
 
     def sparse(self) -> csr_array:
-        return self.outer.sparse() @ self.inner.sparse()
+        return self.outer.sparse_after(self.inner.sparse())
 
     def describe(self, x: str) -> str:
         return self.outer.describe(self.inner.describe(x))

@@ -186,6 +186,10 @@ class LinearMap(ABC):
             return as_sparse(_images(self.apply, self.columns, self.rows).T)
         return _images(self.adjoint, self.rows, self.columns)
 
+    def sparse_after(self, inner: csr_array) -> csr_array:
+        """K times a sparse matrix."""
+        return (self.sparse() @ inner).tocsr()
+
     def written(self) -> csr_array:
         """`sparse`, made once where it has few numbers: nobody may change it, so its arrays are read-only then."""
         found: csr_array | None = vars(self).get("_written")

@@ -74,6 +74,28 @@ def _kron(left: MatrixLike, right: MatrixLike) -> csr_array:
     return placed(rows, columns, (left.data[:, None] * right.data).reshape(-1), shape)
 
 
+def _kron_after(left: MatrixLike, right: MatrixLike, inner: csr_array) -> csr_array:
+    """The product of the Kronecker product with a sparse matrix: of columns that meet rows without entries nothing is written down."""
+    from scipy.sparse import csc_array
+
+    met = np.flatnonzero(np.diff(inner.indptr))
+    if FEW * met.size > inner.shape[0]:
+        return (_kron(left, right) @ inner).tocsr()
+    left, right = csc_array(as_sparse(left)), csc_array(as_sparse(right))
+    one, other = np.divmod(met, right.shape[1])
+    # each entry of a column of the left matrix meets all of a column of the right one
+    each, repeats = np.diff(right.indptr)[other], np.diff(left.indptr)[one]
+    counts = each * repeats
+    column = np.repeat(np.arange(met.size), counts)
+    of_left, of_right = np.divmod(np.arange(column.size) - np.repeat(np.cumsum(counts) - counts, counts), each[column])
+    of_left += left.indptr[one][column]
+    of_right += right.indptr[other][column]
+    rows = left.indices[of_left].astype(np.int64) * right.shape[0] + right.indices[of_right]
+    shape = left.shape[0] * right.shape[0], met.size
+    found = placed(rows, column, left.data[of_left] * right.data[of_right], shape) @ inner[met]
+    return found.tocsr()
+
+
 def _places(A: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows and the columns of the entries of a sparse matrix."""
     return np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices.astype(np.int64)
@@ -191,6 +213,11 @@ class LeftMultiply(LinearMap):
             raise NotInMemory
         return _kron(self._op, _identity(self.k)) if is_written(self.A) else super().sparse()
 
+    def sparse_after(self, inner: csr_array) -> csr_array:
+        if is_on_disk(self.A):
+            raise NotInMemory
+        return _kron_after(self._op, _identity(self.k), inner) if is_written(self.A) else super().sparse_after(inner)
+
     def describe(self, x: str) -> str:
         return f"{self.name}{'.T' if self.transposed else ''} @ {bracket(x)}"
 
@@ -229,6 +256,9 @@ class RightMultiply(LinearMap):
 
     def sparse(self) -> csr_array:
         return _kron(_identity(self.n), self.B.T) if is_written(self.B) else super().sparse()
+
+    def sparse_after(self, inner: csr_array) -> csr_array:
+        return _kron_after(_identity(self.n), self.B.T, inner) if is_written(self.B) else super().sparse_after(inner)
 
     def describe(self, x: str) -> str:
         return f"{bracket(x)} @ {self.name}"

@@ -49,6 +49,26 @@ def test_a_map_written_down_has_the_same_products(name: str) -> None:
     np.testing.assert_allclose(written.T @ y, m.adjoint(y), atol=1e-11)
 
 
+OUTER: dict[str, LinearMap] = {
+    "left": LeftMultiply(RNG.standard_normal((5, 40)), 4),
+    "left, transposed": LeftMultiply(RNG.standard_normal((40, 5)), 4, transposed=True),
+    "left, sparse": LeftMultiply(sparse.csr_array(np.eye(40)[::3]), 4),
+    "right": RightMultiply(RNG.standard_normal((4, 6)), 40),
+    "tile": Tile(2, 160),
+}
+
+
+@pytest.mark.parametrize("name", OUTER)
+@pytest.mark.parametrize("few", [True, False])
+def test_maps_after_few_rows_are_written_in_the_columns_that_meet_these(name: str, few: bool) -> None:
+    m, inner = OUTER[name], np.zeros((160, 7))
+    rows = np.arange(3, 160, 41 if few else 2)
+    inner[rows] = RNG.standard_normal((rows.size, 7))
+    found = m.sparse_after(sparse.csr_array(inner))
+    assert found.shape == (m.rows, 7)
+    np.testing.assert_allclose(found.toarray(), m.sparse() @ inner, atol=1e-12)
+
+
 COMBINED = {
     "right of some rows": compose(RightMultiply(B, 3), Select(0, 9, 12)),
     "weighted differences": compose(Diagonal(RNG.standard_normal(6)), Differences(7)),

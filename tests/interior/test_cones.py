@@ -69,6 +69,14 @@ def test_maps_are_each_others_inverse_and_adjoint(batch: Batch) -> None:
     assert both[:, 1] == pytest.approx(by_matrix, rel=1e-9, abs=1e-9)
 
 
+def test_columns_of_a_large_cone_are_turned_like_those_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, *_ = scaling(Batch("semidefinite", 0, 2, 15))
+    A = np.random.default_rng(6).normal(size=(30, 4))
+    by_matrix = found.rows(A)
+    monkeypatch.setattr("fwdsl.backends.interior.cones.LARGE", 5)
+    assert found.rows(A) == pytest.approx(by_matrix, rel=1e-12, abs=1e-12)
+
+
 def product(batch: Batch, u: Array, v: Array) -> Array:
     """u o v, cone by cone: of entries, of (<u, v>, u_0 v_1 + v_0 u_1), of symmetric matrices."""
     if batch.kind == "nonnegative":

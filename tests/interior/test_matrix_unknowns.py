@@ -8,10 +8,14 @@ import pytest
 import scipy.sparse as sp
 
 import fwdsl as fw
+from fwdsl.backends.interior.cones import triangles
 from fwdsl.backends.interior.directions import scalings_of
+from fwdsl.backends.interior.matrix_loops import add_pairs, add_turned
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.interior.sizes import size_of
+from fwdsl.backends.interior.system import Systems
+from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_runs import sized
 from tests.runs import stepped
 
@@ -123,3 +127,67 @@ def test_squares_of_some_entries_beside_a_trace_norm_are_priced_with_their_cone(
         .canonical
     )
     assert some.seconds > 100.0 * every.seconds
+
+
+def entries_of(rows: list[list[tuple[int, int, int]]], count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Rows with entries (cone, p, q) as kernels read them, with numbers of their own."""
+    found = sorted((c, j, p, q) for j, row in enumerate(rows) for c, p, q in row)
+    cone, row, p, q = np.array(found, dtype=np.intp).T
+    return np.searchsorted(cone, np.arange(count + 1)), row.copy(), p.copy(), q.copy(), rng.standard_normal(cone.size)
+
+
+def matrices_of(entries: tuple[np.ndarray, ...], rows: int, count: int, n: int) -> np.ndarray:
+    """L_j of each row and cone."""
+    starts, row, p, q, value = entries
+    found = np.zeros((rows, count, n, n))
+    for c in range(count):
+        for s in range(starts[c], starts[c + 1]):
+            found[row[s], c, p[s], q[s]] += value[s]
+            found[row[s], c, q[s], p[s]] += value[s]
+    return found
+
+
+def test_pairs_of_entries_are_products_with_the_matrices_of_the_cones() -> None:
+    """<L_i, G L_j G>, in the upper triangle."""
+    rng = np.random.default_rng(4)
+    rows = [[(0, 1, 1)], [(0, 0, 2), (1, 3, 3)], [], [(1, 0, 1)], [(1, 3, 0), (0, 2, 2)]]
+    entries, gram = entries_of(rows, 2, rng), np.zeros((5, 5))
+    R = rng.standard_normal((2, 4, 4))
+    G, L = R @ R.transpose(0, 2, 1), matrices_of(entries, 5, 2, 4)
+    kernel(add_pairs)(*entries, G, gram)
+    assert gram == pytest.approx(np.triu(np.einsum("icab,jcab->ij", L, G @ L @ G)), rel=1e-12, abs=1e-12)
+
+
+def test_rows_of_few_entries_are_turned_by_outer_products() -> None:
+    """(Q'L_j Q) times the shares, as vectors of all cones."""
+    rng = np.random.default_rng(5)
+    rows = [[(0, 1, 1), (0, 0, 2), (1, 2, 1)], [(1, 0, 0)], []]
+    entries, Y = entries_of(rows, 2, rng), np.zeros((3, 12))
+    Q, share = rng.standard_normal((2, 3, 3)), rng.uniform(0.5, 2.0, (2, 3, 3))
+    share += share.transpose(0, 2, 1)
+    kernel(add_turned)(*entries, Q, share, Y)
+    expected = Q.transpose(0, 2, 1) @ matrices_of(entries, 3, 2, 3) @ Q * share
+    assert pytest.approx(triangles(expected).reshape(3, -1), rel=1e-12, abs=1e-12) == Y
+
+
+def test_dependent_equations_are_left_to_the_whole_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No complement is definite then."""
+    run = stepped(problem_of("two matrices"), "interior", 1)
+    assert isinstance(run, InteriorRun)
+    systems = Systems(run.P, run.A, run.batches, "condensed", lambda: None, lambda: None)
+    scalings = scalings_of(run.batches, run.state.s, run.state.z)
+    draw = np.random.default_rng(1)
+    p, r = draw.standard_normal(run.c.size), draw.standard_normal(run.b.size)
+    assert systems.matrices is not None
+    expected = systems.at(run.batches, scalings)(p, r)
+
+    def fails(*_: object) -> None:
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(MatrixUnknowns, "solver", fails)
+    found = systems.at(run.batches, scalings)(p, r)
+    assert systems.matrices is None
+    for one, other in zip(found, expected, strict=True):
+        assert one == pytest.approx(other, rel=1e-7, abs=1e-7 * float(np.abs(other).max()))
+    for one, other in zip(systems.known(p, r), (run.A @ p, run.A.T @ r), strict=True):
+        assert one == pytest.approx(other)
