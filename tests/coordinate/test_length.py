@@ -175,7 +175,7 @@ def test_the_gradient_is_in_the_domain_of_the_conjugate(seed: int) -> None:
     f = Length(0.01, z)
     f.value_gradient(z, out)
     assert np.linalg.norm(out) <= 0.01 and np.linalg.norm(out) == pytest.approx(0.01, rel=1e-12)
-    run = started(bound("nonnegative", l=1e4, **{"b": data(seed=seed)["b"]}), METHOD)
+    run = started(bound("nonnegative", l=1e4, b=data(seed=seed)["b"]), METHOD)
     assert run.report().bound == pytest.approx(run.report().objective, rel=1e-12)
 
 
