@@ -42,7 +42,7 @@ LEAST = 1e-14
 """The least multiplier, a share of the largest that there may be: the system over the rows divides by it. Over the unknowns it only damps a step."""
 
 NOTHING = EPS**2
-"""What the largest multiplier is at least beside the largest curvature, and |(x + d)_B| beside r: both are 0 where x_B = 0 is the best point."""
+"""The least share of the largest curvature that the largest multiplier has, and of r that |(x + d)_B| has: both are 0 at x_B = 0."""
 
 APART = 10.0
 """The greatest factor between one multiplier and the next."""

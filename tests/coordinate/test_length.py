@@ -169,7 +169,7 @@ def test_no_bound_lies_above_the_optimum() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_gradient_is_in_the_domain_of_the_conjugate(seed: int) -> None:
-    """Where x = 0 is best its length is c but for rounding, and the bound is that of no point beyond c."""
+    """The length of a gradient is c but for rounding: beyond c there is no bound, as where x = 0 is best."""
     rng = np.random.default_rng(seed)
     z, out = rng.standard_normal(22), np.empty(22)
     f = Length(0.01, z)

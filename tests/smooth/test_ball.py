@@ -153,7 +153,7 @@ SQUARES = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d] in l2_ball(100),
 
 @pytest.mark.parametrize("what", ["repeated columns", "zero columns", "small columns", "nothing but zeros", "square"])
 def test_a_ball_that_does_not_bind(what: str) -> None:
-    """Its multiplier is 0, and what K'K lacks is no reason to stop at a bound that misses by the slope times the radius."""
+    """The multiplier is 0, and what K'K lacks is no reason to stop at a bound that misses by the slope times the radius."""
     rng = np.random.default_rng(3)
     A = rng.standard_normal((16 if what == "square" else 40, 15))
     if what == "repeated columns":
