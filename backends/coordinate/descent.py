@@ -149,7 +149,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
-        self.unscaled = (g.rest == 0.0) & (g.ridge == 0.0) & (np.isinf(g.lo) | np.isinf(g.hi))
+        # of a linear cost as large as the norm no share is left for y
+        above, below = ((g.rest == 0.0) | (g.rest + sign * problem.q <= 0.0) for sign in (1.0, -1.0))
+        self.unscaled = (g.ridge == 0.0) & ((np.isinf(g.hi) & above) | (np.isinf(g.lo) & below))
         self.equal = np.zeros(g.rest.size, dtype=np.bool_)
         for block, own in zip(problem.canonical.blocks, problem.g, strict=True):
             self.equal[block.slice] = own.f.pair == (None, None)

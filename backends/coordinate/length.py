@@ -13,6 +13,8 @@ Source: Belloni, Chernozhukov, Wang 2011; the parabola is the scaled lasso's (Su
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fwdsl.atoms.base import Array
@@ -21,7 +23,9 @@ from fwdsl.atoms.vectors.common import norm2
 OF_GAP = 0.2
 """The share of the gap that c times the level is."""
 
-LEAST = float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
+
+LEAST = EPS
 """The least level, a share of the predictions at 0."""
 
 
@@ -32,6 +36,8 @@ class Length:
         self.c = c
         self.least = LEAST * (norm2(offset) or 1.0)
         self.level = self.least
+        # the length of a gradient is c but for rounding, and just beyond c the conjugate is infinite
+        self.within = c * (1.0 - EPS * (2.0 + math.sqrt(offset.size)))
 
     def level_at(self, gap: float) -> float:
         """The level that serves at a gap."""
@@ -42,9 +48,9 @@ class Length:
         return self.c * norm2(z)
 
     def value_gradient(self, z: Array, out: Array) -> float:
-        """The smoothed norm, and c z / max(|z|, level), its gradient, into `out`."""
+        """The smoothed norm, and c z / max(|z|, level), its gradient, into `out`: within the domain of the conjugate."""
         size = norm2(z)
-        np.multiply(z, self.c / max(size, self.level), out=out)
+        np.multiply(z, self.within / max(size, self.level), out=out)
         return self.c * size if size >= self.level else 0.5 * self.c * (size * (size / self.level) + self.level)
 
     def curvature(self, z: Array, out: Array) -> None:

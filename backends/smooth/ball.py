@@ -39,7 +39,10 @@ ROUGH, FINE = 1e-3, 1e-12
 beside the value, as what a step leaves is. On a quadratic one step is all."""
 
 LEAST = 1e-14
-"""The least multiplier, a share of the largest that there may be: the system over the rows divides by it."""
+"""The least multiplier, a share of the largest that there may be: the system over the rows divides by it. Over the unknowns it only damps a step."""
+
+NOTHING = EPS**2
+"""The least share of the largest curvature that the largest multiplier has, and of r that |(x + d)_B| has: both are 0 at x_B = 0."""
 
 APART = 10.0
 """The greatest factor between one multiplier and the next."""
@@ -81,8 +84,9 @@ class BallNewtonRun(NewtonRun, of=BallNewton):
 
     def _direction(self, s: BallState, hs: list[Array]) -> tuple[Array, Array, list[Array]]:  # type: ignore[override]
         """(d, grad + H d, K d) of the model's minimiser on the ball."""
-        solve = self._by_unknowns(s, hs) if isinstance(self.system, Primal) else self._by_rows(s, hs)
-        d = self._on_ball(s, hs, solve)
+        largest = self._largest(s, hs)
+        by = self._by_unknowns if isinstance(self.system, Primal) else self._by_rows
+        d = self._on_ball(s, by(s, hs, LEAST * largest), largest)
         if not float(s.grad @ d) < 0.0:
             # rounding is all that is left
             d[:] = 0.0
@@ -91,17 +95,19 @@ class BallNewtonRun(NewtonRun, of=BallNewton):
         r = s.grad + self.problem.adjoint(self.problem.bent(hs, dzs)) + self.ridge * d
         return d, r, dzs
 
-    def _by_unknowns(self, s: BallState, hs: list[Array]) -> Callable[[float], Array | None]:
-        """m -> d, each by a factor over the unknowns; None where the matrix is not definite."""
+    def _by_unknowns(self, s: BallState, hs: list[Array], least: float) -> Callable[[float], Array | None]:
+        """m -> d, each by a factor over the unknowns; None where the matrix is not definite. The least m does not pull at x: what it leaves of the
+        gradient the next step makes good."""
         G = Primal(self.problem, self.ridge).gram(hs, unit=self.unit)
 
         def solve(m: float) -> Array | None:
             found = Primal(self.problem, self.ridge + m * self.on).factored(hs, gram=G)
-            return None if found is None else found(s.grad + m * self.on * s.x, s.x, s.zs[0], s.ys[0])
+            pull = 0.0 if m <= least else m
+            return None if found is None else found(s.grad + pull * self.on * s.x, s.x, s.zs[0], s.ys[0])
 
         return solve
 
-    def _by_rows(self, s: BallState, hs: list[Array]) -> Callable[[float], Array | None]:
+    def _by_rows(self, s: BallState, hs: list[Array], least: float) -> Callable[[float], Array | None]:
         """The same, by factors over the rows."""
         kx, own = s.zs[0] - self.problem.terms[0].map.offset, float(self.ridge[self.at][0])
 
@@ -111,15 +117,16 @@ class BallNewtonRun(NewtonRun, of=BallNewton):
 
         return solve
 
-    def _on_ball(self, s: BallState, hs: list[Array], solve: Callable[[float], Array | None]) -> Array:
-        """d at the multiplier with |(x + d)_B| = r, or at the least one where that is within; `s` gets the multiplier, and how fast 1 / |x| rises.
+    def _largest(self, s: BallState, hs: list[Array]) -> float:
+        """The largest multiplier: m r is the length of the model's slope at |x_B| = r, and by convexity at most that at x_B = 0."""
+        at_zero = s.grad[self.at] - self._bent(s, hs)
+        bend = s.bend * float(self.squares[self.at].max()) + float(self.ridge[self.at].max())
+        return max(norm2(at_zero) / self.radius, NOTHING * bend)
 
-        m r is the length of the model's slope there, and by convexity at most that at x_B = 0.
-        """
+    def _on_ball(self, s: BallState, solve: Callable[[float], Array | None], largest: float) -> Array:
+        """d at the multiplier with |(x + d)_B| = r, or at the least one where that is within; `s` gets the multiplier, and how fast 1 / |x| rises."""
         problem, r = self.problem, self.radius
         near = FINE if self.quadratic else max(FINE, min(ROUGH, (s.decrement / max(abs(s.value), 1e-300)) ** 2))
-        at_zero = s.grad[self.at] - self._bent(s, hs)
-        largest = max(norm2(at_zero) / r, 1e-300)
         least = LEAST * largest
         m = min(max(s.multiplier, least), largest) if s.multiplier > 0.0 else 0.1 * largest
         lo, hi, before = 0.0, largest * (1.0 + 1e-9), (0.0, 0.0)
@@ -130,11 +137,11 @@ class BallNewtonRun(NewtonRun, of=BallNewton):
             if d is None or not np.all(np.isfinite(d)):
                 lo, m = m, min(APART * m, 0.5 * (m + hi))
                 continue
-            size = max(norm2((s.x + d)[self.at]), 1e-300)
-            missed = abs(size - r)
-            if best is None or missed < best[0]:
+            size = max(norm2((s.x + d)[self.at]), NOTHING * r)
+            missed, within = abs(size - r), size <= r and m <= least
+            if best is None or within or missed < best[0]:
                 best = missed, d, m
-            if missed <= near * r or (size <= r and m <= least):
+            if within or missed <= near * r:
                 break
             off = 1.0 / size - 1.0 / r
             lo, hi = (m, hi) if size > r else (lo, m)

@@ -120,6 +120,8 @@ def _system_costs(form: Canonical) -> dict[str, tuple[int, float, float]]:
     rows = sum(t.map.rows for t in form.terms)
     beside = [b for b in form.blocks if b is not ball_block(form)]
     free = all(b.g.curvature == 0.0 for b in beside) and sum(b.size for b in beside) <= FEW
-    if len(form.terms) == 1 and 0 < rows <= MOST_FACTORED and free and is_factorable(form):
+    # without a ball that holds x back it would divide by next to nothing: of no fewer rows than unknowns only K'K is sure
+    few = 0 < rows < min(ball_block(form).size, MOST_FACTORED + 1)
+    if len(form.terms) == 1 and few and free and is_factorable(form):
         found["dual"] = (rows, pairs_of_rows(form), 0.0)
     return found

@@ -74,6 +74,9 @@ NEAR = 0.25
 AT_END = 0.01
 """The share of a bracket within which of its ends the root of a parabola is no trial."""
 
+ONE_SIDED = 3
+"""Trials that may leave more than half of a bracket before it is halved."""
+
 FARTHEST = 4.0
 """The multiple of the length of the last trial that a secant beyond all trials may lead to."""
 
@@ -506,13 +509,19 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
         lo, hi, left, right = 0.0, math.inf, slope, math.inf
         # the slopes at the last three points: as the first one stands the curvature there
         known, t = [(0.0, slope), (0.0, slope)], 1.0
+        wide, since = math.inf, 0
         zs = [np.empty_like(z) for z in s.zs]
-        for _ in range(TRIALS):
+        for trials in range(TRIALS + 1):
             problem.look()
+            if trials == TRIALS:
+                # the last trial is at the farthest point that is known to lead down
+                t = lo
             for z, into, dz in zip(s.zs, zs, dzs, strict=True):
                 np.multiply(dz, t, out=into)
                 into += z
             losses, ys = problem.losses_gradient(zs)
+            if trials == TRIALS:
+                break
             here = a + t * c + self._products(ys, dzs)
             steep = STEEP_AT_ONE if t == 1.0 else STEEP
             if abs(here) <= steep * abs(slope) + noise and math.isfinite(losses):
@@ -536,7 +545,11 @@ class NewtonRun(Run[PreparedProblem, NewtonState], of=Newton):
                 t = min(trial if trial > lo else secant, FARTHEST * t, self.longest)
                 continue
             width, secant = hi - lo, lo + (hi - lo) * left / (left - right) if math.isfinite(right) else math.nan
-            if lo + AT_END * width < trial < hi - AT_END * width:
+            wide, since = (width, 0) if width <= 0.5 * wide else (wide, since + 1)
+            if since >= ONE_SIDED:
+                # slopes that hardly change along most of the bracket: secants come nearer from one side alone
+                t = 0.5 * (lo + hi)
+            elif lo + AT_END * width < trial < hi - AT_END * width:
                 t = trial
             else:
                 t = secant if lo + 0.1 * width < secant < hi - 0.1 * width else 0.5 * (lo + hi)

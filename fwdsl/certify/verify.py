@@ -39,7 +39,7 @@ from ..canon.maps import Identity
 from ..canon.matrix_maps import Symmetrise
 from ..canon.parts import Block, SumTerm
 from .certificate import FLOOR, CertificateKind
-from .point import LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
+from .point import EPS, LARGEST_SUMS, ROUNDING, evaluate_point, sizes_of_terms
 from .verified import NO_BOUND, DualBound, Point, Verified
 
 CONDITIONAL_MISS = 1e-12
@@ -126,23 +126,30 @@ def evaluate_dual(
         point.dot(k, np.abs(yi), sums) for k, (yi, sums) in enumerate(zip(y, point.sums, strict=False)) if sums.size
     )
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
-    weight = _weight(canonical, y, v) if small else 1.0
+    weight = _weight(canonical, y, v, x) if small else 1.0
+    counted = canonical.scale + point.size + weight * (sizes + pairs)
+    if EPS * (sizes + pairs) > max(abs(point.value), FLOOR * counted):
+        return _no_bound("the terms of the dual objective cancel to nothing but rounding")
     slopes = (v,) if canonical.instance.model.constraints else ()
     return DualBound(
         total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met, weight=weight, slopes=slopes
     )
 
 
-def _weight(canonical: Canonical, y: Sequence[Array], v: Array) -> float:
+def _weight(canonical: Canonical, y: Sequence[Array], v: Array, x: Array) -> float:
     """The share of the sizes of the dual's terms that counts: 1, or less where constraints have multipliers far larger than the costs they balance.
 
-    Where the constraints have no interior, y may be anything, and would call any gap small.
+    Where the constraints have no interior, y may be anything, and would call any gap small. Of a norm or a ridge on a set the normal of the set is
+    no cost.
     """
     over = math.inf
     for block in canonical.blocks:
         costs, balance = np.abs(canonical.q[block.slice]), np.zeros(block.size)
         if block.g.pair[0] is not None or block.g.curvature > 0.0:
-            costs = costs + np.abs(v[block.slice])
+            slope = v[block.slice]
+            if block.g.pair[1] is not None:
+                slope = slope - block.g.normal_part(x[block.slice], slope)
+            costs = costs + np.abs(slope)
         for term, yi in zip(canonical.terms, y, strict=True):
             for other, m in term.map.parts:
                 if other is block:

@@ -165,3 +165,32 @@ def test_no_bound_lies_above_the_optimum() -> None:
                 report = run.report()
                 assert report.bound <= best + 1e-6 * abs(best) and report.objective >= best - 1e-6 * abs(best)
                 run.step()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gradient_is_in_the_domain_of_the_conjugate(seed: int) -> None:
+    """The length of a gradient is c but for rounding: beyond c there is no bound, as where x = 0 is best."""
+    rng = np.random.default_rng(seed)
+    z, out = rng.standard_normal(22), np.empty(22)
+    f = Length(0.01, z)
+    f.value_gradient(z, out)
+    assert np.linalg.norm(out) <= 0.01 and np.linalg.norm(out) == pytest.approx(0.01, rel=1e-12)
+    run = started(bound("nonnegative", l=1e4, b=data(seed=seed)["b"]), METHOD)
+    assert run.report().bound == pytest.approx(run.report().objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["3 * norm2(2 * (A @ x) - b)", "sum(squared(A @ x, b))"])
+@pytest.mark.parametrize("cost", [0.1, 0.3])
+def test_a_linear_cost_as_large_as_the_norm(loss: str, cost: float) -> None:
+    """Numbers that cost nothing on one side of 0, or a gain: no share of a dual point meets that, and none is told as a bound."""
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((30, 5)), -np.arange(5.0)
+    text = f"data A: matrix[n, d], b: vector[n]\nvar x: vector[d]\nminimize {loss} + 0.1 * norm1(x) + {cost} * sum(x)\n"
+    problem = fw.parse(text).bind(A=A, b=A @ x + 0.1 * rng.standard_normal(30))
+    best = solve_oracle(problem.instance).value
+    s = problem.solve(tol=1e-7)
+    assert s.status == "optimal" and s.objective == pytest.approx(best, rel=1e-6)
+    run = started(problem, METHOD)
+    for _ in range(4):
+        run.step()
+    assert run.report().objective == pytest.approx(best, rel=1e-6) and run.report().bound <= best + 1e-6 * abs(best)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import fwdsl as fw
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.sizes import size_of
+from fwdsl.certify.verify import verify
 from tests.runs import stepped, without_patterns
 
 DATA = "data X: matrix[n, p], y: vector[n]\nparam c: positive\n"
@@ -194,3 +195,35 @@ def test_a_system_that_lost_its_digits_gives_way_to_one_of_few_rows() -> None:
     assert found.status == "optimal"
     assert found.objective == pytest.approx(float((C * X).sum() + 0.04 * (X * np.log(X)).sum()), rel=1e-6)
     assert size_of(fw.parse(text).bind(C=C, a=a, b=b).canonical).order == 70
+
+
+def test_multipliers_without_bounds_certify_nothing() -> None:
+    """More equations than unknowns have multipliers of any size, along the normal of the simplex too: no gap is small beside those, and what their
+    terms cancel to is no bound."""
+    A = np.array(
+        [
+            [1, 1, 0, 0],
+            [1, -1, -1, 0],
+            [0, 0, 1, 0],
+            [-1, -1, 1, 1],
+            [2, 1, 1, 1],
+            [0, 0, 0, 1],
+            [0, 1, 0, 0],
+            [-1, -1, -1, 0.0],
+        ]
+    )
+    x, q = np.array([0.25659903, 0.15001969, 0.34826271, 0.24511857]), np.array([0.3, -0.5, 0.2, 0.7])
+    text = (
+        "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n] in simplex(1)\n"
+        "minimize entropy(x) + q @ x\nsubject to\n    A @ x == b\n"
+    )
+    bound = fw.parse(text).bind(A=A, b=A @ x, q=q)
+    best = float(x @ np.log(x) + q @ x)
+    for size in (0.0, 1.0, 1e20, 1e60):
+        # A'y is the same for all entries, as a normal of the simplex is
+        y = [size * np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0])]
+        found = verify(bound.canonical, x, y)
+        assert found.bound.value <= best + 1e-6
+        assert found.gap <= 1e-6 or found.relative_gap > 1e-3
+    s = bound.solve(method="interior")
+    assert s.status != "optimal" or s.gap <= 1e-5

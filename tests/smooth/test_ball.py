@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.smooth.ball_method import system_of
 from fwdsl.errors import PlanError
 from fwdsl.oracle import solve_oracle
 from tests.problems import LAYOUTS, SMOOTH, random_problem
@@ -145,3 +146,31 @@ def test_what_it_refuses(text: str, why: str) -> None:
     program = fw.parse("data A: matrix[n, d], y: signs[n]\n" + text + "\n")
     with pytest.raises(PlanError, match=why):
         program.bind(**data(10, 3)).solve(method=METHOD)
+
+
+SQUARES = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d] in l2_ball(100), c: real\nminimize sum(squared(A @ x + c, y))\n"
+
+
+@pytest.mark.parametrize("what", ["repeated columns", "zero columns", "small columns", "nothing but zeros", "square"])
+def test_a_ball_that_does_not_bind(what: str) -> None:
+    """The multiplier is 0, and what K'K lacks is no reason to stop at a bound that misses by the slope times the radius."""
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((16 if what == "square" else 40, 15))
+    if what == "repeated columns":
+        A[:, 7:] = A[:, :8]
+    elif what == "zero columns":
+        A[:, ::3] = 0.0
+    elif what == "small columns":
+        A *= np.logspace(-4, 4, 15)
+    elif what == "nothing but zeros":
+        A[:] = 0.0
+    y = A @ rng.standard_normal(15) / np.abs(A).max(initial=1.0) + 0.1 * rng.standard_normal(len(A)) + 1.0
+    problem = fw.parse(SQUARES).bind(A=A, y=y)
+    s = problem.solve(method=METHOD, tol=1e-8)
+    assert s.status == "optimal" and s.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-6)
+
+
+def test_as_many_rows_as_unknowns_are_solved_by_the_unknowns() -> None:
+    """The system over the rows divides by the multiplier, which is next to nothing where the ball does not bind."""
+    assert system_of(fw.parse(SQUARES).bind(A=np.eye(20), y=np.ones(20)).canonical) == "primal"
+    assert system_of(fw.parse(SQUARES).bind(A=np.eye(20, 300), y=np.ones(20)).canonical) == "dual"

@@ -31,6 +31,7 @@ PROGRAMS = {
     "linear": SIGNS + "var x: vector[d], b: real\nminimize mean(hinge(A @ x + b, s)) + 0.05 * sum_squares(x)",
     "kernel": SIGNS
     + "let Phi = rbf(A, gamma=0.5)\nvar w: vector[dim(Phi)]\nminimize mean(hinge(Phi @ w, s)) + 0.05 * sum_squares(w)",
+    "round": SIGNS + "var x: vector[d] in l2_ball(0.7), b: real\nminimize mean(logistic(A @ x + b, s))",
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
@@ -49,7 +50,7 @@ COVERED = {
     "l2svm_dual": "intercept",
     "coordinate_descent": "penalty",
     "newton": "ridge",
-    "ball_newton": "round ball",
+    "ball_newton": "round",
     "pivoting": "box",
     "dspdc": "ridge",
     "dcd": "linear",
