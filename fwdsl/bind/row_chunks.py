@@ -25,10 +25,15 @@ Leaves = tuple[Rows, ...] | None
 
 
 def by_chunks(A: Any) -> bool:
-    """True of matrices whose products are taken by chunks here: dense ones by rows, `csr` ones, and those on a disk."""
+    """True of matrices whose products are taken by chunks here: dense ones by rows, columns of these, `csr` ones, and those on a disk."""
     if isinstance(A, np.ndarray):
-        return A.ndim == 2 and bool(A.flags.c_contiguous)
+        return A.ndim == 2 and (bool(A.flags.c_contiguous) or _has_whole_rows(A))
     return is_on_disk(A) or getattr(A, "format", "") == "csr"
+
+
+def _has_whole_rows(A: Any) -> bool:
+    """True if the numbers of a row lie side by side, and rows one after the other, which BLAS takes as it does the whole."""
+    return bool(A.strides[1] == A.itemsize and A.strides[0] >= A.shape[1] * A.itemsize and not A.flags.f_contiguous)
 
 
 def leaves_of(A: Any) -> tuple[Rows, ...]:
