@@ -21,6 +21,8 @@ CHUNK = 1 << 20
 """Numbers of a chunk."""
 
 Change = Callable[[Any], Any]
+"""What is made of a dense chunk, or of the stored entries of a sparse one."""
+
 Leaves = tuple[Rows, ...] | None
 
 
@@ -92,7 +94,7 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
     out = np.empty((A.shape[0], *X.shape[1:]))
     ranges = [one for leaf in (leaves_of(A) if leaves is None else leaves) for one in chunks(A, leaf)]
     for (a, b), block in zip(ranges, every_row(A, ranges), strict=True):
-        out[a:b] = (block if change is None else change(block)) @ X
+        out[a:b] = _changed(block, change) @ X
     return out
 
 
@@ -111,12 +113,19 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         total: Array | None = None
         for a, b in own:
             block = next(blocks)
-            part = _turned(block if change is None else change(block), Y[a:b])
+            part = _turned(_changed(block, change), Y[a:b])
             total = part if total is None else np.add(total, part, out=total)
         return np.zeros((A.shape[1], *Y.shape[1:])) if total is None else total
 
     found = tree_sum(of_leaf(own) for own in ranges)
     return np.zeros((A.shape[1], *Y.shape[1:])) if found is None else np.asarray(found)
+
+
+def _changed(block: Any, change: Change | None) -> Any:
+    """The chunk that `change` makes of this one."""
+    if change is None or isinstance(block, np.ndarray):
+        return block if change is None else change(block)
+    return unchecked(type(block), block.shape, change(block.data), block.indices, block.indptr)
 
 
 def _is_one_chunk(A: Any, leaves: Leaves) -> bool:
@@ -144,4 +153,9 @@ def _turned(block: Any, Y: Array) -> Array:
     """A'Y of a chunk, in an array of its own."""
     if isinstance(block, np.ndarray) and Y.ndim == 2 and pays_turned(block.shape[1], *Y.shape):
         return np.ascontiguousarray((Y.T @ block).T)
-    return np.asarray(block.T @ Y)
+    if isinstance(block, np.ndarray):
+        return np.asarray(block.T @ Y)
+    from scipy.sparse import csc_array
+
+    # SciPy's own transpose looks through the arrays
+    return np.asarray(unchecked(csc_array, block.shape[::-1], block.data, block.indices, block.indptr) @ Y)

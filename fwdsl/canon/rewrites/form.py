@@ -16,7 +16,6 @@ from ...bind.instance import Instance
 from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
-from ..affine import AffineReader
 from ..arrange import BlockPlan, arrange
 from ..emptiness import ROUNDING
 from ..form import Canonical
@@ -26,7 +25,7 @@ from ..sets import part_of_bounds, stated
 from ..terms import samples_of
 from .accumulated import Accumulated, accumulated
 from .definitions import Definition, defined
-from .draft import Draft, Duals, Key, RewritingStep, key_of_term
+from .draft import Draft, Duals, Key, RewritingStep, key_of_term, reader_of
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
@@ -220,7 +219,7 @@ class Rewritten:
             if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
             elif isinstance(step, Accumulated):
-                made[step.name] = step.enter(AffineReader(self.outer.instance, places), x)
+                made[step.name] = step.enter(reader_of(self.outer), x)
         for block in self.inner.blocks:
             if block.name in parts:
                 name, at = parts[block.name]
@@ -278,14 +277,9 @@ class Rewritten:
         return {plan.name: plan for plan in arrange(self.inner.instance.model).blocks}
 
     @cached_property
-    def _reader(self) -> AffineReader:
-        """The reader of expressions of the rewritten program."""
-        return AffineReader(self.inner.instance, {b.name: b for b in self.inner.blocks})
-
-    @cached_property
     def _multiples(self) -> dict[int, tuple[float, float]]:
         """By the index of each term f(c x_B) that blocks of the rewritten program hold: c, and the term's coefficient."""
-        model, reader, out = self.inner.instance.model, self._reader, {}
+        model, reader, out = self.inner.instance.model, reader_of(self.inner), {}
         sense = 1 if model.sense == "minimize" else -1
         for i in {i for p in self._plans.values() for i in (*p.ridges, *p.norms, *p.besides)}:
             m = reader.stacked(model.terms[i].argument).parts[0][1]
@@ -325,7 +319,7 @@ class Rewritten:
                 part = normal if first else np.zeros_like(normal)
                 if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet) and on.record.given_bounds:
                     # of two bounds that are the same the first one holds, and on a simplex the first has the whole cone
-                    part = part_of_bounds(normal, stated(model.constraints[i], on.size, self._reader), on)
+                    part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader_of(self.inner)), on)
                     normal = normal - part
                 out[draft.constraints[i]], first = part, False
         # where x is 0 the sizes of entries hold what they can, elsewhere all that they must
