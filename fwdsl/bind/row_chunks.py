@@ -90,7 +90,7 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
         if found is not None:
             return found
     if _is_one_chunk(A, leaves):
-        return np.asarray((A if change is None else change(A)) @ X)
+        return np.asarray(_changed(A, change) @ X)
     out = np.empty((A.shape[0], *X.shape[1:]))
     ranges = [one for leaf in (leaves_of(A) if leaves is None else leaves) for one in chunks(A, leaf)]
     for (a, b), block in zip(ranges, every_row(A, ranges), strict=True):
@@ -105,7 +105,7 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         if held is not None:
             return held
     if _is_one_chunk(A, leaves):
-        return _turned(A if change is None else change(A), Y)
+        return _turned(_changed(A, change), Y)
     ranges = [list(chunks(A, leaf)) for leaf in (leaves_of(A) if leaves is None else leaves)]
     blocks = every_row(A, [one for of_leaf in ranges for one in of_leaf])
 
@@ -129,9 +129,12 @@ def _changed(block: Any, change: Change | None) -> Any:
 
 
 def _is_one_chunk(A: Any, leaves: Leaves) -> bool:
-    """True of a dense matrix in memory that is taken as it stands."""
-    is_small = isinstance(A, np.ndarray) and A.size <= CHUNK and A.dtype == np.float64
-    return is_small and A.size > 0 and len(leaves_of(A) if leaves is None else leaves) == 1
+    """True of a matrix in memory that is taken as it stands."""
+    if is_on_disk(A) or A.dtype != np.float64 or not 0 < A.shape[0] <= CHUNK:
+        return False
+    if not 0 < (A.size if isinstance(A, np.ndarray) else A.indptr[-1]) <= CHUNK:
+        return False
+    return len(leaves_of(A) if leaves is None else leaves) == 1
 
 
 def _ends(A: Any) -> Any:
