@@ -21,7 +21,7 @@ CHUNK = 1 << 20
 """Numbers of a chunk."""
 
 Change = Callable[[Any], Any]
-"""What is made of a dense chunk, or of the stored entries of a sparse one."""
+"""The function that makes other entries of a dense chunk, or of the stored entries of a sparse one."""
 
 Leaves = tuple[Rows, ...] | None
 

@@ -134,7 +134,7 @@ def test_products_of_changed_sparse_entries_are_those_of_the_matrix(shape: tuple
 
 
 def test_a_program_with_a_column_of_ones_is_rewritten() -> None:
-    """What the tests above rest on."""
+    """The tests above rest on it."""
     Z, y = with_ones()
     for program in (ONES, NAMED):
         assert isinstance(fw.parse(program).bind(Z=Z, y=y).canonical, Rewritten)

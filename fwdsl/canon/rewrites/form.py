@@ -278,7 +278,7 @@ class Rewritten:
 
     @cached_property
     def _multiples(self) -> dict[int, tuple[float, float]]:
-        """By the index of each term f(c x_B) that blocks of the rewritten program hold: c, and the term's coefficient."""
+        """The number c and the coefficient of each term f(c x_B) that blocks of the rewritten program hold, by its index."""
         model, reader, out = self.inner.instance.model, reader_of(self.inner), {}
         sense = 1 if model.sense == "minimize" else -1
         for i in {i for p in self._plans.values() for i in (*p.ridges, *p.norms, *p.besides)}:
