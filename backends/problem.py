@@ -18,7 +18,7 @@ from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
-from fwdsl.backends.kernels.storage import Dense
+from fwdsl.backends.kernels.storage import MOST_TURNED, Dense
 from fwdsl.backends.maps import (
     FEW,
     ByProducts,
@@ -59,7 +59,8 @@ several problems. The keys are identities, as sparse matrices have no hash; a we
 
 def operator_of(A: MatrixLike, pool: Pool, instance: Instance, leaves: tuple[Rows, ...] | None = None) -> Operator:
     """The operator of a matrix of an instance. It keeps for later solves, unless the matrix is a part of the data: of sparse data a transposed copy,
-    as long as they live; of dense data their Gram matrix, as long as they stay bound and whoever gave them does not change them."""
+    as long as they live; of dense data, and of columns of them, their Gram matrix, as long as they stay bound and whoever gave them does not change
+    them. Columns of data by rows have a copy, whose memory is kept and whose numbers are taken anew: new memory takes longer than they do."""
     table = in_use()
     if table is not NUMBA:
         return Operator.of_storage(table.storage(A, leaves), pool)
@@ -74,21 +75,25 @@ def operator_of(A: MatrixLike, pool: Pool, instance: Instance, leaves: tuple[Row
 
 
 def _of_dense(A: Any, pool: Pool, instance: Instance) -> Operator:
-    kept = instance.kept
-    # an entry holds its datum, so no other has its identity
-    known = kept[id(A)][1] if id(A) in kept else None
+    kept, place = instance.kept, (A.__array_interface__["data"][0], A.shape, A.strides, A.dtype.str)
+    # an entry holds its datum, so no other lies at its place
+    (_, copy), known = kept.get(place, ((A, None), None))
     # an array that nobody can write to has not changed
     stays = A.base is None and not A.flags.writeable
+    if copy is not None:
+        np.copyto(copy, A)
     if known is not None and (stays or known.storage.is_as_kept()):
         return known.again(pool)  # type: ignore[no-any-return]
-    operator = Operator(A, pool)
-    # an array laid out in neither order was copied, which need not outlive the solve
-    if (A.flags.c_contiguous or A.flags.f_contiguous) and any(value is A for value in instance.values.values()):
+    in_order = A.flags.c_contiguous or A.flags.f_contiguous
+    if not in_order and copy is None:
+        copy = np.ascontiguousarray(A)
+    operator = Operator(A if copy is None else copy, pool)
+    if (in_order or A.size <= MOST_TURNED) and instance.holds(A):
         assert isinstance(operator.storage, Dense)
         operator.storage.keep_grams(stays)
         if stays:
             operator.storage.keep_products()
-        kept[id(A)] = A, operator
+        kept[place] = (A, copy), operator
     return operator
 
 

@@ -90,8 +90,7 @@ def column_lengths(canonical: Canonical) -> Array:
     block, m = term.map.parts[best]
     found = factor_and_matrix(m)
     assert found is not None and isinstance(found[1], Matrix | LeftMultiply)
-    values, A = canonical.instance.values, found[1].A
-    norms = next((s.column_norms for name, s in canonical.instance.stats.items() if values[name] is A), None)
+    norms = canonical.instance.column_norms(found[1].A)
     if norms is not None:
         lengths = np.where((norms > 0.0) & np.isfinite(norms), abs(found[0]) * norms, 1.0)
         out[block.slice] = np.repeat(lengths, tasks_of(m))

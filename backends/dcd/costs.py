@@ -92,8 +92,7 @@ def coupling(canonical: Canonical) -> float:
         found = matrix_by_rows(m) if block.shape else None
         if found is None or not isinstance(found[1], Matrix):
             continue
-        values, A = canonical.instance.values, found[1].A
-        norms = next((s.column_norms for name, s in canonical.instance.stats.items() if values[name] is A), None)
+        norms = canonical.instance.column_norms(found[1].A)
         # data that were not measured are taken for rows of the length 1
         square += found[0] ** 2 * (float(n) if norms is None else float(np.square(np.minimum(norms, 1e150)).sum()))
         wide = max(wide, m.columns)

@@ -330,8 +330,6 @@ def _block(parts: Columns) -> float:
 def column_squares(canonical: Canonical) -> Array:
     """The diagonal of sum_i K_i' diag(w_i) K_i, about: by the norms of columns that bind has measured, where it has."""
     out = np.zeros(canonical.size)
-    values, stats = canonical.instance.values, canonical.instance.stats
-    measured = {id(values[name]): s.column_norms for name, s in stats.items() if s.column_norms is not None}
     for term in canonical.terms:
         assert not hasattr(term.f, "prox_kernel")
         w = np.repeat(term.f.w, term.map.rows // max(1, term.f.w.size))
@@ -339,10 +337,12 @@ def column_squares(canonical: Canonical) -> Array:
         for block, m in term.map.parts:
             found = factor_and_matrix(m)
             c, inner = found if found is not None else (1.0, m)
-            norms = measured.get(id(getattr(inner, "A", None)))
-            if norms is not None and isinstance(inner, Matrix) and not inner.transposed:
+            norms = None
+            if isinstance(inner, Matrix | LeftMultiply) and not inner.transposed:
+                norms = canonical.instance.column_norms(inner.A)
+            if norms is not None and isinstance(inner, Matrix):
                 out[block.slice] += c**2 * mean * norms**2
-            elif norms is not None and isinstance(inner, LeftMultiply) and not inner.transposed:
+            elif norms is not None and isinstance(inner, LeftMultiply):
                 out[block.slice] += mean * np.repeat(norms**2, inner.k)
             else:
                 out[block.slice] += m.squared().adjoint(w)

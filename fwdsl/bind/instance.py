@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -10,6 +10,7 @@ from ..light_dataclass import light_dataclass
 from ..model import Expr, Model
 from .evaluate import evaluate
 from .features import Features
+from .values import columns_within
 
 
 @light_dataclass
@@ -32,9 +33,9 @@ class DataStats:
     norm_statement: str = ""
 
 
-class Kept(dict[int, tuple[object, Any]]):
-    """The things that methods keep of data that are bound, such as Gram matrices, by the identity of a datum, with that datum. Nothing of them is
-    pickled or copied: they are made again where they are missed."""
+class Kept(dict[Hashable, tuple[object, Any]]):
+    """The things that methods keep of data that are bound, such as Gram matrices, by the place of a datum in memory, with that datum. Nothing of them
+    is pickled or copied: they are made again where they are missed."""
 
     def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
         return Kept, ()
@@ -72,6 +73,19 @@ class Instance:
         """The value of a constant expression, feature maps computed once: see `fwdsl.bind.evaluate`."""
         features = Features(self.dims, self.values) if self.features is None else self.features
         return evaluate(expr, self.dims, self.values, features)
+
+    def holds(self, A: object) -> bool:
+        """True if A is data that are bound, or columns of dense ones as they lie there."""
+        return any(value is A or columns_within(A, value) is not None for value in self.values.values())
+
+    def column_norms(self, A: object) -> Any:
+        """The norms of the columns of a matrix that is data, or columns of dense data as they lie there; None where bind has measured none."""
+        for name, stats in self.stats.items():
+            if stats.column_norms is not None:
+                at = slice(None) if self.values[name] is A else columns_within(A, self.values[name])
+                if at is not None:
+                    return stats.column_norms[at]
+        return None
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} = {size}" for name, size in self.dims.items())

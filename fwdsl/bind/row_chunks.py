@@ -21,14 +21,21 @@ CHUNK = 1 << 20
 """Numbers of a chunk."""
 
 Change = Callable[[Any], Any]
+"""The function that makes other entries of a dense chunk, or of the stored entries of a sparse one."""
+
 Leaves = tuple[Rows, ...] | None
 
 
 def by_chunks(A: Any) -> bool:
-    """True of matrices whose products are taken by chunks here: dense ones by rows, `csr` ones, and those on a disk."""
+    """True of matrices whose products are taken by chunks here: dense ones by rows, columns of these, `csr` ones, and those on a disk."""
     if isinstance(A, np.ndarray):
-        return A.ndim == 2 and bool(A.flags.c_contiguous)
+        return A.ndim == 2 and (bool(A.flags.c_contiguous) or _has_whole_rows(A))
     return is_on_disk(A) or getattr(A, "format", "") == "csr"
+
+
+def _has_whole_rows(A: Any) -> bool:
+    """True if the numbers of a row lie side by side, and rows one after the other, which BLAS takes as it does the whole."""
+    return bool(A.strides[1] == A.itemsize and A.strides[0] >= A.shape[1] * A.itemsize and not A.flags.f_contiguous)
 
 
 def leaves_of(A: Any) -> tuple[Rows, ...]:
@@ -83,11 +90,11 @@ def times(A: Any, X: Array, change: Change | None = None, leaves: Leaves = None)
         if found is not None:
             return found
     if _is_one_chunk(A, leaves):
-        return np.asarray((A if change is None else change(A)) @ X)
+        return np.asarray(_changed(A, change) @ X)
     out = np.empty((A.shape[0], *X.shape[1:]))
     ranges = [one for leaf in (leaves_of(A) if leaves is None else leaves) for one in chunks(A, leaf)]
     for (a, b), block in zip(ranges, every_row(A, ranges), strict=True):
-        out[a:b] = (block if change is None else change(block)) @ X
+        out[a:b] = _changed(block, change) @ X
     return out
 
 
@@ -98,7 +105,7 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         if held is not None:
             return held
     if _is_one_chunk(A, leaves):
-        return _turned(A if change is None else change(A), Y)
+        return _turned(_changed(A, change), Y)
     ranges = [list(chunks(A, leaf)) for leaf in (leaves_of(A) if leaves is None else leaves)]
     blocks = every_row(A, [one for of_leaf in ranges for one in of_leaf])
 
@@ -106,7 +113,7 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
         total: Array | None = None
         for a, b in own:
             block = next(blocks)
-            part = _turned(block if change is None else change(block), Y[a:b])
+            part = _turned(_changed(block, change), Y[a:b])
             total = part if total is None else np.add(total, part, out=total)
         return np.zeros((A.shape[1], *Y.shape[1:])) if total is None else total
 
@@ -114,10 +121,20 @@ def turned_times(A: Any, Y: Array, change: Change | None = None, leaves: Leaves 
     return np.zeros((A.shape[1], *Y.shape[1:])) if found is None else np.asarray(found)
 
 
+def _changed(block: Any, change: Change | None) -> Any:
+    """The chunk that `change` makes of this one."""
+    if change is None or isinstance(block, np.ndarray):
+        return block if change is None else change(block)
+    return unchecked(type(block), block.shape, change(block.data), block.indices, block.indptr)
+
+
 def _is_one_chunk(A: Any, leaves: Leaves) -> bool:
-    """True of a dense matrix in memory that is taken as it stands."""
-    is_small = isinstance(A, np.ndarray) and A.size <= CHUNK and A.dtype == np.float64
-    return is_small and A.size > 0 and len(leaves_of(A) if leaves is None else leaves) == 1
+    """True of a matrix in memory that is taken as it stands."""
+    if is_on_disk(A) or A.dtype != np.float64 or not 0 < A.shape[0] <= CHUNK:
+        return False
+    if not 0 < (A.size if isinstance(A, np.ndarray) else A.indptr[-1]) <= CHUNK:
+        return False
+    return len(leaves_of(A) if leaves is None else leaves) == 1
 
 
 def _ends(A: Any) -> Any:
@@ -139,4 +156,9 @@ def _turned(block: Any, Y: Array) -> Array:
     """A'Y of a chunk, in an array of its own."""
     if isinstance(block, np.ndarray) and Y.ndim == 2 and pays_turned(block.shape[1], *Y.shape):
         return np.ascontiguousarray((Y.T @ block).T)
-    return np.asarray(block.T @ Y)
+    if isinstance(block, np.ndarray):
+        return np.asarray(block.T @ Y)
+    from scipy.sparse import csc_array
+
+    # SciPy's own transpose looks through the arrays
+    return np.asarray(unchecked(csc_array, block.shape[::-1], block.data, block.indices, block.indptr) @ Y)

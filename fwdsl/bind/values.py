@@ -318,3 +318,16 @@ def in_range(item: SliceItem, size: int, dims: Mapping[str, int]) -> bool:
 def written(item: SliceItem) -> str:
     """An index as a program writes it."""
     return ":".join("" if i is None else str(i) for i in item) if isinstance(item, tuple) else str(item)
+
+
+def columns_within(A: object, whole: object) -> slice | None:
+    """The columns of a dense matrix that A is a view of, all rows of each; None of another array."""
+    if not (isinstance(A, np.ndarray) and isinstance(whole, np.ndarray) and A.ndim == whole.ndim == 2):
+        return None
+    if A.base is None or (A.base is not whole and A.base is not whole.base):
+        return None
+    if A.shape[0] != whole.shape[0] or A.strides != whole.strides or A.dtype != whole.dtype or whole.strides[1] <= 0:
+        return None
+    ahead = A.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    first, rest = divmod(ahead, whole.strides[1])
+    return slice(first, first + A.shape[1]) if not rest and 0 <= first <= whole.shape[1] - A.shape[1] else None

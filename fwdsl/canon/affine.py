@@ -471,6 +471,19 @@ def _added(maps: list[LinearMap]) -> LinearMap:
     return added(_added(maps[:half]), _added(maps[half:]))
 
 
+class KeptReader(AffineReader):
+    """A reader whose blocks stay: it reads each expression once."""
+
+    def __init__(self, instance: Instance, blocks: dict[str, Block]) -> None:
+        super().__init__(instance, blocks)
+        self._known: dict[int, tuple[Expr, Stacked]] = {}
+
+    def stacked(self, expr: Expr) -> Stacked:
+        if id(expr) not in self._known:
+            self._known[id(expr)] = expr, super().stacked(expr)
+        return self._known[id(expr)][1]
+
+
 _READERS: dict[str, Callable[[AffineReader, Expr], AffineExpression]] = {
     "var": AffineReader._var,
     "add": AffineReader._add,

@@ -72,8 +72,10 @@ class Matrix(LinearMap):
 
     def absolute(self) -> LinearMap:
         """|A|, taken by blocks of rows as it is applied."""
-        if not is_written(self.A):
-            return Matrix(abs(self.A), self.transposed, f"|{self.name}|")
+        return self._absolute if is_written(self.A) else Matrix(abs(self.A), self.transposed, f"|{self.name}|")
+
+    @cached_property
+    def _absolute(self) -> AbsoluteMatrix:
         return AbsoluteMatrix(self.A, self.transposed, given=self.given)
 
     def squared(self) -> LinearMap:
@@ -95,7 +97,6 @@ BLOCK = 1 << 17
 
 def squares(block: Any) -> Any:
     """The squares of the entries."""
-    block = abs(block)
     return block * block
 
 

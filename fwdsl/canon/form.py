@@ -102,7 +102,7 @@ class Canonical:
         It is the Rayleigh quotient at the squared norms of the columns, which bind has measured: a lower bound, for one product with the data.
         On the data sets of docs/papers/pdbfw.md L was at most 2.5 times as large. For losses of rows of predictions it is that of one class.
         """
-        values, stats = self.instance.values, self.instance.stats
+        stats = self.instance.stats
         if len(self.terms) != 1 or any(s.mapped for s in stats.values()):
             return None
         (term,) = self.terms
@@ -112,7 +112,7 @@ class Canonical:
         factor, m = unscaled(m)
         if not isinstance(m, Matrix if isinstance(term.f, LossFunction) else LeftMultiply) or m.transposed:
             return None
-        norms = next((s.column_norms for name, s in stats.items() if values[name] is m.A), None)
+        norms = self.instance.column_norms(m.A)
         if norms is None:
             return None
         with np.errstate(all="ignore"):
@@ -144,12 +144,11 @@ class Canonical:
     def _of_signs(self, term: SumTerm, w: Array) -> float:
         """A guess of trace(K' diag(w) K) of a term: the sum of those of its blocks."""
         total, left = 0.0, []
-        values, stats = self.instance.values, self.instance.stats
         for block, m in term.map.parts:
             factor, inner = unscaled(m)
             norms = None
             if isinstance(inner, Matrix) and not inner.transposed:
-                norms = next((s.column_norms for name, s in stats.items() if values[name] is inner.A), None)
+                norms = self.instance.column_norms(inner.A)
             if norms is None and m.columns == 1:
                 total += float(w @ np.square(m.apply(np.ones(1))))
             elif norms is None:

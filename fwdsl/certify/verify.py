@@ -57,8 +57,32 @@ def verify(canonical: Canonical, x: Array, y: Sequence[Array] | None, point: Poi
     point = evaluate_point(canonical, x) if point is None else point
     if y is None:
         return Verified(point, NO_BOUND, canonical.scale, 2.0)
+    return Verified(point, evaluate_dual(canonical, tidied(canonical, y), x, point), canonical.scale, 3.0)
+
+
+@dataclass(frozen=True)
+class Tidied:
+    """A dual point moved into the domains that little more than rounding keeps it out of: y_i, f_i^*(y_i) where it was asked for, v = -(q + K'y), and
+    the conjugates of blocks at v that were asked for, by name."""
+
+    y: tuple[Array, ...]
+    values: tuple[float | None, ...]
+    v: Array
+    conjugates: dict[str, float]
+
+
+def tidied(canonical: Canonical, y: Sequence[Array]) -> Tidied:
+    """y moved into the domains of the conjugates of terms, and scaled into those of penalties, where little more than rounding keeps it out."""
     tidy = [_tidy(t, _without_noise(yi)) for t, yi in zip(canonical.terms, y, strict=True)]
-    return Verified(point, evaluate_dual(canonical, tidy, x, point), canonical.scale, 3.0)
+    v = -canonical.q
+    for term, (yi, _) in zip(canonical.terms, tidy, strict=True):
+        if yi.any():
+            term.map.adjoint(-yi, v)
+    share, conjugates = _share_of_penalties(canonical, v) if np.isfinite(v).all() else (1.0, {})
+    if share < 1.0:
+        # without q it is linear in y, and needs no second product
+        tidy, v, conjugates = [(share * yi, None) for yi, _ in tidy], share * v, {}
+    return Tidied(tuple(yi for yi, _ in tidy), tuple(value for _, value in tidy), v, conjugates)
 
 
 def _without_noise(y: Array) -> Array:
@@ -81,24 +105,14 @@ def _tidy(term: SumTerm, y: Array) -> tuple[Array, float | None]:
     return (share * y if share > 0.0 else term.f.dual_project(y)), None
 
 
-def evaluate_dual(
-    canonical: Canonical, tidy: Sequence[tuple[Array, float | None]], x: Array, point: Point
-) -> DualBound:
-    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one; `tidy` has y_i, and f_i^*(y_i) where it is
-    known."""
-    v = -canonical.q
-    for term, (yi, _) in zip(canonical.terms, tidy, strict=True):
-        if yi.any():
-            term.map.adjoint(-yi, v)
-    share, conjugates = _share_of_penalties(canonical, v) if np.isfinite(v).all() else (1.0, {})
-    if share < 1.0:
-        # without q it is linear in y, and needs no second product
-        tidy, v, conjugates = [(share * yi, None) for yi, _ in tidy], share * v, {}
-    known = [
-        (yi, t.conjugate(yi) if value is None else value) for t, (yi, value) in zip(canonical.terms, tidy, strict=True)
+def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) -> DualBound:
+    """D(y) with its certificate kind, a sentence on its grounds, and the stated radius if there is one."""
+    y, v, conjugates = tidy.y, tidy.v, tidy.conjugates
+    values = [
+        t.conjugate(yi) if value is None else value
+        for t, yi, value in zip(canonical.terms, y, tidy.values, strict=True)
     ]
-    y = tuple(yi for yi, _ in known)
-    total, sizes = _of_terms(canonical, known)
+    total, sizes = _of_terms(canonical, list(zip(y, values, strict=True)))
     if not math.isfinite(total):
         return _no_bound("the dual point is outside the domain of a conjugate")
     spectral = any(f.certificate == "rigorous" for f in _vector_functions(canonical))

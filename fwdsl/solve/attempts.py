@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,15 @@ from ..backends.problem import PreparedProblem
 from ..canon.form import Canonical
 from ..canon.parts import Block
 from ..certify.point import ROUNDING, evaluate_point
-from ..certify.verified import Verified
+from ..certify.verified import Point, Verified
 from ..certify.verify import verify
+
+Judged = tuple[Any, Verified]
+"""A point, as the program that is verified has it, and the verifier's findings."""
+
+Judge = Callable[[Array, Sequence[Array] | None, Point | None], Judged]
+"""The verifier of a point and a dual point of the form that methods work on; the last argument are that form's findings for the point so far, if
+any, which the judge of another program does without."""
 
 SHARE = 0.2
 """The share of the data passes so far that moving a point into its constraints, or a second repair, may take."""
@@ -45,19 +53,31 @@ def attempts(
     scale: Array | None,
     first: bool,
     stop: Callable[[], bool],
-) -> Iterator[tuple[Array, Verified]]:
-    """Points with the verifier's findings. The caller stops when the tolerance is met, and keeps the best findings so far.
+    judge: Judge | None = None,
+) -> Iterator[Judged]:
+    """Points with the findings of the judge, which is the verifier of the form itself where none is given. The caller stops when the tolerance is
+    met, and keeps the best findings so far.
 
     Where products on a disk end because the run is to end, the points end, after the candidate as it is: the verifier's own products do not.
     """
     none = True
+    judge = judge or _verifier(problem.canonical)
     try:
-        for found in _attempts(problem, x, ys, scale, first, stop):
+        for found in _attempts(problem, x, ys, scale, first, stop, judge):
             none = False
             yield found
     except Stopped:
         if none:
-            yield x, verify(problem.canonical, x, ys)
+            yield judge(x, ys, None)
+
+
+def _verifier(canonical: Canonical) -> Judge:
+    """The verifier of a form, as the judge of its own points."""
+
+    def judge(x: Array, ys: Sequence[Array] | None, point: Point | None) -> Judged:
+        return x, verify(canonical, x, ys, point)
+
+    return judge
 
 
 def _attempts(
@@ -67,7 +87,8 @@ def _attempts(
     scale: Array | None,
     first: bool,
     stop: Callable[[], bool],
-) -> Iterator[tuple[Array, Verified]]:
+    judge: Judge,
+) -> Iterator[Judged]:
     """Points and dual points in their order.
 
     The point is moved into the constraints that it misses; the dual point is repaired, where its bound as it is does not do; the infima of all
@@ -75,7 +96,7 @@ def _attempts(
     where all terms shrink with x, so may x; where x all but fits all targets, it is moved to fit them.
     """
     canonical = problem.canonical
-    raw, mends, point = ys, needs_repair(canonical), evaluate_point(canonical, x)
+    raw, mends, point = ys, needs_repair(canonical), None
     is_dear = allowance(problem, SHARE, stop)
 
     steps = mends and canonical.size > LARGE
@@ -89,8 +110,11 @@ def _attempts(
             found.append(step_inside(problem, raw))
         return found[0]
 
-    # a step would bring no point nearer than rounding
-    near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)
+    near = None
+    if _has_rows_of_sets(problem):
+        point = evaluate_point(canonical, x)
+        # a step would bring no point nearer than rounding
+        near = None if point.infeasibility <= ROUNDING else _into_constraints(problem, x, scale, stop)
     if near is not None:
         nearby = evaluate_point(canonical, near)
         if nearby.infeasibility <= MET:
@@ -98,53 +122,56 @@ def _attempts(
             x, point = near, nearby
         else:
             if (stepped := inside()) is not None:
-                yield near, verify(canonical, near, stepped, nearby)
+                yield judge(near, stepped, nearby)
             ys = repair(problem, ys, x, stop) if ys is not None and mends else ys
-            yield near, verify(canonical, near, ys, nearby)
-    as_given = verified = verify(canonical, x, raw, point)
-    if raw is None or not mends or verified.bound.met:
-        yield x, verified
+            yield judge(near, ys, nearby)
+    as_given = judge(x, raw, point)
+    is_met = as_given[1].bound.met
+    again = _again(judge, x, as_given[1].point)
+    if raw is None or not mends or is_met:
+        yield as_given
     elif (stepped := inside()) is not None:
-        yield x, _with(canonical, x, verified, stepped)
+        yield again(stepped)
     if raw is not None and ys is not None and mends:
         ys = repair(problem, raw, x, stop) if ys is raw else ys
-        verified = _with(canonical, x, verified, ys)
-        yield x, verified
+        repaired = again(ys)
+        is_met = repaired[1].bound.met
+        yield repaired
     if first:
-        yield x, _with(canonical, x, verified, [np.zeros(t.map.rows) for t in canonical.terms])
+        yield again([np.zeros(t.map.rows) for t in canonical.terms])
     if raw is not None and ys is not None:
-        if mends and not as_given.bound.met:
+        if mends and not as_given[1].bound.met:
             # what a repair moves to meet an equality may cost more than was missed
-            yield x, as_given
+            yield as_given
         if mends:
-            yield from _of_other_duals(problem, x, verified, raw, ys, first, is_dear() and verified.bound.met, stop)
+            yield from _of_other_duals(problem, x, again, raw, ys, first, is_dear() and is_met, stop)
         if nearly_fits(problem, x):
             # the square of a residual is nothing only where the residual is rounding
             fit = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop), fitted=True)
-            yield fit, verify(canonical, fit, [np.zeros_like(y) for y in ys])
+            yield judge(fit, [np.zeros_like(y) for y in ys], None)
         for still in _stilled(problem, x):
-            yield still, verify(canonical, still, repair(problem, ys, still, stop, interior=True) if mends else ys)
+            yield judge(still, repair(problem, ys, still, stop, interior=True) if mends else ys, None)
 
 
 def _of_other_duals(
     problem: PreparedProblem,
     x: Array,
-    verified: Verified,
+    again: Callable[[Sequence[Array]], Judged],
     raw: list[Array],
     ys: list[Array],
     first: bool,
     is_dear: bool,
     stop: Callable[[], bool],
-) -> Iterator[tuple[Array, Verified]]:
+) -> Iterator[Judged]:
     """The same point with dual points made of `raw` and of `ys`, its repair, that serve few programs; with `is_dear` no other repair."""
     canonical = problem.canonical
     if _is_scaled(canonical):
         if not first:
-            yield x, _with(canonical, x, verified, [np.zeros_like(y) for y in ys])
+            yield again([np.zeros_like(y) for y in ys])
         # a method that scales its gradients has little left of them where rounding takes these out of the domain of a penalty
         gradients = problem.losses_gradient(problem.forward(x))[1] if may_hide_penalties(problem, ys) else None
         if gradients is not None and has_hidden_penalties(problem, gradients):
-            yield x, _with(canonical, x, verified, repair(problem, gradients, x, stop))
+            yield again(repair(problem, gradients, x, stop))
         return
     if is_dear:
         return
@@ -153,12 +180,12 @@ def _of_other_duals(
     ]
     # it takes a share of the passes so far
     within = repair(problem, without, x, allowance(problem, SHARE, stop))
-    yield x, _with(canonical, x, verified, within)
+    yield again(within)
     # where the dual point meets the equalities, but not the domains, the segment to one that meets both has one near it that does
-    yield x, _with(canonical, x, verified, _between(problem, within, raw, stop))
+    yield again(_between(problem, within, raw, stop))
     # no repair of rounding can be told from noise: the multipliers of the constraints alone
     alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
-    yield x, _with(canonical, x, verified, alone)
+    yield again(alone)
 
 
 def _between(
@@ -258,16 +285,24 @@ def _is_scaled(canonical: Canonical) -> bool:
     return all(not isinstance(t.f, VectorFunction) for t in canonical.terms) and not canonical.leaves_equalities
 
 
-def _with(canonical: Canonical, x: Array, verified: Verified, ys: Sequence[Array]) -> Verified:
-    """The same point with another dual point."""
-    return replace(verify(canonical, x, ys, verified.point), passes=2.0)
+def _again(judge: Judge, x: Array, point: Point) -> Callable[[Sequence[Array]], Judged]:
+    """The judge of other dual points of a point that was judged, with what was found for it."""
+
+    def again(ys: Sequence[Array]) -> Judged:
+        at, verified = judge(x, ys, point)
+        return at, replace(verified, passes=2.0) if verified.point is point else verified
+
+    return again
+
+
+def _has_rows_of_sets(problem: PreparedProblem) -> bool:
+    """True if a term is an entrywise function or set, whose constraints points are moved into."""
+    return any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms)
 
 
 def _into_constraints(
     problem: PreparedProblem, x: Array, scale: Array | None, stop: Callable[[], bool]
 ) -> Array | None:
-    """x moved into the entrywise constraints of the sum; None where it is in them, or nothing was gained."""
-    if not any(isinstance(t.f, VectorFunction) and t.f.entrywise for t in problem.terms):
-        return None
+    """x moved into the entrywise constraints of the sum; None where nothing was gained."""
     near = feasible_nearby(problem, x, scale, allowance(problem, SHARE, stop))
     return None if near is x or np.array_equal(near, x) else near

@@ -16,7 +16,7 @@ from ..certify.verified import DualBound, Verified
 from ..certify.verify import verify
 from ..model.options import Options
 from ..results.solution import Solution
-from .attempts import attempts
+from .attempts import Judge, Judged, attempts
 from .duals import constraint_duals
 from .forms import AsWritten, Start, default_threads
 from .start import dual_point_of, origin_of, realigned, require_fit, values_of
@@ -67,11 +67,12 @@ class SolvableCanonical(AsWritten):
         scales: Array | None,
         first: bool,
         stop: Callable[[], bool],
-    ) -> Iterator[tuple[Array, Verified]]:
-        """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`)."""
+        judge: Judge | None = None,
+    ) -> Iterator[Judged]:
+        """Points and dual points: repaired, moved into the constraints, and y = 0 (see `attempts`). `judge` verifies them for another program."""
         # predictions and slopes that stayed with their rows are fetched
         landed = None if ys is None else [np.array(y) for y in ys]
-        return attempts(problem, x, landed, scales, first, stop)
+        return attempts(problem, x, landed, scales, first, stop, judge)
 
     def measure(self, x: Array) -> tuple[Array, Verified]:
         """P(x) and what x violates, without a dual point."""

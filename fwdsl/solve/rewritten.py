@@ -6,23 +6,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..atoms.base import Array
 from ..backends.method import Report
 from ..canon.rewrites import Rewritten
 from ..canon.terms import term_values
-from ..certify.verified import DualBound, Verified
-from ..certify.verify import verify
+from ..certify.verified import DualBound, Point, Verified
+from ..certify.verify import tidied, verify
 from ..model.options import Options
 from ..results.solution import Solution
+from .attempts import Judged
 from .canonical import SolvableCanonical
 from .duals import constraint_duals
-from .forms import Solvable, Start
+from .forms import Start
 
 
 class SolvableRewritten:
     """A `Rewritten` that can be solved (`fwdsl.solve.forms.Solvable`): `inner` is the equivalent program's task."""
 
-    def __init__(self, form: Rewritten, inner: Solvable, options: Options) -> None:
+    def __init__(self, form: Rewritten, inner: SolvableCanonical, options: Options) -> None:
         self.form = form
         self._inner = inner
         self._outer = SolvableCanonical(form.outer, options)
@@ -53,18 +56,27 @@ class SolvableRewritten:
 
     def verify(
         self, problem: Any, x: Any, ys: list[Array] | None, scales: Array | None, first: bool, stop: Callable[[], bool]
-    ) -> Iterator[tuple[Any, Verified]]:
-        """The points of the equivalent program, each verified for the program as it is written."""
-        for point, found in self._inner.verify(problem, x, ys, scales, first, stop):
-            yield self._verified(point, found.y)
+    ) -> Iterator[Judged]:
+        """The points of the equivalent program, each verified for the program as it is written, and for that alone."""
+        known: list[tuple[Array, Point]] = []
 
-    def _verified(self, x: Array, ys: Sequence[Array]) -> tuple[Array, Verified]:
-        point, told = self.form.outward(x, ys)
-        return point, verify(self.form.outer, point, told)
+        def judge(x: Array, ys: Sequence[Array] | None, _: Point | None) -> Judged:
+            if ys is None:
+                at, told = self.form.outward(x, None)
+            else:
+                tidy = tidied(self.form.inner, ys)
+                at, told = self.form.outward(x, tidy.y, tidy.v)
+            point = known[0][1] if known and np.array_equal(known[0][0], at) else None
+            verified = verify(self.form.outer, at, told, point)
+            known[:] = [(at, verified.point)]
+            return at, verified
+
+        return self._inner.verify(problem, x, ys, scales, first, stop, judge)
 
     def measure(self, x: Array) -> tuple[Array, Verified]:
         """P and what is violated, of the program as it is written."""
-        return self._verified(x, ())
+        at, told = self.form.outward(x, None)
+        return at, verify(self.form.outer, at, told)
 
     def report(self, report: Report) -> Report:
         """The values of a dual are bounds of the program as it is written, and the other way."""

@@ -96,7 +96,7 @@ def _told_of_stop(solution: Solution) -> Solution:
 def solvable(form: Form, kind: FormKind, options: Options) -> Solvable:
     """The form that a method works on, with everything that a run needs."""
     if isinstance(form, Rewritten):
-        return SolvableRewritten(form, solvable(form.inner, kind, options), options)
+        return SolvableRewritten(form, SolvableCanonical(form.inner, options), options)
     if kind == "factored" and form.factored is not None:
         return SolvableFactored(form.factored, options)
     if kind == "expansion" and form.expansion is not None:

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from fwdsl.canon import maps
+from fwdsl.readers import row_blocks
 
 
 @pytest.mark.parametrize("shape", [(7, 5), (1, 1), (30, 100_000), (0, 4), (4, 0)])
@@ -27,9 +28,9 @@ def test_entries_at_their_places_those_of_one_place_added_up(shape: tuple[int, i
 def test_a_matrix_by_rows_is_one_of_scipy() -> None:
     """Whatever is asked of it afterwards, and where SciPy's matrices should be made otherwise one day."""
     A = sp.random_array((6, 9), density=0.4, rng=np.random.default_rng(1), format="csr")
-    for known in (maps._of_nothing(), None):
+    for known in (row_blocks._of_nothing(sp.csr_array), None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(maps, "_of_nothing", lambda known=known: known)
+            patch.setattr(row_blocks, "_of_nothing", lambda _, known=known: known)
             found = maps.by_rows(A.data, A.indices, A.indptr, A.shape)
         for one, two in (
             (found, A),

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...atoms.base import Array
 from ...light_dataclass import light_dataclass, light_state
 from ...model import ConstraintDecl, Model, Term, VarDecl
-from ..affine import AffineReader
+from ..affine import AffineReader, KeptReader
 from ..emptiness import ROUNDING
-from ..form import Canonical
+from ..form import Canonical, once_per_form
 
 Key = tuple[str, object]
 """("term", i) and ("constraint", i) of the program as it is written; ("new", what) of what a rewriting made, ("point", name) for
 a variable that it made, whose value may be a multiplier."""
+
+
+@once_per_form
+def reader_of(form: Canonical) -> AffineReader:
+    """The reader of the expressions of a form's program."""
+    return KeptReader(form.instance, {b.name: b for b in form.blocks})
 
 
 @light_state
@@ -29,10 +35,10 @@ class Duals:
     form: Canonical
     x: Array
     known: dict[Key, Array]
-    reader: AffineReader = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.reader = AffineReader(self.form.instance, {b.name: b for b in self.form.blocks})
+    @property
+    def reader(self) -> AffineReader:
+        return reader_of(self.form)
 
     def left(self, name: str, held: Mapping[Key, float]) -> Array:
         """-(q + K'y) on a variable: what no term with a known multiplier balances; 0 where that is rounding.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -15,8 +16,7 @@ from ...bind.instance import Instance
 from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
-from ..affine import AffineReader
-from ..arrange import Arrangement, BlockPlan, arrange
+from ..arrange import BlockPlan, arrange
 from ..emptiness import ROUNDING
 from ..form import Canonical
 from ..kinds import FormKind
@@ -25,7 +25,7 @@ from ..sets import part_of_bounds, stated
 from ..terms import samples_of
 from .accumulated import Accumulated, accumulated
 from .definitions import Definition, defined
-from .draft import Draft, Duals, Key, RewritingStep, key_of_term
+from .draft import Draft, Duals, Key, RewritingStep, key_of_term, reader_of
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
@@ -171,6 +171,7 @@ class Rewritten:
 
     # --- the way back -------------------------------------------------------------------------------------------------
 
+    @cached_property
     def _parts(self) -> dict[str, tuple[str, slice]]:
         """The variable of `outer` that each one of `inner` is part of, and its place there; those that a rewriting made are left out."""
         own = {b.name for b in self.outer.blocks}
@@ -182,20 +183,22 @@ class Rewritten:
                     out[name] = (step.name, slice(a, b))
         return out
 
-    def outward(self, x: Array, ys: Sequence[Array]) -> tuple[Array, list[Array] | None]:
-        """The point of the program as it is written, and the multipliers of its terms; None of these without those of the rewritten program."""
+    def outward(self, x: Array, ys: Sequence[Array] | None, v: Array | None = None) -> tuple[Array, list[Array] | None]:
+        """The point of the program as it is written, and the multipliers of its terms; None of these without those of the rewritten program.
+
+        v is -(q + K'y) of the rewritten program, where it is known: a product with the data.
+        """
         out = np.zeros(self.outer.size)
-        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts
         for block in self.inner.blocks:
             if block.name in parts:
                 name, at = parts[block.name]
                 out[places[name].slice][at] = x[block.slice]
-        fits = len(ys) == len(self.inner.terms)
-        known = self._known(x, ys) if fits else {}
+        known = {} if ys is None else self._known(x, ys, v)
         duals = Duals(self.outer, out, known)
         for step in reversed(self.rewriting.steps):
             step.place(duals.reader, out, known)
-        if not fits:
+        if ys is None:
             return out, None
         for define, steps in groupby(reversed(self.rewriting.steps), key=lambda step: isinstance(step, Definition)):
             # the equality of a definition is a term of the variables in it: its multiplier comes before those of their own definitions
@@ -210,13 +213,13 @@ class Rewritten:
     def inward(self, x: Array, ys: Sequence[Array]) -> Array:
         """The point of the rewritten program."""
         out = np.zeros(self.inner.size)
-        places, parts = {b.name: b for b in self.outer.blocks}, self._parts()
+        places, parts = {b.name: b for b in self.outer.blocks}, self._parts
         made: dict[str, Array] = {}
         for step in self.rewriting.steps:
             if isinstance(step, DualMachine) and len(ys) == len(self.outer.terms):
                 made.update(step.enter(self._written(ys)))
             elif isinstance(step, Accumulated):
-                made[step.name] = step.enter(AffineReader(self.outer.instance, places), x)
+                made[step.name] = step.enter(reader_of(self.outer), x)
         for block in self.inner.blocks:
             if block.name in parts:
                 name, at = parts[block.name]
@@ -255,24 +258,36 @@ class Rewritten:
         draft = self.rewriting.draft
         return draft.constraints[term.origin] if term.is_constraint else draft.terms[term.origin]
 
-    def _known(self, x: Array, ys: Sequence[Array]) -> dict[Key, Array]:
+    def _known(self, x: Array, ys: Sequence[Array], v: Array | None) -> dict[Key, Array]:
         """The multipliers of the rewritten program by key, those among them that its blocks hold."""
         inner = self.inner
         known = {self._key(t): t.as_written(y) for t, y in zip(inner.terms, ys, strict=True)}
         known.update({("point", b.name): x[b.slice] for b in inner.blocks})
-        v = -inner.q
-        for term, y in zip(inner.terms, ys, strict=True):
-            term.map.adjoint(-y, v)
-        plans = {plan.name: plan for plan in self._arrangement().blocks}
-        reader = AffineReader(inner.instance, {b.name: b for b in inner.blocks})
+        if v is None:
+            v = -inner.q
+            for term, y in zip(inner.terms, ys, strict=True):
+                term.map.adjoint(-y, v)
         for block in inner.blocks:
-            known.update(self._held(plans[block.name], block, x[block.slice], v[block.slice], reader))
+            known.update(self._held(self._plans[block.name], block, x[block.slice], v[block.slice]))
         return known
 
-    def _arrangement(self) -> Arrangement:
-        return arrange(self.inner.instance.model)
+    @cached_property
+    def _plans(self) -> dict[str, BlockPlan]:
+        """The plan of each variable of the rewritten program."""
+        return {plan.name: plan for plan in arrange(self.inner.instance.model).blocks}
 
-    def _held(self, plan: BlockPlan, block: Block, x: Array, v: Array, reader: AffineReader) -> dict[Key, Array]:
+    @cached_property
+    def _multiples(self) -> dict[int, tuple[float, float]]:
+        """The number c and the coefficient of each term f(c x_B) that blocks of the rewritten program hold, by its index."""
+        model, reader, out = self.inner.instance.model, reader_of(self.inner), {}
+        sense = 1 if model.sense == "minimize" else -1
+        for i in {i for p in self._plans.values() for i in (*p.ridges, *p.norms, *p.besides)}:
+            m = reader.stacked(model.terms[i].argument).parts[0][1]
+            c = float(m.apply(np.ones(m.columns))[0])
+            out[i] = c, max(0.0, sense * reader.scalar(model.terms[i].coefficient))
+        return out
+
+    def _held(self, plan: BlockPlan, block: Block, x: Array, v: Array) -> dict[Key, Array]:
         """v as a sum of the multipliers of what the block holds: first the squares', then the set's, and what is left is the norm's."""
         draft, model, out = self.rewriting.draft, self.inner.instance.model, {}
         g: VectorFunction = block.g
@@ -281,9 +296,7 @@ class Rewritten:
             curvature = 2.0 * g.c
             best = g.inner.prox(v / curvature, 1.0 / curvature)
             for i in plan.ridges:
-                m = reader.stacked(model.terms[i].argument).parts[0][1]
-                c = float(m.apply(np.ones(m.columns))[0])
-                weight = max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
+                c, weight = self._multiples[i]
                 out[draft.terms[i]] = 2.0 * weight / samples_of(model.terms[i], block.shape) * c * best
             left, g = v - curvature * best, g.inner
             # what is rounding is no multiplier of the set: elsewhere nothing would balance it
@@ -306,28 +319,17 @@ class Rewritten:
                 part = normal if first else np.zeros_like(normal)
                 if len(plan.sets) > 1 and ref.word.bounds and isinstance(on, ConvexSet) and on.record.given_bounds:
                     # of two bounds that are the same the first one holds, and on a simplex the first has the whole cone
-                    part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader), on)
+                    part = part_of_bounds(normal, stated(model.constraints[i], on.size, reader_of(self.inner)), on)
                     normal = normal - part
                 out[draft.constraints[i]], first = part, False
         # where x is 0 the sizes of entries hold what they can, elsewhere all that they must
-        most = sum(self._weight(model, i, reader) for i in plan.besides)
-        of_sizes = np.where(x != 0.0, most * np.sign(x), np.clip(left, -most, most))
+        slopes = {i: abs(c) * weight for i, (c, weight) in self._multiples.items()}
+        most = sum(slopes[i] for i in plan.besides)
+        of_sizes = np.where(x != 0.0, most * np.sign(x), np.clip(left, -most, most)) if most else np.zeros_like(left)
         for ids, part in ((plan.norms, left - of_sizes), (plan.besides, of_sizes)):
-            total = sum(self._weight(model, i, reader) for i in ids)
+            total = sum(slopes[i] for i in ids)
             for i in ids:
-                m = reader.stacked(model.terms[i].argument).parts[0][1]
-                c = float(m.apply(np.ones(m.columns))[0])
-                share = self._weight(model, i, reader) / total if total else 0.0
+                c, _ = self._multiples[i]
+                share = slopes[i] / total if total else 0.0
                 out[draft.terms[i]] = share * part / c if c else np.zeros_like(part)
         return out
-
-    @staticmethod
-    def _weight(model: Model, i: int, reader: AffineReader) -> float:
-        m = reader.stacked(model.terms[i].argument).parts[0][1]
-        c = abs(float(m.apply(np.ones(m.columns))[0]))
-        return c * max(0.0, inner_sense(model) * reader.scalar(model.terms[i].coefficient))
-
-
-def inner_sense(model: Model) -> int:
-    """1, or -1 where the program maximises."""
-    return 1 if model.sense == "minimize" else -1
