@@ -22,7 +22,6 @@ OUTPUTS = "data A: matrix[n, d], B: matrix[n, e]\nvar W: matrix[d, e] in nuclear
 PROGRAMS = {
     "ball": SIGNS + "var x: vector[d] in l1_ball(2)\nminimize mean(smooth_hinge(A @ x, s)) + 0.05 * sum_squares(x)",
     "plain ball": SIGNS + "var x: vector[d] in l1_ball(2)\nminimize mean(logistic(A @ x, s))",
-    "round ball": SIGNS + "var x: vector[d] in l2_ball(2)\nminimize mean(logistic(A @ x, s))",
     "ridge": SIGNS + "var x: vector[d]\nminimize mean(logistic(A @ x, s)) + 0.05 * sum_squares(x)",
     "penalty": SIGNS + "var x: vector[d]\nminimize mean(huber(A @ x, s, delta=0.7)) + 0.05 * norm1(x)",
     "box": SIGNS + "var x: vector[d] in box(-0.5, 0.2)\nminimize mean(squared(A @ x, s)) + 0.05 * sum_squares(x)",
