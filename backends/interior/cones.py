@@ -24,7 +24,6 @@ from fwdsl.backends.interior.nonsymmetric import Nonsymmetric
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import Function, kernel
 
-
 LARGE = 36
 """The order of a cone of matrices from which on columns are turned one by one, not with a matrix of n (n + 1) / 2 rows."""
 

@@ -19,9 +19,9 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
 from fwdsl.backends.interior.cone_loops import INVERSE_T
 from fwdsl.backends.interior.cones import Scalings, Semidefinite
+from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
-from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.sparse_rows import Rows
 from fwdsl.light_dataclass import light_dataclass
 
