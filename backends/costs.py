@@ -404,6 +404,9 @@ def apg(canonical: Canonical, tol: float) -> Estimate:
     if stiff is not None:
         # faces of smoothed signals settle late
         iterations = STEPS_OF_STIFFNESS * math.sqrt(stiff) * digits + LEAST_STEPS
+    if _is_distance(canonical):
+        # one step ends at the nearest point
+        iterations = LEAST_STEPS
     passes = PASSES_A_STEP * iterations
     if is_by_gradients(canonical):
         passes = min(FIRST_PASSES + 0.25 * PASSES_OF_ROOT * rate, MOST_PASSES) * digits
