@@ -133,8 +133,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         super().__init__(problem)
         (f,) = problem.functions
         norm = f.f if isinstance(f, FastVector) else None
-        self.sharp = Length(norm.c, problem.terms[0].map.offset) if isinstance(norm, Norm) else None
-        smooth = self.sharp or f
+        #: The length of all predictions, where that takes the place of a loss.
+        self.as_length = Length(norm.c, problem.terms[0].map.offset) if isinstance(norm, Norm) else None
+        smooth = self.as_length or f
         assert not isinstance(smooth, FastVector)
         self.f = smooth
         self.inner = inner
@@ -196,7 +197,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
-        loss = s.loss if self.sharp is None else self.sharp.value(s.z)
+        loss = s.loss if self.as_length is None else self.as_length.value(s.z)
         s.value = problem.canonical.constant + loss + self.g.penalty(s.x)
         s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
         self._bound(s, 1.0 if self.g.is_ball else share)
@@ -241,7 +242,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _sharpen(self, s: CoordinateState, gap: float) -> None:
         """Lower the level of a length as far as the gap asks for, and bring what is known at x to it."""
-        length = self.sharp
+        length = self.as_length
         if length is None:
             return
         before = float(np.abs(s.y).max(initial=0.0))
@@ -424,14 +425,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         main = columns.main(work)
         width, most = (
             columns.extra_at.size + main.size,
-            costs.most_gram(columns.operator, self.on_box or self.sharp is not None),
+            costs.most_gram(columns.operator, self.on_box or self.as_length is not None),
         )
         grows = s.grams and not s.whole and width > len(s.gram)
         if grows and (width > most or not _pays(columns, main, STAYS * s.epochs, most, len(s.gram))):
             s.grams, s.gram = False, np.zeros((0, 0))
         if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs, most)):
             return None
-        length = self.sharp
+        length = self.as_length
         if not self.quadratic and length is None:
             return columns.gram(work, h, s.gram)
         if len(s.gram) != width:
@@ -471,10 +472,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
         constant = self.problem.canonical.constant
         found, share = -math.inf, 1.0
-        if most == 1.0 and self.sharp is None:
+        if most == 1.0 and self.as_length is None:
             # f*(y) = <z, y> - f(z) at y = f'(z)
             found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
-        for trial in {most, self._best_share(s, most)} - ({1.0} if self.sharp is None else set()):
+        for trial in {most, self._best_share(s, most)} - ({1.0} if self.as_length is None else set()):
             bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fwdsl.atoms.losses import LOSSES, smoothness
+from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends import costs
 from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.method import Estimate, Method
@@ -18,7 +18,7 @@ from fwdsl.backends.smooth.costs import (
     is_formable,
     pairs_of_rows,
 )
-from fwdsl.backends.smooth.method import NewtonState
+from fwdsl.backends.smooth.method import NewtonState, not_smooth
 from fwdsl.canon.arrange import Arrangement, BlockPlan
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.parts import Block
@@ -51,14 +51,12 @@ class BallNewton(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """Smooth losses of entries, no norm, and one variable in a Euclidean ball."""
-        found = [] if arrangement.sums else ["the objective has no loss"]
-        for term in arrangement.sums:
-            if term.kind != "loss":
-                found.append(f"`{term.text}` is not smooth")
-            elif term.atom not in LOSSES:
-                found.append(f"`{term.text}` ties predictions together")
-            elif smoothness(term.atom) is None:
-                found.append(f"`{term.text}` is not differentiable")
+        found = not_smooth(arrangement)
+        found += [
+            f"`{t.text}` ties predictions together"
+            for t in arrangement.sums
+            if t.kind == "loss" and t.atom not in LOSSES
+        ]
         found += [f"{b.name} has {b.norm}" for b in arrangement.blocks if b.norm is not None]
         held = [b for b in arrangement.blocks if b.set is not None]
         found += [f"{b.name} is in {b.set}, which is no Euclidean ball" for b in held if not _is_ball(b)]

@@ -53,6 +53,17 @@ class NewtonState(State):
     phase: str = "Newton"  # of the last step
 
 
+def not_smooth(arrangement: Arrangement) -> list[str]:
+    """The reasons why the sum is none of smooth losses; empty where it is one."""
+    found = [] if arrangement.sums else ["the objective has no loss"]
+    for term in arrangement.sums:
+        if term.kind != "loss":
+            found.append(f"`{term.text}` is not smooth")
+        elif smoothness(term.atom) is None:
+            found.append(f"`{term.text}` is not differentiable")
+    return found
+
+
 class Newton(Method):
     """Newton's method by Cholesky factors or conjugate gradients (option `system`)."""
 
@@ -77,12 +88,7 @@ class Newton(Method):
     @classmethod
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """Smooth losses, and no norm or set."""
-        found = [] if arrangement.sums else ["the objective has no loss"]
-        for term in arrangement.sums:
-            if term.kind != "loss":
-                found.append(f"`{term.text}` is not smooth")
-            elif smoothness(term.atom) is None:
-                found.append(f"`{term.text}` is not differentiable")
+        found = not_smooth(arrangement)
         found += [f"{b.name} is in {b.set}" for b in arrangement.blocks if b.set is not None]
         found += [f"{b.name} has {b.norm}" for b in arrangement.blocks if b.norm is not None]
         return tuple(found)
