@@ -45,8 +45,9 @@ LEVELLING, LEVEL = 60, 1e-4
 RUIZ = 6
 """Rounds in which the largest sizes are brought to one."""
 
-WIDE, NARROWER = 20.0, 0.5
-"""Powers of two beyond which scales differ much; and the share of these that others differ by which take their place."""
+WIDE, NARROWER, FEW = 20.0, 0.5, 0.02
+"""Powers of two beyond which scales differ much, and by which an entry is below the largest of its row and column to count for nothing; the share of
+these powers that other scales differ by which take their place; and the share of the entries up to which few count for nothing."""
 
 LONG = 10_000
 """Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
@@ -409,9 +410,9 @@ def _added(P: Any, square: Any, columns: int) -> Any:
 def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     """Scales of the unknowns and of the rows that bring the entries of A and of the root of P's diagonal to about one.
 
-    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). Where scales then
-    differ much more than those of the largest ones alone, as of the powers of numbers near 0, the latter are taken: entries that are small enough to
-    count for nothing would decide. The arguments of logarithms are brought to their unit before, and keep it.
+    First the geometric means are levelled (Curtis, Reid 1972), which is the same in every unit; then the largest ones (Ruiz 2001). Where scales of a
+    linear program then differ much more than those of the largest ones alone, as of the powers of numbers near 0, the latter are taken: entries that
+    are small enough to count for nothing would decide. The arguments of logarithms are brought to their unit before.
     """
     entries, groups = _entries_of(program), program.groups
     if not entries.size.size:
@@ -425,13 +426,21 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     entries = entries.by(groups)
     scale = _levelled(program, groups, entries, look)
     _flatten(entries, scale, RUIZ, look)
-    if not program.logarithms.size and np.ptp(scale) > WIDE:
+    linear = program.is_linear and not program.P.diagonal().any()
+    if linear and _spread(entries, scale) > WIDE:
         plain = np.zeros_like(scale)
         _shift(program, groups, entries, plain)
         _flatten(entries, plain, RUIZ, look)
-        scale = plain if np.ptp(plain) < NARROWER * np.ptp(scale) else scale
+        nothing = entries.size + plain[entries.row] + plain[entries.column] < -WIDE
+        if np.mean(nothing) > FEW and _spread(entries, plain) < NARROWER * _spread(entries, scale):
+            scale = plain
     r = scale[groups] if of_argument is None else scale[groups] + of_argument[:-1]
     return np.exp2(scale[entries.rows :]), np.exp2(r)
+
+
+def _spread(entries: Entries, scale: Array) -> float:
+    """The most that scales of rows differ by, or those of unknowns: what all of the ones have and the others have not is a unit."""
+    return max(float(np.ptp(scale[: entries.rows])), float(np.ptp(scale[entries.rows :])))
 
 
 def _flatten(entries: Entries, scale: Array, rounds: int, look: Look) -> None:
