@@ -426,6 +426,7 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     entries = entries.by(groups)
     scale = _levelled(program, groups, entries, look)
     _flatten(entries, scale, RUIZ, look)
+    # with squares or other cones these scales hang on the units of the data
     linear = program.is_linear and not program.P.diagonal().any()
     if linear and _spread(entries, scale) > WIDE:
         plain = np.zeros_like(scale)
