@@ -118,13 +118,15 @@ class OnColumns:
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
         """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
-        columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 1, self.u.size))
+        columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 2, self.u.size))
+        # the last row is the loops' own
+        trail, own = trail[:-1], trail[-1]
         total, measure, begun = 0, math.inf, 0.0
         while total < RESIDUAL_EPOCHS:
             self.look()
             trail[0] = self.u
             of_columns = self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q
-            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first
+            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first, own
             if g.alone:
                 done, measure = columns.residual_entry_epochs(*of_columns, self.size, g.c, *ends)
             else:
@@ -252,7 +254,7 @@ class OnGram:
             return int(done), float(measure)
         done, measure = kernel(loops.gram_epochs)(
             self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.thin, g.lo, g.hi, self.u, rounds, enough,
-            first,
+            first, np.empty_like(self.u),
         )  # fmt: skip
         return int(done), float(measure)
 

@@ -73,16 +73,18 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, trail, first
-    )
+        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, trail, first,
+        np.empty(9),
+    )  # fmt: skip
     np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
     np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
     assert done == 3 and np.array_equal(trail[-1], u)
     v = np.zeros(9)
     slope = (q - A.T @ b)[None]
     kernel(loops.gram_epochs)(
-        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, thin, lo, hi, v, 3, 0.0, first
-    )
+        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, thin, lo, hi, v, 3, 0.0, first,
+        np.empty(9),
+    )  # fmt: skip
     np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 
 
@@ -101,8 +103,8 @@ def test_epochs_over_entries_are_those_over_groups_of_one() -> None:
         if entries:
             told = kernel(loops.entry_epochs)(A.T @ A, rest, at, tasks, size, c, lo, hi, x, 3, 0.0, first)
         else:
-            none = np.zeros(8)
-            told = kernel(loops.gram_epochs)(A.T @ A, rest, at, tasks, start, size, c, none, lo, hi, x, 3, 0.0, first)
+            none, own = np.zeros(8), np.empty(8)
+            told = kernel(loops.gram_epochs)(A.T @ A, rest, at, tasks, start, size, c, none, lo, hi, x, 3, 0.0, first, own)
         found.append(np.concatenate([x, rest.reshape(-1), first, np.array(told)]))
     assert found[0][5] == 0.0 and np.any(found[0][:8] != 0.0)
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
@@ -125,7 +127,7 @@ def test_epochs_over_columns_of_entries_are_those_over_groups_of_one(sparse: boo
     for entries in (True, False):
         x, rest, trail, first = np.zeros(10), -b[None], np.empty((3, 10)), np.zeros(1)
         of_columns = stored, cols, tasks, columns.extra, rest, 0.7, q
-        ends = ridge, lo, hi, x, 3, 0.0, trail, first
+        ends = ridge, lo, hi, x, 3, 0.0, trail, first, np.empty(10)
         if entries:
             told = columns.residual_entry_epochs(*of_columns, size, c, *ends)
         else:
