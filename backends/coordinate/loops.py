@@ -47,7 +47,7 @@ def residual_epochs(
     """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + the penalties, r changing by M dx, until the
     measure is `enough`. Coordinate i moves row tasks[i] of r. `trail` gets x after each epoch, `first` the measure of the first one; v is a buffer
     of the size of x."""
-    # a kernel that makes no array, or is given one to put into another, does not count references, which took up to two thirds of a short column's time
+    # references are not counted in a kernel that makes no array and copies none: that took up to two thirds of the time of a short column
     m = extra.shape[0]
     one = r.shape[0] == 1
     only = r[0]
