@@ -42,11 +42,31 @@ def group_share(x, v, start, stop, size, c, thin):
 
 
 def residual_epochs(
-    columns, cols, tasks, extra, r, scale, slope, start, size, c, thin, ridge, lo, hi, x, rounds, enough, trail, first, v
+    columns,
+    cols,
+    tasks,
+    extra,
+    r,
+    scale,
+    slope,
+    start,
+    size,
+    c,
+    thin,
+    ridge,
+    lo,
+    hi,
+    x,
+    rounds,
+    enough,
+    rough,
+    trail,
+    first,
+    v,
 ):
     """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + the penalties, r changing by M dx, until the
-    measure is `enough`. Coordinate i moves row tasks[i] of r. `trail` gets x after each epoch, `first` the measure of the first one; v is a buffer
-    of the size of x."""
+    measure is `enough`, or the share `rough` of that of the first epoch, which `first` gets. Coordinate i moves row tasks[i] of r. `trail` gets x
+    after each epoch; v is a buffer of the size of x."""
     # references are not counted in a kernel that makes no array and copies none: that took up to two thirds of the time of a short column
     m = extra.shape[0]
     one = r.shape[0] == 1
@@ -90,13 +110,31 @@ def residual_epochs(
         measure = lean + worst * weight
         if epoch == 0:
             first[0] = measure
-        if measure <= enough:
+        if measure <= max(enough, rough * first[0]):
             return epoch + 1, measure
     return rounds, measure
 
 
 def residual_entry_epochs(
-    columns, cols, tasks, extra, r, scale, slope, size, c, ridge, lo, hi, x, rounds, enough, trail, first, inverse
+    columns,
+    cols,
+    tasks,
+    extra,
+    r,
+    scale,
+    slope,
+    size,
+    c,
+    ridge,
+    lo,
+    hi,
+    x,
+    rounds,
+    enough,
+    rough,
+    trail,
+    first,
+    inverse,
 ):
     """`residual_epochs` of groups of one coordinate each, as most programs have them: a visit takes half of the time beside that of its column. Puts
     1 / size into `inverse`."""
@@ -145,7 +183,7 @@ def residual_entry_epochs(
         measure = lean + worst * weight
         if epoch == 0:
             first[0] = measure
-        if measure <= enough:
+        if measure <= max(enough, rough * first[0]):
             return epoch + 1, measure
     return rounds, measure
 

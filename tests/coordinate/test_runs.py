@@ -73,7 +73,7 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, trail, first,
+        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, 0.0, trail, first,
         np.empty(9),
     )  # fmt: skip
     np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
@@ -127,7 +127,7 @@ def test_epochs_over_columns_of_entries_are_those_over_groups_of_one(sparse: boo
     for entries in (True, False):
         x, rest, trail, first = np.zeros(10), -b[None], np.empty((3, 10)), np.zeros(1)
         of_columns = stored, cols, tasks, columns.extra, rest, 0.7, q
-        ends = ridge, lo, hi, x, 3, 0.0, trail, first, np.empty(10)
+        ends = ridge, lo, hi, x, 3, 0.0, 0.0, trail, first, np.empty(10)
         if entries:
             told = columns.residual_entry_epochs(*of_columns, size, c, *ends)
         else:
