@@ -301,7 +301,6 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         least = MOST_ALIKE if self._is_alike(s) else max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
         most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
         if new.size > most and self.curves:
-            # groups are taken as a whole
             most = max(most, self._cheap(misses, new))
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
