@@ -418,11 +418,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
         work, columns, look = s.work, self.columns, self.problem.look
         g, gram = self.g.at(work, s.multiplier), self._gram(s, x, h, slope)
+        loose = self.curves and self.rough == ROUGH
         model: OnColumns | OnGram
         if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
             model = OnGram(
-                ridged, slope + g.ridge * x, x, g, look, self._box(s, y, gram, g), self.rough if self.curves else 0.0
+                ridged, slope + g.ridge * x, x, g, look, self._box(s, y, gram, g), self.rough if loose else 0.0
             )
         else:
             assert isinstance(columns, Columns)
@@ -430,8 +431,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if self.g.is_ball:
             solved, s.multiplier, s.slope = in_ball(model, self.g, work, s.multiplier, s.least, s.slope, enough)
         else:
-            # where a model may be the problem, a few epochs or a Newton step more are cheap on a Gram matrix
-            solved = model.solve(g, enough if gram is None or self.curves else 1e-3 * enough)
+            # a few epochs or a Newton step more are cheap on a Gram matrix, unless the next model is another one for sure
+            solved = model.solve(g, enough if gram is None or loose else 1e-3 * enough)
         if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
         elif isinstance(columns, ClassColumns):
