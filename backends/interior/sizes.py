@@ -235,7 +235,8 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
         if fills_up:
             # what is left once all rows are eliminated that see one unknown alone, and all unknowns that one cone sees alone, of which the end has
             # no zeros
-            left = min(unknowns - _seen_once(form, known), _mixing_rows(form, known), form.size + _far_ends(known))
+            ends = min(unknowns, form.size + _far_ends(known)) - _seen_once(form, known)
+            left = min(ends, _mixing_rows(form, known))
             met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
@@ -484,20 +485,24 @@ def _far_ends(known: list[Conic]) -> int:
 
 
 def _seen_once(form: Canonical, known: list[Conic]) -> int:
-    """The entries of variables of which a row of the terms sees one each, and that nothing but intervals of their own ties to others."""
+    """The entries of variables of which a row of the terms sees one each, and that nothing but bounds and losses of their own ties to others.
+
+    A term whose rows see one entry each ties nothing, such as a sum of `pos(t)` beside `norm2(Y[i]) <= t[i]`: its rows go first.
+    """
     seen = dict.fromkeys((b.start for b in form.blocks), 0)
-    for term in form.terms:
+    for term, conic in zip(form.terms, known, strict=False):
+        if sum(m.entries for _, m in term.map.parts) <= term.map.rows and _is_apart(conic):
+            continue
         for block, m in term.map.parts:
             seen[block.start] += m.entries
     of_blocks = zip(form.blocks, known[len(form.terms) :], strict=True)
-    return sum(
-        b.size
-        for b, conic in of_blocks
-        if seen[b.start] <= b.size
-        and not conic.extra
-        and all(cone.is_separable for cone in conic.cones)
-        and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
-    )
+    return sum(b.size for b, conic in of_blocks if seen[b.start] <= b.size and not conic.extra and _is_apart(conic))
+
+
+def _is_apart(conic: Conic) -> bool:
+    """True if each of its rows sees one entry, and its further unknowns are of one entry each."""
+    alone = conic.extra == conic.owned and all(cone.is_separable for cone in conic.cones)
+    return alone and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
 
 
 def _is_matrix(conic: Conic) -> bool:
