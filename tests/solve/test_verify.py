@@ -218,7 +218,8 @@ def test_a_point_that_misses_constraints_gives_way_to_one_that_does_not(monkeypa
         "subject to\n    Z in nonnegative\n    sum(Z, axis=1) == 1\n    trace(Z) == 2\n"
     )
     bound = fw.parse(text).bind(D=np.square(X[:, None] - X).sum(axis=2))
-    run, noise = InteriorRun.candidate, 1e-2 * np.add.outer(X[:, 0], X[:, 0]).ravel()
+    run, noise = InteriorRun.candidate, 1e-2 * (X @ rng.standard_normal((2, 8)))
+    noise = (noise + noise.T).ravel()
 
     def off(self: InteriorRun) -> tuple[np.ndarray, list[np.ndarray]]:
         x, ys = run(self)
