@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -47,6 +48,9 @@ ORDERED = 400_000
 
 UNORDERED = 6_000
 """Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
+
+MOST_BLOCKS = 6
+"""Variables up to which each choice of some of them is looked at."""
 
 FREE, SHARE = 8, 0.7
 """Unknowns that nothing bends or bounds, up to which few long rows are the whole system, and the share of all unknowns up to which they are few."""
@@ -236,7 +240,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             # what is left once all rows are eliminated that see one unknown alone, and all unknowns that one cone sees alone, of which the end has
             # no zeros
             ends = min(unknowns, form.size + _far_ends(known)) - _seen_once(form, known)
-            left = min(ends, _mixing_rows(form, known))
+            left = min(ends, _mixing_rows(form, known), _hubs(form, known))
             met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
             quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
@@ -472,6 +476,33 @@ def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
         else:
             mixing += max(conic.offset.size, term.map.rows if np.any(conic.curvature) else 0)
     return mixing
+
+
+def _hubs(form: Canonical, known: list[Conic]) -> int:
+    """The entries of some variables and the rows that see several entries of others, for the variables that make them the fewest: beside them each row
+    sees one entry at most, so all else is eliminated without fill.
+
+    Of a plan x_ij <= o_i with sum_i x_ij = 1 they are o and the sums.
+    """
+    blocks = form.blocks
+    if len(blocks) > MOST_BLOCKS or not all(cone.is_separable for conic in known for cone in conic.cones):
+        return form.size
+    of_terms = list(zip(form.terms, known, strict=False))
+    levels = sum(conic.extra - conic.owned for conic in known)
+    own = [int(np.count_nonzero(np.bincount(conic.of_z.row, minlength=1) > 1)) for conic in known[len(form.terms) :]]
+    least = form.size
+    for chosen in itertools.product((False, True), repeat=len(blocks)):
+        is_hub = {block.start: taken for block, taken in zip(blocks, chosen, strict=True)}
+        count = levels
+        for block, rows, taken in zip(blocks, own, chosen, strict=True):
+            count += block.size if taken else rows
+        for term, conic in of_terms:
+            others = sum(m.entries for block, m in term.map.parts if not is_hub[block.start])
+            if others > term.map.rows:
+                # squares of several entries tie all of them to each other
+                count += form.size if np.any(conic.curvature) else conic.offset.size
+        least = min(least, count)
+    return least
 
 
 def _far_ends(known: list[Conic]) -> int:
