@@ -479,8 +479,8 @@ def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
 
 
 def _hubs(form: Canonical, known: list[Conic]) -> int:
-    """The entries of some variables and the rows that see several entries of others, for the variables that make them the fewest: beside them each row
-    sees one entry at most, so all else is eliminated without fill.
+    """The entries of some variables and the rows that see several entries of others, for the variables that make them the fewest: beside them each
+    row sees one entry at most, so all else is eliminated without fill.
 
     Of a plan x_ij <= o_i with sum_i x_ij = 1 they are o and the sums.
     """
