@@ -13,6 +13,7 @@ from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import Diagonal, LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply, RightMultiply
 from fwdsl.canon.parts import Block, SumTerm
 
 WHOLE = 250
@@ -48,6 +49,9 @@ ORDERED = 400_000
 
 UNORDERED = 6_000
 """Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
+
+MOST_PARTS = 32
+"""Parts at most that are factored each by itself: smaller ones are taken together, as a call costs more than they do."""
 
 MOST_BLOCKS = 6
 """Variables up to which each choice of some of them is looked at."""
@@ -229,7 +233,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
     full = _filled_cones(form, known)
     scaled = sum(rows * (seen * seen if rows > NEIGHBOURS else float(rows)) for rows, seen in full)
-    order, long = unknowns + equations, _long_rows(form, known)
+    order, long, strands = unknowns + equations, _long_rows(form, known), _strands(form, known)
     quick, fills_up = math.inf, False
     if entries <= ORDERED and not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
         # there a long cone of lengths has two unknowns more, and no matrix of its size
@@ -243,7 +247,8 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             left = min(ends, _mixing_rows(form, known), _hubs(form, known))
             met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
-            quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
+            quick += AS_IT_STANDS * share * float(left) ** 3 / (3.0 * strands**2)
+            fills_up = left > UNORDERED * strands
         quick += _of_planes(form)
     products, filling = products + others + scaled, filling + others + scaled
     thick = _thick(full, unknowns)
@@ -251,7 +256,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     of_dense = DENSE_PRODUCT * rows * unknowns**2
     # beside a large cone of matrices all of A is kept as a dense matrix
     of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
-    seconds = FACTOR * order**3 + of_rows + OF_A_NUMBER * order**2
+    seconds = FACTOR * order**3 / min(strands, MOST_PARTS) ** 2 + of_rows + OF_A_NUMBER * order**2
     if long is not None and long.rows < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         few, turned = float(long.rows), sum(4.0 * long.turned * float(2 * rows) ** 1.5 for rows, _ in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * few * long.multiplied + turned) + PASSES * entries
@@ -503,6 +508,32 @@ def _hubs(form: Canonical, known: list[Conic]) -> int:
                 count += form.size if np.any(conic.curvature) else conic.offset.size
         least = min(least, count)
     return least
+
+
+def _strands(form: Canonical, known: list[Conic]) -> int:
+    """The columns of a matrix variable that each row sees one of, as those of W @ H, or its rows, as those of X @ E.T: parts that share nothing."""
+    maps = [m for term in form.terms for _, m in term.map.parts]
+    if len(form.blocks) != 1 or not maps:
+        return 1
+    (block,), first = form.blocks, maps[0]
+    if isinstance(first, LeftMultiply):
+        count, each, alike = first.k, 1, all(isinstance(m, LeftMultiply) and m.k == first.k for m in maps)
+    elif isinstance(first, RightMultiply):
+        count, each = first.n, first.columns // first.n
+        alike = all(isinstance(m, RightMultiply) and m.n == first.n for m in maps)
+    else:
+        return 1
+    apart = all(conic.extra == conic.owned and all(cone.is_separable for cone in conic.cones) for conic in known)
+    return count if alike and apart and _keeps_apart(known[-1], count, each) else 1
+
+
+def _keeps_apart(conic: Conic, count: int, each: int) -> bool:
+    """True if each row of a variable's own function sees entries of one strand, entry e being of strand e // each modulo their number."""
+    strand = conic.of_z.column // each % count
+    least, most = np.full(conic.offset.size, count), np.zeros(conic.offset.size, dtype=np.intp)
+    np.minimum.at(least, conic.of_z.row, strand)
+    np.maximum.at(most, conic.of_z.row, strand)
+    return bool(np.all(most <= least))
 
 
 def _far_ends(known: list[Conic]) -> int:
