@@ -515,7 +515,7 @@ def _strands(form: Canonical, known: list[Conic]) -> int:
     maps = [m for term in form.terms for _, m in term.map.parts]
     if len(form.blocks) != 1 or not maps:
         return 1
-    (block,), first = form.blocks, maps[0]
+    first = maps[0]
     if isinstance(first, LeftMultiply):
         count, each, alike = first.k, 1, all(isinstance(m, LeftMultiply) and m.k == first.k for m in maps)
     elif isinstance(first, RightMultiply):
