@@ -28,6 +28,7 @@ from .definitions import Definition, defined
 from .draft import Draft, Duals, Key, Place, RewritingStep, key_of_term, reader_of
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
+from .pieces import pieced
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
@@ -36,6 +37,7 @@ from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     accumulated,
+    pieced,
     plainer,
     machine,
     defined,
