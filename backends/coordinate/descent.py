@@ -129,8 +129,10 @@ EPS = float(np.finfo(np.float64).eps)
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
     """Coordinate descent on a problem."""
 
-    def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
+    def __init__(self, problem: PreparedProblem, inner: str | None, smooth: PreparedProblem | None = None) -> None:
         super().__init__(problem)
+        #: The problem without constraints: its one term is the loss.
+        self.smooth = problem = problem if smooth is None else smooth
         (f,) = problem.functions
         norm = f.f if isinstance(f, FastVector) else None
         #: The length of all predictions, where that takes the place of a loss.
@@ -175,12 +177,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The projection of x on the box. An x of more groups than there are samples begins with those at 0 that norms hold there: points that other
         methods have on their way are such, and models on all of these groups took up to five times as long as from nothing."""
         whole = isinstance(self.columns, Columns) and (
-            self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
+            self.inner == "gram" or (self.inner is None and costs.is_whole(self.smooth.canonical))
         )
         x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
         if not whole and np.count_nonzero(self.g.lengths(x)) > self.offset.size:
             x = np.where(self.g.sparse, 0.0, x)
-        (z,) = self.problem.forward(x)
+        (z,) = self.smooth.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))
         state = CoordinateState(
@@ -192,15 +194,19 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
         """The value, the gradient, violations and a bound at x; f and f' at its predictions may be known."""
-        problem = self.problem
+        problem = self.smooth
         s.loss, s.y = known or self._loss(s.z)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
         loss = s.loss if self.as_length is None else self.as_length.value(s.z)
         s.value = problem.canonical.constant + loss + self.g.penalty(s.x)
-        s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
+        s.misses, share = self.g.survey(s.x, s.kty + self._tilt(s), self.length, s.multiplier)
         self._bound(s, 1.0 if self.g.is_ball else share)
+
+    def _tilt(self, s: CoordinateState) -> Array | float:
+        """The slope that constraints add to that of the loss, by their multipliers; 0 without constraints."""
+        return 0.0
 
     def _loss(self, z: Array) -> tuple[float, Array]:
         return self.f.value_gradient(z, y := np.empty_like(z)), y
@@ -229,7 +235,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if s.work.size > MOST_LEAST and self._is_alike(s):
             models = 1
         enough = s.tight * share * gap
-        asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
+        asked = 0.0 if self.smooth.tol is None or missing else ASKED * self.smooth.tol * abs(s.value)
         if enough <= LAST * asked:
             enough = s.tight * asked
         known = self._descend(s, max(enough, EPS * abs(s.value)), models)
@@ -307,7 +313,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _descend(self, s: CoordinateState, enough: float, models: int) -> tuple[float, Array] | None:
         """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known."""
-        problem, f, work = self.problem, self.f, s.work
+        problem, f, work = self.smooth, self.f, s.work
         slope = (s.kty + problem.q)[work]
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(models):
@@ -335,7 +341,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 break
             slope = self.columns.dots(work, y) + problem.q[work]
             # as far as one step of each coordinate tells, the next model would find nothing
-            if s.length == 1.0 and missed(slope, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
+            tilt = self._tilt(s)
+            tilted = slope + tilt[work] if isinstance(tilt, np.ndarray) else slope
+            if s.length == 1.0 and missed(tilted, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         return self._level(s) or (value, y)
 
@@ -349,7 +357,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         found = None
         for _ in range(LEVELLINGS):
             value, y = self._loss(z)
-            slope = columns @ y + self.problem.q[at]
+            slope = columns @ y + self.smooth.q[at]
             before, missed = missed, float(np.abs(slope).max())
             if not missed < 0.5 * before:
                 break
@@ -371,7 +379,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
-        work, columns, look = s.work, self.columns, self.problem.look
+        work, columns, look = s.work, self.columns, self.smooth.look
         x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h, slope)
         model: OnColumns | OnGram
         if gram is not None:
@@ -443,7 +451,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return s.gram
         # of a matrix the Hessian ties the tasks together
         floor = 1.0 if columns.tasks > 1 else s.floor
-        return length.bent(s.gram, slope - self.problem.q[work], s.z, floor)
+        return length.bent(s.gram, slope - self.smooth.q[work], s.z, floor)
 
     def _search(
         self, s: CoordinateState, d: Array, value: float, y: Array, before: float, promised: float
@@ -452,7 +460,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
         t is 0 where none does; `value` and y are f and f' at x, `before` is the penalty there.
         """
-        problem, g = self.problem, self.g
+        problem, g = self.smooth, self.g
         dz = self.columns.times(s.work, d[s.work])
         t = 1.0
         noise = 16.0 * EPS * (abs(value) + abs(before))
@@ -470,13 +478,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _bound(self, s: CoordinateState, most: float) -> None:
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
-        constant = self.problem.canonical.constant
+        constant = self.smooth.canonical.constant
         found, share = -math.inf, 1.0
         if most == 1.0 and self.as_length is None:
             # f*(y) = <z, y> - f(z) at y = f'(z)
             found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
         for trial in {most, self._best_share(s, most)} - ({1.0} if self.as_length is None else set()):
-            bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
+            bound = constant - self.smooth.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
         if self.unscaled.any():
@@ -492,16 +500,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             near = s.value - s.best_bound <= NEAR * abs(s.value)
             # no step meets an equality
             steps = near and missed.any() and not s.misses[self.equal].any()
-            inside = step_inside(self.problem, [s.dual]) if steps else None
+            inside = step_inside(self.smooth, [s.dual]) if steps else None
             if inside is not None:
-                s.best_bound, s.dual = dual_value(self.problem, inside, self.problem.adjoint(inside)), inside[0]
+                s.best_bound, s.dual = dual_value(self.smooth, inside, self.smooth.adjoint(inside)), inside[0]
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 
     @cached_property
     def least(self) -> tuple[float, float]:
         """D(0), and what x = 0 has beyond it."""
-        return least_bound(self.problem)
+        return least_bound(self.smooth)
 
     def _largest_bend(self, s: CoordinateState) -> float:
         """The largest f'', at z where it has no bound."""
