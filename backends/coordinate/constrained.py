@@ -37,6 +37,10 @@ TO = 1e-3
 """The share of what a step asks for to which a model is solved: on its Gram matrix that costs a few epochs more."""
 
 
+FALL = 0.1
+"""The share of the gap by which a step lowers P at least where the next one may forget its working set."""
+
+
 class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
     """Coordinate descent on a problem with a few linear constraints."""
 
@@ -75,8 +79,16 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
 
     def step(self) -> None:
         """A step of `descent`; none where the Gram matrix of the working set would be too large."""
-        if not self.state.failure:
-            super().step()
+        s = self.state
+        if s.failure:
+            return
+        value, gap = s.value, s.value - s.best_bound
+        super().step()
+        s.stalled = not value - s.value > FALL * gap
+
+    def _keeps(self, s: ConstrainedState) -> bool:  # type: ignore[override]
+        """The same, or the last one led nowhere: from a corner of the rows x moves along several coordinates at a time."""
+        return s.grams or s.stalled
 
     def _tilt(self, s: ConstrainedState) -> Array:  # type: ignore[override]
         return self.rows.tilt(s.nu)

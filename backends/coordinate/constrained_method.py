@@ -26,6 +26,7 @@ class ConstrainedState(CoordinateState):
 
     nu: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the rows, of the last model
     priced: Array = field(default_factory=lambda: np.zeros(0))  # and those of the best bound
+    stalled: bool = False  # the last step led hardly down
     failure: str = ""  # why further steps are pointless
 
 

@@ -25,26 +25,29 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.coordinate.model import OnGram, Solved, face_of
 from fwdsl.backends.factors import Cholesky
+from fwdsl.light_dataclass import light_dataclass
 
 WEIGHT = 1.0
 """The curvature that a row's weight adds along the row, over that of the Gram matrix' diagonal."""
 
-STEPS, CUTS = 60, 6
+STEPS, CUTS = 60, 10
 """Most steps of the multipliers in a model, and most cuts of one."""
 
-SLACK = 0.1
-"""The share of the weight that is the least curvature of d along a row: a face that cannot move along it answers nothing."""
-
 DEPENDENT = 1e-11
-"""The share of that along which a face is taken to answer nothing."""
+"""The curvature of d along a row, over the largest that its weight lets it have, up to which a face is taken to answer nothing."""
 
-TURNED = 0.5
-"""The share of the slope at the start of a step, turned down, at whose end it is too long."""
+UNANSWERED = 1e-12
+"""The share of the sizes of its terms by which a row that a face does not answer may be missed there."""
+
+TURNED, NEAREST = 0.3, 0.05
+"""The share of the slope at the start of a step, turned down, at whose end it is too long; and the least share of what is between two ends that a
+secant keeps from each of them."""
 
 NEAR = 1e-2
 """The share of what is enough that the multipliers times what is missed of the rows may be where a model ends."""
@@ -56,6 +59,16 @@ EPS = float(np.finfo(np.float64).eps)
 
 ROUNDING = 4.0 * EPS
 """The share of the sizes of its terms by which a row that is met may be missed."""
+
+
+@light_dataclass
+class Step:
+    """A step on a face: the free coordinates, d of them and m of the rows, and whether the rows are met there."""
+
+    free: Indices
+    d: Array
+    m: Array
+    meets: bool
 
 
 class UnderRows:
@@ -90,34 +103,39 @@ class UnderRows:
         )  # fmt: skip
         whole = np.concatenate([slope, none]) + self.B.T @ (self.nu + self.rho * (self.B @ u - self.target))
         self.model = OnGram(H, whole, u, self.g, look)
-        self.size = np.array(diagonal)
+        self.first_u, self.first_slope = u, np.concatenate([slope, none])
+        self.size, self.epochs = np.array(diagonal), 0
 
     def solve(self, enough: float) -> Solved:
         """The solution to `enough`, its rows met; `multipliers` has theirs. Not met where `STEPS` steps lead to none."""
         solved = self.model.solve(self.g, enough)
-        first, epochs = solved.first, solved.epochs
+        first, self.epochs = solved.first, solved.epochs
         for _ in range(STEPS):
             self.look()
             miss = self._missed()
             if solved.last <= enough and float(np.abs(self.nu) @ np.abs(miss) + self.rho @ np.square(miss)) <= NEAR * enough:
-                break
+                self._close()
+                miss = self._missed()
+                if not miss.any():
+                    break
             step = self._step(miss)
             if step is None:
                 self._move(self.rho * miss)
+            elif step.meets and self._stays(step.free, step.d):
+                self._take(step.free, step.d)
+                self._move(step.m)
             else:
-                free, d, m, meets = step
-                if meets and self._stays(free, d):
-                    self._take(free, d)
-                    self._move(m)
-                    solved = self.model.solve(self.g, enough)
-                    epochs += solved.epochs
-                else:
-                    epochs += self._search(miss, m, enough)
+                self._search(miss, step.m, enough)
                 continue
-            solved = self.model.solve(self.g, enough)
-            epochs += solved.epochs
+            solved = self._solved(enough)
         self._close()
-        return Solved(self.model.u[: self.w].copy(), epochs, first, solved.last, self.size)
+        return Solved(self.model.u[: self.w].copy(), self.epochs, first, solved.last, self.size)
+
+    def _solved(self, enough: float) -> Solved:
+        """The model without constraints, solved at the multipliers as they are."""
+        solved = self.model.solve(self.g, enough)
+        self.epochs += solved.epochs
+        return solved
 
     @property
     def multipliers(self) -> Array:
@@ -138,10 +156,12 @@ class UnderRows:
         self.model.slope[0] += m @ self.B
 
     def _take(self, free: Indices, d: Array) -> None:
-        """Move the free coordinates."""
+        """Move the free coordinates; what rounding leaves of one is 0."""
         u, g = self.model.u, self.g
-        new = np.clip(u[free] + d, g.lo[free], g.hi[free])
-        self.model.slope[0] += self.model.gram[:, free] @ (new - u[free])
+        old = u[free]
+        new = old + d
+        new = np.clip(np.where(np.abs(new) <= ROUNDING * np.abs(old), 0.0, new), g.lo[free], g.hi[free])
+        self.model.slope[0] += self.model.gram[:, free] @ (new - old)
         u[free] = new
 
     def _close(self) -> None:
@@ -163,49 +183,77 @@ class UnderRows:
         kept = (g.c[free] == 0.0) | (new * u > 0.0)
         return bool(np.all(kept & (new >= g.lo[free]) & (new <= g.hi[free])))
 
-    def _step(self, miss: Array) -> tuple[Indices, Array, Array, bool] | None:
-        """(the free coordinates, d, m, whether the rows are met there): the system on the face; None where there is no factor of it."""
-        face = face_of(self.model.u, self.g)
+    def _step(self, miss: Array) -> Step | None:
+        """The solution of the system on the face; None where there is no factor of it.
+
+        Along rows that the face does not answer the multipliers go to where the first coordinate that is held gives way, and by `rho` beyond.
+        """
+        u, g, slope = self.model.u, self.g, self.model.slope[0]
+        face = face_of(u, g)
         free = np.flatnonzero((face != 0.0) & (self.model.size > 0.0))
         sign = np.where(face[free] == 2.0, 0.0, face[free])
-        B = self.B[:, free]
-        root = np.sqrt(self.rho)
+        B, root = self.B[:, free], np.sqrt(self.rho)
+        own, across = np.zeros(0), np.zeros((0, len(B)))
         if free.size:
             factor = Cholesky.of(self.model.gram[np.ix_(free, free)])
             if factor is None:
                 return None
-            found = factor.solve(np.column_stack([self.model.slope[0, free] + self.g.c[free] * sign, B.T]))
+            found = factor.solve(np.column_stack([slope[free] + g.c[free] * sign, B.T]))
             own, across = found[:, 0], found[:, 1:]
-        else:
-            own, across = np.zeros(0), np.zeros((0, len(B)))
         answer = root[:, None] * (B @ across) * root
         values, vectors = np.linalg.eigh(0.5 * (answer + answer.T))
         wanted = vectors.T @ (root * (miss - B @ own))
         answers = values > DEPENDENT
-        m = root * (vectors @ (wanted / np.where(answers, values, SLACK)))
-        exact = root * (vectors @ np.where(answers, wanted / np.where(answers, values, 1.0), 0.0))
-        left = float(np.abs(wanted[~answers]).max(initial=0.0))
-        meets = left <= 1e-12 * float(np.abs(root * (np.abs(self.B) @ np.abs(self.model.u) + np.abs(self.target))).max(initial=0.0))
-        if meets:
-            m = exact
+        m = root * (vectors[:, answers] @ (wanted[answers] / values[answers]))
+        noise = root * (np.abs(self.B) @ np.abs(u) + np.abs(self.target))
+        meets = bool(np.abs(wanted[~answers]).max(initial=0.0) <= UNANSWERED * float(noise.max(initial=0.0)))
         d = -own - across @ m
-        if not (np.all(np.isfinite(d)) and np.all(np.isfinite(m))):
-            return None
-        return free, d, m, meets
+        if not meets:
+            away = root * (vectors[:, ~answers] @ wanted[~answers])
+            m = m + (1.0 + self._room(away @ self.B, face == 0.0)) * away
+        return Step(free, d, m, meets) if np.all(np.isfinite(d)) and np.all(np.isfinite(m)) else None
 
-    def _search(self, miss: Array, m: Array, enough: float) -> int:
-        """Move the multipliers by t m, t = 1 or where a secant tells that the slope of d has turned; the epochs that it took."""
-        slope, t, epochs = float(miss @ m), 0.0, 0
-        if not slope > 0.0:
-            m = self.rho * miss
-            slope = float(miss @ m)
-        ahead = 1.0
-        for _ in range(CUTS):
-            self._move((ahead - t) * m)
-            t = ahead
-            epochs += self.model.solve(self.g, enough).epochs
-            here = float(self._missed() @ m)
-            if here >= -TURNED * slope:
-                break
-            ahead = t * min(max(slope / (slope - here), 0.1), 0.9)
-        return epochs
+    def _room(self, rise: Array, held: NDArray[np.bool_]) -> float:
+        """How far slopes may rise so before one of the coordinates that are held moves; 0 where none ever does."""
+        u, g, slope = self.model.u, self.g, self.model.slope[0]
+        up = slope + np.where(u >= 0.0, g.c, -g.c)
+        down = slope - np.where(u <= 0.0, g.c, -g.c)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            upwards = np.where((rise < 0.0) & (u < g.hi), -up / rise, math.inf)
+            downwards = np.where((rise > 0.0) & (u > g.lo), -down / rise, math.inf)
+        room = np.minimum(upwards, downwards)[held & (self.model.size > 0.0)]
+        least = float(np.maximum(room, 0.0).min(initial=math.inf))
+        return least if math.isfinite(least) else 0.0
+
+    def _value(self) -> float:
+        """The augmented Lagrangian at u less the model's value at x: where u minimises it, d(nu)."""
+        u = self.model.u
+        miss = self.B @ u - self.target
+        force = self.nu + self.rho * miss
+        bent = self.model.slope[0] - force @ self.B + self.first_slope
+        step = u - self.first_u
+        quadratic = 0.5 * float(bent @ step) + float(self.g.c @ (np.abs(u) - np.abs(self.first_u)))
+        return quadratic + float(self.nu @ miss) + 0.5 * float(self.rho @ np.square(miss))
+
+    def _search(self, miss: Array, m: Array, enough: float) -> None:
+        """Move the multipliers by t m, t = 1 or where the slope of d along m is nearly 0, if d rises there; else by a step of the multiplier method,
+        with which it does."""
+        slope, value = float(miss @ m), self._value()
+        if slope > 0.0:
+            t, low, high, at_low, at_high = 1.0, 0.0, math.inf, slope, 0.0
+            taken = 0.0
+            for _ in range(CUTS):
+                self._move((t - taken) * m)
+                taken = t
+                self._solved(enough)
+                here = float((self.B @ self.model.u - self.target) @ m)
+                if here >= -TURNED * slope and (here >= 0.0 or self._value() > value):
+                    return
+                if here > 0.0:
+                    low, at_low = t, here
+                else:
+                    high, at_high = t, here
+                t = low + (high - low) * min(max(at_low / (at_low - at_high), NEAREST), 1.0 - NEAREST)
+            self._move(-taken * m)
+        self._move(self.rho * miss)
+        self._solved(enough)

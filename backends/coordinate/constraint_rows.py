@@ -176,4 +176,6 @@ def _nearer(rows: Rows, x: Array, g: Coordinates, length: Array, at: Indices) ->
             if not down.any():
                 break
             free[int(np.argmax(down))] = True
-    return np.asarray(np.clip(u[: at.size] / own, g.lo[at], g.hi[at]))
+    found = u[: at.size]
+    found[np.abs(found) <= ROUNDING * np.abs(found).max(initial=0.0)] = 0.0
+    return np.asarray(np.clip(found / own, g.lo[at], g.hi[at]))

@@ -277,7 +277,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.work = self._everything()
             return 0
         kept = s.x != 0.0
-        if s.grams:
+        if self._keeps(s):
             kept[s.work] = True
         kept[columns.extra_at] = True
         kept[g.completed(kept)] = True
@@ -302,6 +302,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         else:
             s.work = self._with_extra(kept | chosen)
         return int(new.size)
+
+    def _keeps(self, s: CoordinateState) -> bool:
+        """True if the next working set has all of the last one."""
+        return s.grams
 
     def _with_extra(self, chosen: NDArray[np.bool_]) -> Indices:
         """A working set of the chosen coordinates of the data and the others."""
