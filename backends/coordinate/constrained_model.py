@@ -39,6 +39,13 @@ WEIGHT = 1.0
 STEPS, CUTS = 60, 10
 """Most steps of the multipliers in a model, and most cuts of one."""
 
+SLOW, HEAVIER = 6, 10.0
+"""Steps after which the weights of the rows grow, and the factor: where a face has no more coordinates than rows d is nearly linear in pieces, and
+steps across them are as long as the weights are large."""
+
+HELD = 1e-10
+"""The share of its terms by which the slope of a coordinate that is held may be beyond its kink."""
+
 DEPENDENT = 1e-11
 """The curvature of d along a row, over the largest that its weight lets it have, up to which a face is taken to answer nothing."""
 
@@ -57,7 +64,7 @@ CORRECTIONS = 3
 
 EPS = float(np.finfo(np.float64).eps)
 
-ROUNDING = 4.0 * EPS
+ROUNDING = 16.0 * EPS
 """The share of the sizes of its terms by which a row that is met may be missed."""
 
 
@@ -110,8 +117,11 @@ class UnderRows:
         """The solution to `enough`, its rows met; `multipliers` has theirs. Not met where `STEPS` steps lead to none."""
         solved = self.model.solve(self.g, enough)
         first, self.epochs = solved.first, solved.epochs
-        for _ in range(STEPS):
+        for k in range(STEPS):
             self.look()
+            if k and k % SLOW == 0:
+                self._weigh(HEAVIER)
+                solved = self._solved(enough)
             miss = self._missed()
             if solved.last <= enough and float(np.abs(self.nu) @ np.abs(miss) + self.rho @ np.square(miss)) <= NEAR * enough:
                 self._close()
@@ -121,7 +131,7 @@ class UnderRows:
             step = self._step(miss)
             if step is None:
                 self._move(self.rho * miss)
-            elif step.meets and self._stays(step.free, step.d):
+            elif step.meets and self._stays(step):
                 self._take(step.free, step.d)
                 self._move(step.m)
             else:
@@ -143,6 +153,14 @@ class UnderRows:
         found = self.all_nu.copy()
         found[self.live] = self.nu
         return found
+
+    def _weigh(self, factor: float) -> None:
+        """Take larger weights of the rows: a step of the multipliers then leads further, and the model is a little stiffer."""
+        more = (factor - 1.0) * self.rho
+        self.model.gram += (self.B.T * more) @ self.B
+        self.model.size = np.array(np.einsum("ii->i", self.model.gram))
+        self.model.slope[0] += (more * (self.B @ self.model.u - self.target)) @ self.B
+        self.rho = factor * self.rho
 
     def _missed(self) -> Array:
         """B u less the target; 0 where that is rounding."""
@@ -176,12 +194,19 @@ class UnderRows:
             d = np.linalg.lstsq(B, -miss, rcond=None)[0] / np.sqrt(self.model.size[free])
             self._take(free, d)
 
-    def _stays(self, free: Indices, d: Array) -> bool:
-        """True if the free coordinates keep their signs and stay between their bounds."""
-        u, g = self.model.u[free], self.g
-        new = u + d
-        kept = (g.c[free] == 0.0) | (new * u > 0.0)
-        return bool(np.all(kept & (new >= g.lo[free]) & (new <= g.hi[free])))
+    def _stays(self, step: Step) -> bool:
+        """True if the free coordinates keep their signs and stay between their bounds, and those that are held stay held."""
+        u, g, free = self.model.u, self.g, step.free
+        new = u[free] + step.d
+        if not np.all(((g.c[free] == 0.0) | (new * u[free] > 0.0)) & (new >= g.lo[free]) & (new <= g.hi[free])):
+            return False
+        change = self.model.gram[:, free] @ step.d + step.m @ self.B
+        slope = self.model.slope[0] + change
+        up, down = slope + np.where(u >= 0.0, g.c, -g.c), slope - np.where(u <= 0.0, g.c, -g.c)
+        noise = HELD * (np.abs(self.model.slope[0]) + np.abs(change) + g.c)
+        leaves = ((up < -noise) & (u < g.hi)) | ((down > noise) & (u > g.lo))
+        leaves[free] = False
+        return not bool((leaves & (self.model.size > 0.0)).any())
 
     def _step(self, miss: Array) -> Step | None:
         """The solution of the system on the face; None where there is no factor of it.

@@ -25,14 +25,14 @@ MOST_NUMBERS = 1 << 24
 
 EPS = float(np.finfo(np.float64).eps)
 
-ROUNDING = 4.0 * EPS
+ROUNDING = 16.0 * EPS
 """The share of the sizes of its terms by which a row that is met may miss its ends."""
 
 FIRST = 10
 """Coordinates beside two for each row that are first looked at for a point that meets the rows."""
 
-ROUNDS, EXCHANGES = 50, 20
-"""Times that more coordinates are looked at; and exchanges of bounds beside two for each coordinate."""
+ROUNDS, EXCHANGES, REFINED = 50, 20, 2
+"""Times that more coordinates are looked at; exchanges of bounds beside two for each coordinate; and corrections of what rounding leaves of rows."""
 
 
 def is_constraint(term: SumTerm) -> bool:
@@ -157,7 +157,7 @@ def _nearer(rows: Rows, x: Array, g: Coordinates, length: Array, at: Indices) ->
         np.concatenate([end[at] * own, ends]) for end, ends in ((g.lo, rows.lo), (g.hi, rows.hi))
     )
     u = np.concatenate([x[at] * own, np.clip(rows.E @ x, rows.lo, rows.hi)])
-    free = (lo < u) & (u < hi)
+    free, refined = (lo < u) & (u < hi), 0
     for _ in range(EXCHANGES + 2 * u.size):
         r = rest + B @ u
         d = np.zeros(u.size)
@@ -174,7 +174,10 @@ def _nearer(rows: Rows, x: Array, g: Coordinates, length: Array, at: Indices) ->
             down = np.where(free, 0.0, np.where(u <= lo, -slope, slope))
             down[(lo == hi) | (down <= noise)] = 0.0
             if not down.any():
-                break
+                if refined == REFINED:
+                    break
+                refined += 1
+                continue
             free[int(np.argmax(down))] = True
     found = u[: at.size]
     found[np.abs(found) <= ROUNDING * np.abs(found).max(initial=0.0)] = 0.0
