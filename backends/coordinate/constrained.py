@@ -50,7 +50,8 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         kept = [k for k, t in enumerate(problem.terms) if not rows.is_constraint(t)]
         super().__init__(problem, "gram", problem.of_terms(kept, rows.without_constraints(problem.canonical)))
         self.at = kept[0]
-        self.rows = rows.Rows.of(problem, self.length)
+        self.all_rows = rows.Rows.of(problem, self.length)
+        self.rows = self.all_rows.independent(self.length)
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         x = np.clip(x, g.lo, g.hi)
         if np.count_nonzero(x) > self.offset.size:
             x = np.where(g.sparse, 0.0, x)
-        x, miss = rows.met(self.rows, x, g, self.length, self.problem)
+        x, miss = rows.met(self.all_rows, x, g, self.length, self.problem)
         (z,) = self.smooth.forward(x)
         whole = costs.is_whole(self.smooth.canonical)
         none, nowhere, empty = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros((0, 0))

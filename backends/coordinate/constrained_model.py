@@ -235,7 +235,9 @@ class UnderRows:
         d = -own - across @ m
         if not meets:
             away = root * (vectors[:, ~answers] @ wanted[~answers])
-            m = m + (1.0 + self._room(away @ self.B, face == 0.0)) * away
+            rise = away @ self.B
+            rise[np.abs(rise) <= HELD * (np.abs(away) @ np.abs(self.B))] = 0.0
+            m = m + (1.0 + self._room(rise, face == 0.0)) * away
         return Step(free, d, m, meets) if np.all(np.isfinite(d)) and np.all(np.isfinite(m)) else None
 
     def _room(self, rise: Array, held: NDArray[np.bool_]) -> float:

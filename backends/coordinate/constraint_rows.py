@@ -28,6 +28,9 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 16.0 * EPS
 """The share of the sizes of its terms by which a row that is met may miss its ends."""
 
+DEPENDENT = 1e-10
+"""The distance of a row from the span of others, over its length, up to which it follows from them."""
+
 FIRST = 10
 """Coordinates beside two for each row that are first looked at for a point that meets the rows."""
 
@@ -83,6 +86,19 @@ class Rows:
                     place.append((k, i))
         lo, hi, size = np.array(ends).reshape(-1, 3).T
         return Rows(np.array(rows).reshape(-1, problem.size), lo / size, hi / size, size, place)
+
+    def independent(self, length: Array) -> Rows:
+        """The rows without equations that follow from others: multipliers of these would have no bound."""
+        even = self.E / length
+        left = np.ones(len(self.size), dtype=np.bool_)
+        for i in np.flatnonzero(self.lo == self.hi):
+            before = left & (self.lo == self.hi)
+            before[i:] = False
+            if before.any():
+                part = np.linalg.lstsq(even[before].T, even[i], rcond=None)[0]
+                left[i] = float(np.linalg.norm(even[i] - part @ even[before])) > DEPENDENT
+        place = [at for at, stays in zip(self.place, left, strict=True) if stays]
+        return Rows(self.E[left], self.lo[left], self.hi[left], self.size[left], place)
 
     def tilt(self, nu: Array) -> Array:
         """E'nu."""
