@@ -59,7 +59,7 @@ class ConstrainedDescent(Method):
             assert best is not None
             if tasks_of(loss.terms[0].map.parts[best][1]) > 1:
                 found.append("its predictions are those of a matrix variable")
-        found += [f"{b.name} has a norm or a set that is no sum over entries" for b in canonical.blocks if b.g.entries() is None]
+        found += [f"{b.name} has a norm or a set that is no sum over entries" for b in loss.blocks if b.g.entries() is None]
         count = rows.count(canonical)
         if count > rows.MOST_ROWS:
             found.append(f"its constraints have {count:,} rows, over {rows.MOST_ROWS}")
@@ -70,7 +70,7 @@ class ConstrainedDescent(Method):
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:
         """Steps of a pass over all columns, and models on the Gram matrix of the support and some more."""
-        return costs.estimate(rows.without_constraints(canonical), tol)
+        return costs.estimate_under_rows(rows.without_constraints(canonical), rows.count(canonical), tol)
 
 
 def _is_linear(term: SumPlan) -> bool:

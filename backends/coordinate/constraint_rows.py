@@ -11,7 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from fwdsl.atoms.base import Array, VectorFunction
+from fwdsl.atoms.entries import Budget
+from fwdsl.atoms.vectors.box import Box
+from fwdsl.atoms.vectors.common import ConvexSet, Joint
+from fwdsl.atoms.vectors.ridge import Ridged
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.functions import without_ridge
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.parts import SumTerm
@@ -43,33 +48,51 @@ def is_constraint(term: SumTerm) -> bool:
     return term.is_indicator and isinstance(term.f, VectorFunction) and term.f.entries() is not None
 
 
+def total_of(g: VectorFunction) -> Budget | None:
+    """The bound of the sum of nonnegative entries that the function of a block has, with a norm of entries or without; None where it has none."""
+    g = without_ridge(g)
+    on = g.on if isinstance(g, Joint) else g if isinstance(g, ConvexSet) else None
+    found = None if on is None or g.groups_of() is not None else on.budget()
+    return None if found is None or found.signed else found
+
+
 @once_per_form
 def without_constraints(canonical: Canonical) -> Canonical:
-    """The form of the losses alone."""
-    return replace(canonical, terms=tuple(t for t in canonical.terms if not is_constraint(t)))
+    """The form of the losses alone, each simplex its nonnegative entries: of these a norm is a linear cost."""
+    blocks, q = list(canonical.blocks), canonical.q.copy()
+    for i, block in enumerate(blocks):
+        if total_of(block.g) is not None:
+            box: VectorFunction = Box(block.size, 0.0, np.inf)
+            box = Ridged(box, 0.5 * block.g.curvature) if block.g.curvature > 0.0 else box
+            blocks[i] = replace(block, g=box)
+            q[block.slice] += without_ridge(block.g).slope
+    terms = tuple(t for t in canonical.terms if not is_constraint(t))
+    return replace(canonical, blocks=tuple(blocks), terms=terms, q=q)
 
 
 def count(canonical: Canonical) -> int:
     """The number of rows of all constraints."""
-    return sum(t.map.rows for t in canonical.terms if is_constraint(t))
+    rows = sum(t.map.rows for t in canonical.terms if is_constraint(t))
+    return rows + sum(total_of(b.g) is not None for b in canonical.blocks)
 
 
 @light_dataclass
 class Rows:
-    """lo <= E x <= hi: the rows that say something. `place` has the term and the row there of each, `size` what it was divided by."""
+    """lo <= E x <= hi: the rows that say something. `place` has the term and the row there of each, None of the sum of a simplex; `size` is what
+    each was divided by."""
 
     E: Array
     lo: Array
     hi: Array
     size: Array
-    place: list[tuple[int, int]]
+    place: list[tuple[int, int] | None]
 
     @staticmethod
     def of(problem: PreparedProblem, length: Array) -> Rows:
         """The rows of a problem, beside columns of these lengths."""
         rows: list[Array] = []
         ends: list[tuple[float, float, float]] = []
-        place: list[tuple[int, int]] = []
+        place: list[tuple[int, int] | None] = []
         for k, term in enumerate(problem.terms):
             if not is_constraint(term):
                 continue
@@ -84,6 +107,15 @@ class Rows:
                     rows.append(row / scale)
                     ends.append((lo[i] - term.map.offset[i], hi[i] - term.map.offset[i], scale))
                     place.append((k, i))
+        for block in problem.canonical.blocks:
+            total = total_of(block.g)
+            if total is not None:
+                row = np.zeros(problem.size)
+                row[block.slice] = 1.0
+                scale = float(np.linalg.norm(row / length))
+                rows.append(row / scale)
+                ends.append((total.r if total.exact else -np.inf, total.r, scale))
+                place.append(None)
         lo, hi, size = np.array(ends).reshape(-1, 3).T
         return Rows(np.array(rows).reshape(-1, problem.size), lo / size, hi / size, size, place)
 
@@ -126,13 +158,14 @@ class Rows:
     def written(self, problem: PreparedProblem, nu: Array) -> dict[int, Array]:
         """The multipliers of the constraints as they are in the form, by the number of the term."""
         found = {k: np.zeros(t.map.rows) for k, t in enumerate(problem.terms) if is_constraint(t)}
-        for (k, i), value in zip(self.place, nu / self.size, strict=True):
-            found[k][i] = value
+        for place, value in zip(self.place, nu / self.size, strict=True):
+            if place is not None:
+                found[place[0]][place[1]] = value
         return found
 
     def read(self, ys: list[Array]) -> Array:
         """The multipliers of the rows, from a dual point of the form."""
-        return self.signed(self.size * np.array([ys[k][i] for k, i in self.place]))
+        return self.signed(self.size * np.array([0.0 if at is None else ys[at[0]][at[1]] for at in self.place]))
 
 
 def met(rows: Rows, x: Array, g: Coordinates, length: Array, problem: PreparedProblem) -> tuple[Array, Array]:

@@ -79,6 +79,23 @@ MOST_ON_BOX = 4.0
 STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
 
+SUPPORT, SUPPORT_POWER = 0.025, 0.8
+"""The share of the columns, or of the rows if they are fewer, that are in the support beside a few rows of constraints: the first times (1 - s) / s to
+the power of the second, s being the share of the largest useful weight. 0.01 to 0.025 at one half, 0.03 to 0.2 at a tenth, 0.65 to 0.9 at a hundredth."""
+
+OF_SUPPORT, LEAST_WIDTH = 1.5, 20.0
+"""Columns of the last working set there for each of the support, and beside."""
+
+MODELS_A_STEP = 3.0
+"""Models in a step there, of losses that are not quadratic."""
+
+NS_PER_ENTRY, NS_PER_FACTORED = 30.0, 0.03
+"""Nanoseconds of such a model for each coordinate of the support and column of the working set, some ten epochs; and of its systems, for each
+coordinate of the support to the third power."""
+
+START_UNDER_ROWS, MODEL_UNDER_ROWS = 5e-4, 6e-4
+"""Seconds of the start there, and of a model, of any size."""
+
 
 def column_lengths(canonical: Canonical) -> Array:
     """|K_j| for the columns of the data, as bind has measured them, for each coordinate of x; 1 for the others, and where it is 0 or not known."""
@@ -269,3 +286,35 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra
     memory = costs.memory(canonical, 12, 12, 8.0 * min(d, MOST_GRAM) ** 2)
     return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))
+
+
+def estimate_under_rows(canonical: Canonical, rows: int, tol: float) -> Estimate:
+    """Steps of a pass over all columns each, and of models on the Gram matrix of the support and half as many columns more, under so many rows of
+    constraints; the form is that of the loss alone."""
+    n, d, nnz, kind, _ = _shape(canonical)
+    quadratic = costs.is_quadratic(canonical)
+    support = support_under_rows(canonical)
+    whole = _is_whole(canonical, n, d, nnz, kind, 1)
+    width = float(d) if whole else min(d, OF_SUPPORT * support + LEAST_WIDTH)
+    steps = 1.0 if whole and quadratic else 2.0 + 0.5 * math.log2(width / LEAST_WIDTH)
+    steps *= 1.0 if quadratic else max(1.0, -math.log10(tol) / 6.0)
+    models = steps if quadratic else MODELS_A_STEP * steps
+    grams = _gram(n, nnz * width / d, math.ceil(width), kind)
+    # dense columns are added to those that are there, and of sparse ones all are gone through again
+    each = grams * (1.0 if quadratic and kind == "dense" else models) + models * (
+        NS_PER_ENTRY * (support + rows) * width + NS_PER_FACTORED * support**3
+    )
+    passes = 2.0 + 2.0 * models
+    seconds = costs.seconds(canonical, passes, steps) + START_UNDER_ROWS + MODEL_UNDER_ROWS * models + 1e-9 * each
+    memory = costs.memory(canonical, 14, 12, 32.0 * width**2 + 8.0 * rows * d)
+    why = f"about {steps:.0f} steps of models on the Gram matrix of some {width:,.0f} columns, under {rows} row{'s' * (rows != 1)}"
+    return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))
+
+
+def support_under_rows(canonical: Canonical) -> float:
+    """A guess of the coordinates that are not 0: of a norm by its share of the largest useful weight, else half of those with bounds."""
+    n, d = _shape(canonical)[:2]
+    known = costs.strength(canonical)
+    if known is not None:
+        return max(1.0, min(n, d) * min(1.0, SUPPORT * math.pow(known.away, SUPPORT_POWER)))
+    return d if _is_plain(canonical) else 0.5 * d
