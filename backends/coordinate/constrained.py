@@ -26,7 +26,7 @@ from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.constrained_method import ConstrainedDescent, ConstrainedState
 from fwdsl.backends.coordinate.constrained_model import UnderRows
-from fwdsl.backends.coordinate.descent import EPOCHS, FLOOR, CoordinateRun, NEAR
+from fwdsl.backends.coordinate.descent import EPOCHS, FLOOR, NEAR, CoordinateRun
 from fwdsl.backends.coordinate.model import Solved
 from fwdsl.backends.dual import FITTED
 from fwdsl.backends.functions import FastLoss
@@ -62,8 +62,8 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         if np.count_nonzero(x) > self.offset.size:
             x = np.where(g.sparse, 0.0, x)
         x, miss = rows.met(self.all_rows, x, g, self.length, self.problem)
-        (z,) = self.smooth.forward(x)
-        whole = costs.is_whole(self.smooth.canonical)
+        (z,) = self.of_loss.forward(x)
+        whole = costs.is_whole(self.of_loss.canonical)
         none, nowhere, empty = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros((0, 0))
         nu = np.zeros(len(self.rows.size)) if ys is None else self.rows.read(list(ys))
         state = ConstrainedState(
@@ -72,7 +72,7 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
             nu=nu, priced=np.zeros_like(nu),
         )  # fmt: skip
         if miss.any():
-            state.failure = "no point was found that meets its constraints"
+            state.missed, state.failure = miss, "no point was found that meets its constraints"
         self._look_around(state)
         return state
 
@@ -86,6 +86,16 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         value, gap = s.value, s.value - s.best_bound
         super().step()
         s.stalled = not value - s.value > FALL * gap
+
+    def _enlarge(self, s: ConstrainedState) -> int:  # type: ignore[override]
+        added = super()._enlarge(s)
+        if s.work.size > costs.MOST_COLUMNS:
+            s.failure = f"its models would have Gram matrices of over {costs.MOST_COLUMNS:,} columns"
+        return added
+
+    def _descend(self, s: ConstrainedState, enough: float, models: int) -> tuple[float, Array] | None:  # type: ignore[override]
+        """Models on the working set; none where that is too large."""
+        return None if s.failure else super()._descend(s, enough, models)
 
     def _keeps(self, s: ConstrainedState) -> bool:  # type: ignore[override]
         """The same, or the last one led nowhere: from a corner of the rows x moves along several coordinates at a time."""
@@ -103,7 +113,13 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         E = self.rows.E
         beside = E @ s.x - E[:, work] @ x
         model = UnderRows(
-            ridged, slope + g.ridge * x, x, g, (E[:, work], self.rows.lo - beside, self.rows.hi - beside), s.nu, self.smooth.look
+            ridged,
+            slope + g.ridge * x,
+            x,
+            g,
+            (E[:, work], self.rows.lo - beside, self.rows.hi - beside),
+            s.nu,
+            self.of_loss.look,
         )
         solved = model.solve(TO * enough)
         s.nu = self.rows.signed(model.multipliers)
@@ -127,13 +143,13 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
 
     def _bound(self, s: ConstrainedState, most: float) -> None:  # type: ignore[override]
         """Keep the dual point (s y, s nu) if its bound is the best; where equalities are left to be met the latest is the one to repair."""
-        smooth, constant = self.smooth, self.smooth.canonical.constant
+        problem, constant = self.of_loss, self.of_loss.canonical.constant
         tilted, owed = s.kty + self.rows.tilt(s.nu), self.rows.support(s.nu)
         found, share = -math.inf, 1.0
         if most == 1.0:
             found = constant + s.loss - float(s.kty @ s.x) - owed - self.g.conjugate(tilted, 1.0)
         for trial in {most, self._best_share(s, most)} - {1.0}:
-            bound = constant - smooth.conjugates([trial * s.y]) - trial * owed - self.g.conjugate(tilted, trial)
+            bound = constant - problem.conjugates([trial * s.y]) - trial * owed - self.g.conjugate(tilted, trial)
             if bound > found:
                 found, share = bound, trial
         lacks = 0.0
@@ -157,7 +173,15 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
     # --- the answer ---------------------------------------------------------------------------------------------------
 
     def ray(self) -> tuple[Array, list[Array]] | None:
-        return self.state.x, [np.zeros(t.map.rows) for t in self.problem.terms]
+        """The way of x since zero, and what is missed of rows that no point meets: the multipliers that prove it."""
+        s = self.state
+        missed = np.zeros(len(self.all_rows.size)) if not s.missed.size else s.missed
+        return s.x, self._dual(np.zeros_like(s.z), self.all_rows, missed)
+
+    def _dual(self, y: Array, of: rows.Rows, nu: Array) -> list[Array]:
+        """The dual point of the form: y of the loss, and the multipliers of the constraints."""
+        found = {self.at: y, **of.written(self.problem, nu)}
+        return [found[k] for k in range(len(self.problem.terms))]
 
     def report(self) -> Report:
         s = self.state
@@ -169,5 +193,4 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         far = s.iteration == 0 and not s.value - s.best_bound <= NEAR * abs(s.value)
         if far or s.best_bound == -math.inf:
             return s.x, None
-        found = {self.at: s.dual, **self.rows.written(self.problem, s.priced)}
-        return s.x, [found[k] for k in range(len(self.problem.terms))]
+        return s.x, self._dual(s.dual, self.rows, s.priced)

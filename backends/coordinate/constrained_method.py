@@ -10,7 +10,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.losses import LOSSES
 from fwdsl.backends.coordinate import constraint_rows as rows
 from fwdsl.backends.coordinate import costs
-from fwdsl.backends.coordinate.parts import tasks_of, main_part, value_reasons
+from fwdsl.backends.coordinate.parts import main_part, tasks_of, value_reasons
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.finite_sum import reasons
 from fwdsl.backends.method import Estimate, Method
@@ -26,6 +26,7 @@ class ConstrainedState(CoordinateState):
 
     nu: Array = field(default_factory=lambda: np.zeros(0))  # the multipliers of the rows, of the last model
     priced: Array = field(default_factory=lambda: np.zeros(0))  # and those of the best bound
+    missed: Array = field(default_factory=lambda: np.zeros(0))  # what x misses of the rows, where no point meets them
     stalled: bool = False  # the last step led hardly down
     failure: str = ""  # why further steps are pointless
 
@@ -43,10 +44,18 @@ class ConstrainedDescent(Method):
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss of entries of predictions, linear equations or inequalities, and sums over entries on the variables."""
         constraints = [t for t in arrangement.sums if _is_linear(t)]
-        found = [r for r in reasons(replace(arrangement, sums=tuple(t for t in arrangement.sums if t not in constraints))) if "one variable" not in r]
+        found = [
+            r
+            for r in reasons(replace(arrangement, sums=tuple(t for t in arrangement.sums if t not in constraints)))
+            if "one variable" not in r
+        ]
         if not constraints:
             found.append("no linear equation or inequality ties unknowns together")
-        found += [f"`{t.text}` ties predictions together" for t in arrangement.sums if t.kind == "loss" and t.atom not in LOSSES]
+        found += [
+            f"`{t.text}` ties predictions together"
+            for t in arrangement.sums
+            if t.kind == "loss" and t.atom not in LOSSES
+        ]
         return tuple(found)
 
     @classmethod
@@ -59,7 +68,11 @@ class ConstrainedDescent(Method):
             assert best is not None
             if tasks_of(loss.terms[0].map.parts[best][1]) > 1:
                 found.append("its predictions are those of a matrix variable")
-        found += [f"{b.name} has a norm or a set that is no sum over entries" for b in loss.blocks if b.g.entries() is None]
+        found += [
+            f"{b.name} has a norm or a set that is no sum over entries" for b in loss.blocks if b.g.entries() is None
+        ]
+        if not found and canonical.size > costs.MOST_COLUMNS and costs.is_plain(loss):
+            found.append(f"it has over {costs.MOST_COLUMNS:,} unknowns, and neither norms nor bounds leave any out")
         count = rows.count(canonical)
         if count > rows.MOST_ROWS:
             found.append(f"its constraints have {count:,} rows, over {rows.MOST_ROWS}")

@@ -123,7 +123,10 @@ class UnderRows:
                 self._weigh(HEAVIER)
                 solved = self._solved(enough)
             miss = self._missed()
-            if solved.last <= enough and float(np.abs(self.nu) @ np.abs(miss) + self.rho @ np.square(miss)) <= NEAR * enough:
+            if (
+                solved.last <= enough
+                and float(np.abs(self.nu) @ np.abs(miss) + self.rho @ np.square(miss)) <= NEAR * enough
+            ):
                 self._close()
                 miss = self._missed()
                 if not miss.any():

@@ -62,7 +62,7 @@ def without_constraints(canonical: Canonical) -> Canonical:
     blocks, q = list(canonical.blocks), canonical.q.copy()
     for i, block in enumerate(blocks):
         if total_of(block.g) is not None:
-            box: VectorFunction = Box(block.size, 0.0, np.inf)
+            box: VectorFunction = Box(block.size, np.zeros(block.size), np.full(block.size, np.inf))
             box = Ridged(box, 0.5 * block.g.curvature) if block.g.curvature > 0.0 else box
             blocks[i] = replace(block, g=box)
             q[block.slice] += without_ridge(block.g).slope
@@ -202,9 +202,7 @@ def _nearer(rows: Rows, x: Array, g: Coordinates, length: Array, at: Indices) ->
     own = length[at]
     B = np.concatenate([rows.E[:, at] / own, -np.eye(len(rows.size))], axis=1)
     rest = rows.E @ x - rows.E[:, at] @ x[at]
-    lo, hi = (
-        np.concatenate([end[at] * own, ends]) for end, ends in ((g.lo, rows.lo), (g.hi, rows.hi))
-    )
+    lo, hi = (np.concatenate([end[at] * own, ends]) for end, ends in ((g.lo, rows.lo), (g.hi, rows.hi)))
     u = np.concatenate([x[at] * own, np.clip(rows.E @ x, rows.lo, rows.hi)])
     free, refined = (lo < u) & (u < hi), 0
     for _ in range(EXCHANGES + 2 * u.size):

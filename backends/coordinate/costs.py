@@ -80,8 +80,12 @@ STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
 
 SUPPORT, SUPPORT_POWER = 0.025, 0.8
-"""The share of the columns, or of the rows if they are fewer, that are in the support beside a few rows of constraints: the first times (1 - s) / s to
-the power of the second, s being the share of the largest useful weight. 0.01 to 0.025 at one half, 0.03 to 0.2 at a tenth, 0.65 to 0.9 at a hundredth."""
+"""The share of the columns, or of the rows if they are fewer, that are in the support beside a few rows of constraints: the first times (1 - s) / s
+to the power of the second, s being the share of the largest useful weight. 0.01 to 0.025 at one half, 0.03 to 0.2 at a tenth, 0.65 to 0.9 at a
+hundredth, as measured."""
+
+MOST_COLUMNS = 3_000
+"""Columns of a working set up to which models under rows are solved: their matrices then take a third of a gigabyte, and a step some seconds."""
 
 OF_SUPPORT, LEAST_WIDTH = 1.5, 20.0
 """Columns of the last working set there for each of the support, and beside."""
@@ -89,11 +93,11 @@ OF_SUPPORT, LEAST_WIDTH = 1.5, 20.0
 MODELS_A_STEP = 3.0
 """Models in a step there, of losses that are not quadratic."""
 
-NS_PER_ENTRY, NS_PER_FACTORED = 30.0, 0.03
+NS_PER_ENTRY, NS_PER_FACTORED = 60.0, 0.03
 """Nanoseconds of such a model for each coordinate of the support and column of the working set, some ten epochs; and of its systems, for each
 coordinate of the support to the third power."""
 
-START_UNDER_ROWS, MODEL_UNDER_ROWS = 5e-4, 6e-4
+START_UNDER_ROWS, MODEL_UNDER_ROWS = 1e-3, 8e-4
 """Seconds of the start there, and of a model, of any size."""
 
 
@@ -183,7 +187,7 @@ def is_wide(operator: Operator, size: int) -> bool:
     return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 
 
-def _is_plain(canonical: Canonical) -> bool:
+def is_plain(canonical: Canonical) -> bool:
     """True if there is no norm and no bound: nothing keeps the variables from being dense."""
     return all(b.g.pair == (None, None) for b in canonical.blocks)
 
@@ -192,7 +196,7 @@ def _by_classes(canonical: Canonical, digits: float) -> Estimate:
     """Newton steps, each with the Gram matrix of a working set: a part of a matrix variable, or all of one without a norm or bounds."""
     n, d, _, kind, classes = _shape(canonical)
     known = costs.strength(canonical)
-    models, width = CLASS_MODELS, 1.0 if _is_plain(canonical) else CLASS_WIDTH
+    models, width = CLASS_MODELS, 1.0 if is_plain(canonical) else CLASS_WIDTH
     if known is not None:
         models = max(1.0, OF_AWAY[0] * math.pow(known.away, OF_AWAY[1]))
         width = min(1.0, WIDTH_OF_AWAY[0] * math.pow(known.away, WIDTH_OF_AWAY[1]), n * (classes - 1.0) / (d * classes))
@@ -223,7 +227,7 @@ def _root_of_pieces(canonical: Canonical) -> float:
         return 0.0
     ridges = [b.g.curvature for b in canonical.blocks if b.shape]
     if not (
-        _is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
+        is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
     ):
         return 0.0
     return math.sqrt(canonical.total_stretch / max(1, f.size) / min(ridges))
@@ -280,7 +284,7 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         # flat models of a ball lead less far
         steps = digits * (BALL_STEPS if searches == BALL and not quadratic else STEPS * max(1.0, searches / BALL))
         steps *= effort
-        passes, width = 2.0 * steps, d if _is_plain(canonical) else min(d, n) / 5.0
+        passes, width = 2.0 * steps, d if is_plain(canonical) else min(d, n) / 5.0
         extra = 60.0 * digits * effort * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra
@@ -317,4 +321,4 @@ def support_under_rows(canonical: Canonical) -> float:
     known = costs.strength(canonical)
     if known is not None:
         return max(1.0, min(n, d) * min(1.0, SUPPORT * math.pow(known.away, SUPPORT_POWER)))
-    return d if _is_plain(canonical) else 0.5 * d
+    return d if is_plain(canonical) else 0.5 * d

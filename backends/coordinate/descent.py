@@ -129,10 +129,10 @@ EPS = float(np.finfo(np.float64).eps)
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
     """Coordinate descent on a problem."""
 
-    def __init__(self, problem: PreparedProblem, inner: str | None, smooth: PreparedProblem | None = None) -> None:
+    def __init__(self, problem: PreparedProblem, inner: str | None, of_loss: PreparedProblem | None = None) -> None:
         super().__init__(problem)
         #: The problem without constraints: its one term is the loss.
-        self.smooth = problem = problem if smooth is None else smooth
+        self.of_loss = problem = problem if of_loss is None else of_loss
         (f,) = problem.functions
         norm = f.f if isinstance(f, FastVector) else None
         #: The length of all predictions, where that takes the place of a loss.
@@ -177,12 +177,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The projection of x on the box. An x of more groups than there are samples begins with those at 0 that norms hold there: points that other
         methods have on their way are such, and models on all of these groups took up to five times as long as from nothing."""
         whole = isinstance(self.columns, Columns) and (
-            self.inner == "gram" or (self.inner is None and costs.is_whole(self.smooth.canonical))
+            self.inner == "gram" or (self.inner is None and costs.is_whole(self.of_loss.canonical))
         )
         x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
         if not whole and np.count_nonzero(self.g.lengths(x)) > self.offset.size:
             x = np.where(self.g.sparse, 0.0, x)
-        (z,) = self.smooth.forward(x)
+        (z,) = self.of_loss.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))
         state = CoordinateState(
@@ -194,7 +194,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
         """The value, the gradient, violations and a bound at x; f and f' at its predictions may be known."""
-        problem = self.smooth
+        problem = self.of_loss
         s.loss, s.y = known or self._loss(s.z)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
@@ -235,7 +235,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if s.work.size > MOST_LEAST and self._is_alike(s):
             models = 1
         enough = s.tight * share * gap
-        asked = 0.0 if self.smooth.tol is None or missing else ASKED * self.smooth.tol * abs(s.value)
+        asked = 0.0 if self.of_loss.tol is None or missing else ASKED * self.of_loss.tol * abs(s.value)
         if enough <= LAST * asked:
             enough = s.tight * asked
         known = self._descend(s, max(enough, EPS * abs(s.value)), models)
@@ -317,7 +317,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _descend(self, s: CoordinateState, enough: float, models: int) -> tuple[float, Array] | None:
         """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known."""
-        problem, f, work = self.smooth, self.f, s.work
+        problem, f, work = self.of_loss, self.f, s.work
         slope = (s.kty + problem.q)[work]
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(models):
@@ -361,7 +361,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         found = None
         for _ in range(LEVELLINGS):
             value, y = self._loss(z)
-            slope = columns @ y + self.smooth.q[at]
+            slope = columns @ y + self.of_loss.q[at]
             before, missed = missed, float(np.abs(slope).max())
             if not missed < 0.5 * before:
                 break
@@ -383,7 +383,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
-        work, columns, look = s.work, self.columns, self.smooth.look
+        work, columns, look = s.work, self.columns, self.of_loss.look
         x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h, slope)
         model: OnColumns | OnGram
         if gram is not None:
@@ -455,7 +455,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return s.gram
         # of a matrix the Hessian ties the tasks together
         floor = 1.0 if columns.tasks > 1 else s.floor
-        return length.bent(s.gram, slope - self.smooth.q[work], s.z, floor)
+        return length.bent(s.gram, slope - self.of_loss.q[work], s.z, floor)
 
     def _search(
         self, s: CoordinateState, d: Array, value: float, y: Array, before: float, promised: float
@@ -464,7 +464,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
         t is 0 where none does; `value` and y are f and f' at x, `before` is the penalty there.
         """
-        problem, g = self.smooth, self.g
+        problem, g = self.of_loss, self.g
         dz = self.columns.times(s.work, d[s.work])
         t = 1.0
         noise = 16.0 * EPS * (abs(value) + abs(before))
@@ -482,13 +482,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _bound(self, s: CoordinateState, most: float) -> None:
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
-        constant = self.smooth.canonical.constant
+        constant = self.of_loss.canonical.constant
         found, share = -math.inf, 1.0
         if most == 1.0 and self.as_length is None:
             # f*(y) = <z, y> - f(z) at y = f'(z)
             found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
         for trial in {most, self._best_share(s, most)} - ({1.0} if self.as_length is None else set()):
-            bound = constant - self.smooth.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
+            bound = constant - self.of_loss.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
         if self.unscaled.any():
@@ -504,16 +504,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             near = s.value - s.best_bound <= NEAR * abs(s.value)
             # no step meets an equality
             steps = near and missed.any() and not s.misses[self.equal].any()
-            inside = step_inside(self.smooth, [s.dual]) if steps else None
+            inside = step_inside(self.of_loss, [s.dual]) if steps else None
             if inside is not None:
-                s.best_bound, s.dual = dual_value(self.smooth, inside, self.smooth.adjoint(inside)), inside[0]
+                s.best_bound, s.dual = dual_value(self.of_loss, inside, self.of_loss.adjoint(inside)), inside[0]
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 
     @cached_property
     def least(self) -> tuple[float, float]:
         """D(0), and what x = 0 has beyond it."""
-        return least_bound(self.smooth)
+        return least_bound(self.of_loss)
 
     def _largest_bend(self, s: CoordinateState) -> float:
         """The largest f'', at z where it has no bound."""
