@@ -39,9 +39,16 @@ WEIGHT = 1.0
 STEPS, CUTS = 60, 10
 """Most steps of the multipliers in a model, and most cuts of one."""
 
-SLOW, HEAVIER = 6, 10.0
-"""Steps after which the weights of the rows grow, and the factor: where a face has no more coordinates than rows d is nearly linear in pieces, and
-steps across them are as long as the weights are large."""
+PATIENCE = 12
+"""Steps after which any point is good enough that meets the rows and is below x: the next model goes on from there."""
+
+SLOW, HEAVIER, MOST_SLOW = 6, 10.0, 24
+"""Steps after which the weights of the rows grow, the factor, and the steps up to which they do: where a face has no more coordinates than rows d is
+nearly linear in pieces, and steps across them are as long as the weights are large."""
+
+FINER, FINEST = 0.3, 1e-4
+"""The factor by which a step's models are solved further than those of the step before, and the least share of what is enough: what they leave hides
+what is missed of the rows."""
 
 HELD = 1e-10
 """The share of its terms by which the slope of a coordinate that is held may be beyond its kink."""
@@ -119,9 +126,10 @@ class UnderRows:
         first, self.epochs = solved.first, solved.epochs
         for k in range(STEPS):
             self.look()
-            if k and k % SLOW == 0:
+            inner = max(FINER**k, FINEST) * enough
+            if k and k % SLOW == 0 and k <= MOST_SLOW:
                 self._weigh(HEAVIER)
-                solved = self._solved(enough)
+                solved = self._solved(inner)
             miss = self._missed()
             if (
                 solved.last <= enough
@@ -131,6 +139,11 @@ class UnderRows:
                 miss = self._missed()
                 if not miss.any():
                     break
+            elif k >= PATIENCE:
+                self._close()
+                miss = self._missed()
+                if not miss.any() and self._value() < 0.0:
+                    break
             step = self._step(miss)
             if step is None:
                 self._move(self.rho * miss)
@@ -138,9 +151,9 @@ class UnderRows:
                 self._take(step.free, step.d)
                 self._move(step.m)
             else:
-                self._search(miss, step.m, enough)
+                solved = self._search(miss, step.m, inner)
                 continue
-            solved = self._solved(enough)
+            solved = self._solved(inner)
         self._close()
         return Solved(self.model.u[: self.w].copy(), self.epochs, first, solved.last, self.size)
 
@@ -265,7 +278,7 @@ class UnderRows:
         quadratic = 0.5 * float(bent @ step) + float(self.g.c @ (np.abs(u) - np.abs(self.first_u)))
         return quadratic + float(self.nu @ miss) + 0.5 * float(self.rho @ np.square(miss))
 
-    def _search(self, miss: Array, m: Array, enough: float) -> None:
+    def _search(self, miss: Array, m: Array, enough: float) -> Solved:
         """Move the multipliers by t m, t = 1 or where the slope of d along m is nearly 0, if d rises there; else by a step of the multiplier method,
         with which it does."""
         slope, value = float(miss @ m), self._value()
@@ -275,10 +288,10 @@ class UnderRows:
             for _ in range(CUTS):
                 self._move((t - taken) * m)
                 taken = t
-                self._solved(enough)
+                solved = self._solved(enough)
                 here = float((self.B @ self.model.u - self.target) @ m)
                 if here >= -TURNED * slope and (here >= 0.0 or self._value() > value):
-                    return
+                    return solved
                 if here > 0.0:
                     low, at_low = t, here
                 else:
@@ -286,4 +299,4 @@ class UnderRows:
                 t = low + (high - low) * min(max(at_low / (at_low - at_high), NEAREST), 1.0 - NEAREST)
             self._move(-taken * m)
         self._move(self.rho * miss)
-        self._solved(enough)
+        return self._solved(enough)
