@@ -47,11 +47,14 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
     state: ConstrainedState
 
     def __init__(self, problem: PreparedProblem) -> None:
-        kept = [k for k, t in enumerate(problem.terms) if not rows.is_constraint(t)]
-        super().__init__(problem, "gram", problem.of_terms(kept, rows.without_constraints(problem.canonical)))
-        self.at = kept[0]
+        super().__init__(problem, "gram")
+        (self.at,) = (k for k, t in enumerate(problem.terms) if not rows.is_constraint(t))
         self.all_rows = rows.Rows.of(problem, self.length)
         self.rows = self.all_rows.independent(self.length)
+
+    def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
+        kept = [k for k, t in enumerate(problem.terms) if not rows.is_constraint(t)]
+        return problem.of_terms(kept, rows.without_constraints(problem.canonical))
 
     # --- the start ----------------------------------------------------------------------------------------------------
 

@@ -257,7 +257,7 @@ class UnderRows:
         return Step(free, d, m, meets) if np.all(np.isfinite(d)) and np.all(np.isfinite(m)) else None
 
     def _room(self, rise: Array, held: NDArray[np.bool_]) -> float:
-        """How far slopes may rise so before one of the coordinates that are held moves; 0 where none ever does."""
+        """The multiple of a rise of the slopes at which the first coordinate that is held gives way; 0 where none ever does."""
         u, g, slope = self.model.u, self.g, self.model.slope[0]
         up = slope + np.where(u >= 0.0, g.c, -g.c)
         down = slope - np.where(u <= 0.0, g.c, -g.c)

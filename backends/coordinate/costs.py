@@ -90,6 +90,10 @@ MOST_COLUMNS = 3_000
 OF_SUPPORT, LEAST_WIDTH = 1.5, 20.0
 """Columns of the last working set there for each of the support, and beside."""
 
+WEAK = 100.0
+"""The ratio (1 - s) / s from which on a norm is weak beside more columns than rows: data of 150 x 300 and 200 x 400 took 20 ms at 32, 0.1 to 1.2 s at
+330, and 0.2 to over 10 s at 3,300."""
+
 MODELS_A_STEP = 3.0
 """Models in a step there, of losses that are not quadratic."""
 
@@ -301,7 +305,7 @@ def estimate_under_rows(canonical: Canonical, rows: int, tol: float) -> Estimate
     whole = _is_whole(canonical, n, d, nnz, kind, 1)
     width = float(d) if whole else min(d, OF_SUPPORT * support + LEAST_WIDTH)
     steps = 1.0 if whole and quadratic else 2.0 + 0.5 * math.log2(width / LEAST_WIDTH)
-    steps *= 1.0 if quadratic else max(1.0, -math.log10(tol) / 6.0)
+    steps *= (1.0 if quadratic else max(1.0, -math.log10(tol) / 6.0)) * _weakness(canonical)
     models = steps if quadratic else MODELS_A_STEP * steps
     grams = _gram(n, nnz * width / d, math.ceil(width), kind)
     # dense columns are added to those that are there, and of sparse ones all are gone through again
@@ -313,6 +317,13 @@ def estimate_under_rows(canonical: Canonical, rows: int, tol: float) -> Estimate
     memory = costs.memory(canonical, 14, 12, 32.0 * width**2 + 8.0 * rows * d)
     why = f"about {steps:.0f} steps of models on the Gram matrix of some {width:,.0f} columns, under {rows} row{'s' * (rows != 1)}"
     return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))
+
+
+def _weakness(canonical: Canonical) -> float:
+    """The ratio of the work to that of a norm that keeps columns apart, which one so weak beside more columns than rows does not."""
+    n, d = _shape(canonical)[:2]
+    known = costs.strength(canonical)
+    return 1.0 if d <= n or known is None else max(1.0, known.away / WEAK)
 
 
 def support_under_rows(canonical: Canonical) -> float:

@@ -129,10 +129,10 @@ EPS = float(np.finfo(np.float64).eps)
 class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent):
     """Coordinate descent on a problem."""
 
-    def __init__(self, problem: PreparedProblem, inner: str | None, of_loss: PreparedProblem | None = None) -> None:
+    def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
         super().__init__(problem)
         #: The problem without constraints: its one term is the loss.
-        self.of_loss = problem = problem if of_loss is None else of_loss
+        self.of_loss = problem = self._without_constraints(problem)
         (f,) = problem.functions
         norm = f.f if isinstance(f, FastVector) else None
         #: The length of all predictions, where that takes the place of a loss.
@@ -161,6 +161,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.plain = not (g.ridge.any() or g.q.any())
         self.on_box = costs.is_on_box(problem.canonical)
         self.level_at, self.level_columns = self._levelled()
+
+    def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
+        """The problem of the loss alone, which this method takes no other than."""
+        return problem
 
     def _levelled(self) -> tuple[Indices, Array]:
         """The coordinates beside the data that nothing bounds or weighs, such as intercepts, and their columns."""

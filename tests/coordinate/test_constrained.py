@@ -3,6 +3,7 @@ plain transcriptions, degenerate rows, units, limits, resumed, and what it refus
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -179,7 +180,9 @@ def test_a_model_that_is_stopped_raises() -> None:
 def test_dependent_equations_are_as_good_as_none() -> None:
     bound = problem("logistic", "A @ w == d", intercept=True)
     A, d = bound.bound["A"], bound.bound["d"]
-    twice = bound.bind(A=np.vstack([A, -3.0 * A[0], A[0] + 1e3 * A[1]]), d=np.append(d, [-3.0 * d[0], d[0] + 1e3 * d[1]]))  # type: ignore[index, arg-type]
+    twice = bound.bind(
+        A=np.vstack([A, -3.0 * A[0], A[0] + 1e3 * A[1]]), d=np.append(d, [-3.0 * d[0], d[0] + 1e3 * d[1]])
+    )  # type: ignore[index, arg-type]
     s, t = check(bound), check(twice)
     assert t.objective == pytest.approx(s.objective, rel=1e-7)
 
@@ -196,7 +199,7 @@ def test_constraints_that_no_point_meets_are_proven(on: str) -> None:
 
 
 def test_no_point_is_found_for_what_cannot_be() -> None:
-    """What is missed is left in the state as the multipliers of a proof."""
+    """The state has what is missed, the multipliers of a proof."""
     bound = problem("squared", "A @ w == d")
     A = np.vstack([np.ones(12), np.ones(12)])
     run = started(bound.bind(A=A, d=np.array([1.0, 2.0])), METHOD)
@@ -254,7 +257,7 @@ def test_no_bound_lies_above_the_optimum_and_every_point_meets_the_rows() -> Non
             assert not run.all_rows.missed(run.state.x).any()
             values.append(report.objective)
             run.step()
-        assert all(b <= a + 1e-12 * abs(a) for a, b in zip(values, values[1:], strict=False))
+        assert all(b <= a + 1e-12 * abs(a) for a, b in pairwise(values))
 
 
 def test_its_dual_point_is_that_of_the_form() -> None:
@@ -322,7 +325,7 @@ def test_multipliers_without_bound_certify_nothing_beside_an_intercept() -> None
     bound = problem("smooth_hinge", "A @ w == d", intercept=True)
     A, d = np.asarray(bound.bound["A"]), np.asarray(bound.bound["d"])
     bound = bound.bind(A=np.vstack([A, A[0]]), d=np.append(d, d[0]))
-    x, ys = stepped(bound, METHOD, 1).candidate()
+    _, ys = stepped(bound, METHOD, 1).candidate()
     start = started(bound, METHOD).state.x
     assert ys is not None
     at = next(k for k, t in enumerate(bound.canonical.terms) if t.is_indicator)
