@@ -325,13 +325,13 @@ def test_multipliers_without_bound_certify_nothing_beside_an_intercept() -> None
     bound = problem("smooth_hinge", "A @ w == d", intercept=True)
     A, d = np.asarray(bound.bound["A"]), np.asarray(bound.bound["d"])
     bound = bound.bind(A=np.vstack([A, A[0]]), d=np.append(d, d[0]))
-    _, ys = stepped(bound, METHOD, 1).candidate()
+    _, ys = stepped(bound, METHOD, 4).candidate()
     start = started(bound, METHOD).state.x
     assert ys is not None
     at = next(k for k, t in enumerate(bound.canonical.terms) if t.is_indicator)
     plain = verify(bound.canonical, start, ys).relative_gap
     ys[at] = ys[at] + 1e13 * np.array([1.0, 0.0, -1.0])
-    assert plain > 1e-4 and verify(bound.canonical, start, ys).relative_gap > 1e-4
+    assert plain > 0.1 and verify(bound.canonical, start, ys).relative_gap > 0.5 * plain
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
