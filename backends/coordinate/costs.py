@@ -101,6 +101,9 @@ NS_PER_ENTRY, NS_PER_FACTORED = 60.0, 0.03
 """Nanoseconds of such a model for each coordinate of the support and column of the working set, some ten epochs; and of its systems, for each
 coordinate of the support to the third power."""
 
+TRUSTED_UNDER_ROWS = 2.0
+"""The multiple of its predicted passes that such a run may take: its bound comes with the last working set."""
+
 START_UNDER_ROWS, MODEL_UNDER_ROWS = 1e-3, 8e-4
 """Seconds of the start there, and of a model, of any size."""
 
@@ -316,7 +319,7 @@ def estimate_under_rows(canonical: Canonical, rows: int, tol: float) -> Estimate
     seconds = costs.seconds(canonical, passes, steps) + START_UNDER_ROWS + MODEL_UNDER_ROWS * models + 1e-9 * each
     memory = costs.memory(canonical, 14, 12, 32.0 * width**2 + 8.0 * rows * d)
     why = f"about {steps:.0f} steps of models on the Gram matrix of some {width:,.0f} columns, under {rows} row{'s' * (rows != 1)}"
-    return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))
+    return Estimate(passes, seconds, memory, costs.with_copy(canonical, why), TRUSTED_UNDER_ROWS)
 
 
 def _weakness(canonical: Canonical) -> float:
