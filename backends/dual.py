@@ -9,7 +9,8 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
   entry makes up for their sum;
 * *equalities that no step within the ends meets*, as where more are missed than y has entries between its ends: W lets entries at an end move too,
   and all of y shrinks until it is between its ends again, which keeps equalities without a cost;
-* *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave;
+* *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave, where
+  the ends of its interval are far;
 * *cones whose domain v is just outside of* (`step_inside`): y moves along K D^-1 m, m what v misses and D the squares of columns;
 * *scaling* (penalties): the f_i^* are finite at 0, so s y with the largest s in [0, 1] that fits is dual feasible.
 """
@@ -28,7 +29,7 @@ from fwdsl.atoms.matrices import Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.support import Support
 from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
-from fwdsl.backends.functions import FastVector
+from fwdsl.backends.functions import FastVector, dual_interval
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.parts import Block
 
@@ -54,6 +55,9 @@ STUCK = 0.5
 HIDDEN, WHOLE = 1e-11, 1.0 - 1e-7
 """The mean share of its terms' sizes that a coordinate may miss the domain of a penalty by, and the factor that scaling would leave of y, where a
 step leads there and not scaling."""
+
+SMALL = 0.1
+"""The share of the way to the end of its interval that an entry of y may move to make up for what is missed."""
 
 ROOM = 0.1
 """The share of its box that an entry at an end may count as its distance from it, where all of y shrinks afterwards."""
@@ -189,14 +193,14 @@ def _has_few_live(problem: PreparedProblem, ys: Sequence[Array]) -> bool:
     """True if fewer entries of y are between their ends than free variables have equalities, which no step of those entries alone then meets."""
     live = 0
     for term, y in zip(problem.terms, ys, strict=True):
-        interval = _interval(term.f)
+        interval = dual_interval(term.f)
         live += y.size if interval is None else int(np.count_nonzero((interval[0] < y) & (y < interval[1])))
     return live < sum(b.size for b in problem.canonical.blocks if b.g.pair == (None, None))
 
 
 def _is_narrow(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
     """True if the domain of f* is a box with finite ends."""
-    interval = _interval(f)
+    interval = dual_interval(f)
     return interval is not None and all(np.all(np.isfinite(end)) for end in interval)
 
 
@@ -221,20 +225,21 @@ def _moved(
         wanted, miss = _misses(problem, kty, x, sizes, interior)
         if not wanted.size:
             return ys, 0.0
-        others = ~problem.absorbed[wanted]
+        alone = _makes_up(problem, ys, wanted, miss)
         # what single entries of y make up for takes no system
-        if (stop() and others.any()) or _is_rounding(problem, ys, wanted, miss, shrinks):
+        if (stop() and not alone.all()) or _is_rounding(problem, ys, wanted, miss, shrinks):
             return ys, 0.0
         size = float(np.abs(miss).max())
         if (shrinks or spares) and not size < STUCK * least:
             return ys, size
         before, least = least, size
-        if others.any() and not _correct(problem, ys, wanted[others], miss[others], stop, shrinks, spares):
+        if not alone.all() and not _correct(problem, ys, wanted[~alone], miss[~alone], stop, shrinks, spares):
             return ys, size if before < math.inf else math.inf
-        if not others.all():
-            if others.any():
+        if alone.any():
+            if not alone.all():
                 wanted, miss = _misses(problem, problem.adjoint(ys), x, sizes, interior)
-            _absorb(problem, ys, wanted, miss)
+                alone = _makes_up(problem, ys, wanted, miss)
+            _absorb(problem, ys, wanted[alone], miss[alone])
         kty = problem.adjoint(ys)
     return ys, 0.0
 
@@ -269,6 +274,21 @@ def step_inside(problem: PreparedProblem, ys: Sequence[Array]) -> list[Array] | 
         math.isfinite(g.conjugate(v[b.slice])) for b, g in zip(problem.canonical.blocks, problem.g, strict=True)
     )
     return moved if finite else None
+
+
+def _makes_up(
+    problem: PreparedProblem, ys: Sequence[Array], wanted: NDArray[np.intp], miss: Array
+) -> NDArray[np.bool_]:
+    """True of each wanted coordinate that an entry of y makes up for, in a small share of the way to the ends of its interval."""
+    missed, found = np.zeros(problem.size), np.zeros(problem.size, dtype=np.bool_)
+    missed[wanted] = np.abs(miss)
+    for k, rows, columns, coefficients in problem.absorbing:
+        interval = dual_interval(problem.terms[k].f)
+        assert interval is not None
+        y = ys[k][rows]
+        room = np.minimum(y - interval[0][rows], interval[1][rows] - y)
+        found[columns] = missed[columns] <= SMALL * np.abs(coefficients) * room
+    return found[wanted]
 
 
 def _absorb(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> None:
@@ -442,7 +462,7 @@ def move(
     for k, step in enumerate(steps):
         new = ys[k] + step
         f = problem.terms[k].f
-        interval = _interval(f)
+        interval = dual_interval(f)
         if isinstance(f, VectorLossFunction):
             new = f.into_domain(new)
         elif interval is not None:
@@ -454,27 +474,15 @@ def move(
     return changed
 
 
-def _interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:
-    """The domain of f* where it is a box; None where it is another set."""
-    if isinstance(f, LossFunction):
-        return f.dual_bounds()
-    if isinstance(f, VectorLossFunction):
-        return None
-    if math.isfinite(f.radius()):
-        return np.full(f.size, -math.inf), np.full(f.size, math.inf)
-    found = f.entries()
-    return None if found is None else found.slopes(f.size)
-
-
 def _is_ball(f: LossFunction | VectorLossFunction | VectorFunction) -> bool:
     """True if the domain of f* is a ball about 0 that is no box: of a norm, which scaling then leads back into it."""
-    return isinstance(f, VectorFunction) and f.coercive() is not None and _interval(f) is None
+    return isinstance(f, VectorFunction) and f.coercive() is not None and dual_interval(f) is None
 
 
 def _shrinkage(f: LossFunction | VectorLossFunction | VectorFunction, y: Array, boxes: bool = False) -> float:
     """The factor that brings y back into such a ball, or with `boxes` into a box with finite ends; 1 elsewhere."""
     if boxes and _is_narrow(f):
-        interval = _interval(f)
+        interval = dual_interval(f)
         assert interval is not None
         ends = np.where(y < 0.0, *interval)
         beyond = np.abs(y) > np.abs(ends)
@@ -496,7 +504,7 @@ def _metric(
         return SimplexMetric(f.room(y)[None, :])
     if isinstance(f, Lines) and isinstance(f.inner, Support):
         return SimplexMetric(np.array([f.inner.room(line) for line in f.lines(y)]))
-    interval = _interval(f)
+    interval = dual_interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if interval is None:
         return DiagonalMetric(np.full(y.size, unit * unit))

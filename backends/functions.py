@@ -271,3 +271,15 @@ def prox_conjugate(f: FastLoss | FastRows | FastVector, v: Array, sigma: float |
     np.subtract(v, out, out=out)
     np.multiply(out, sigma, out=out)
     f.into_domain(out)
+
+
+def dual_interval(f: LossFunction | VectorLossFunction | VectorFunction) -> tuple[Array, Array] | None:
+    """The domain of f* where it is a box; None where it is another set."""
+    if isinstance(f, LossFunction):
+        return f.dual_bounds()
+    if isinstance(f, VectorLossFunction):
+        return None
+    if math.isfinite(f.radius()):
+        return np.full(f.size, -math.inf), np.full(f.size, math.inf)
+    found = f.entries()
+    return None if found is None else found.slopes(f.size)

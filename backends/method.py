@@ -106,6 +106,10 @@ class Run(ABC, Generic[P, S]):
     def candidate(self) -> tuple[Any, list[Array] | None]:
         """The primal point and dual point to certify, as the state has them."""
 
+    def spare(self) -> Any | None:
+        """A point that takes the place of the candidate's where that misses constraints; None where there is none."""
+        return None
+
     def ray(self) -> tuple[Array, list[Array]] | None:
         """The directions in which the primal and dual points last moved, which point to infinity where there is no solution; None if not kept."""
         return None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, MatrixLike
 from fwdsl.atoms.loss import LossFunction
-from fwdsl.backends.functions import FastLoss, FastRows, FastVector
+from fwdsl.backends.functions import FastLoss, FastRows, FastVector, dual_interval
 from fwdsl.backends.held_terms import HeldMap, handed_over
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import Pool
@@ -431,17 +431,16 @@ class PreparedProblem:
 
     @cached_property
     def absorbing(self) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp], Array]]:
-        """(term, rows, coordinates, coefficients): dual entries without bounds whose row of K has one entry, one for a coordinate at most.
+        """(term, rows, coordinates, coefficients): dual entries whose row of K has one entry, one for a coordinate at most.
 
-        Whatever the other entries of y say about such a coordinate, this one makes up for it. Terms of data are not looked at: they have many
-        entries a row. Those of a symmetric matrix make up for a symmetric miss, as all misses of its equalities are.
+        Whatever the other entries of y say about such a coordinate, this one makes up for it, as far as its interval has room; those without ends
+        come first. Terms of data are not looked at: they have many entries a row. Those of a symmetric matrix make up for a symmetric miss, as all
+        misses of its equalities are.
         """
         found, taken = [], np.zeros(self.size, dtype=np.bool_)
-        for k, term in enumerate(self.canonical.terms):
-            few = sum(m.nnz for _, m in term.map.parts) <= 2 * term.map.rows
-            if not isinstance(term.f, LossFunction) or not term.map.parts or not few:
-                continue
-            if not all(np.isinf(bound).all() for bound in term.f.dual_bounds()):
+        for k in sorted(range(len(self.terms)), key=lambda k: not self._has_no_ends(k)):
+            term = self.terms[k]
+            if not self._may_absorb(term):
                 continue
             try:
                 parts = [(block.start, _entries(m).tocoo()) for block, m in term.map.parts]
@@ -460,13 +459,18 @@ class PreparedProblem:
                 found.append((k, rows[at], columns[at], values[at]))
         return found
 
-    @cached_property
-    def absorbed(self) -> NDArray[np.bool_]:
-        """The coordinates that an entry of y makes up for (`absorbing`)."""
-        found = np.zeros(self.size, dtype=np.bool_)
-        for _, _, columns, _ in self.absorbing:
-            found[columns] = True
-        return found
+    def _has_no_ends(self, k: int) -> bool:
+        """True if the domain of f_k* is everything."""
+        interval = dual_interval(self.terms[k].f)
+        return interval is not None and all(np.isinf(end).all() for end in interval)
+
+    def _may_absorb(self, term: SumTerm) -> bool:
+        """True if rows of a term may have one entry, and a dual entry in an interval of its own."""
+        if not term.map.parts or dual_interval(term.f) is None:
+            return False
+        if not isinstance(term.f, LossFunction):
+            return sum(m.entries for _, m in term.map.parts) <= term.map.rows
+        return sum(m.nnz for _, m in term.map.parts) <= 2 * term.map.rows
 
     def missed(self, x: Array, zs: Sequence[Array], ys: Sequence[Array]) -> tuple[float, float]:
         """The largest violation of a constraint in the sum relative to its terms, and how much of the objective it may hide at the multipliers y.

@@ -111,7 +111,7 @@ class Columns:
 
     def task_of(self, size: int) -> Indices:
         """The task of each coordinate of a working set."""
-        return np.arange(size) % self.tasks
+        return np.arange(size) % self.tasks if self.tasks > 1 else np.zeros(size, dtype=np.intp)
 
     def stored(self, main: Indices) -> tuple[tuple[Any, ...], Indices]:
         """The columns of the data as the loops take them, and where the chosen ones are."""
@@ -267,6 +267,10 @@ class Columns:
         """True if so many dense columns may be copied."""
         n, d = self.operator.shape
         return n * count <= max(COPIED_NUMBERS, n * d // 4)
+
+    def cost_of(self, places: Indices) -> int:
+        """The stored numbers of the columns of some coordinates of the data."""
+        return self.operator.storage.cost_of_columns((places - self.start) // self.tasks)
 
     def cost(self, main: Indices) -> int:
         """The stored numbers of columns of the data."""

@@ -107,14 +107,14 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
     def _tilt(self, s: ConstrainedState) -> Array:  # type: ignore[override]
         return self.rows.tilt(s.nu)
 
-    def _solve(self, s: ConstrainedState, slope: Array, y: Array, h: Array, enough: float) -> Solved:  # type: ignore[override]
+    def _solve(self, s: ConstrainedState, x: Array, slope: Array, y: Array, h: Array, enough: float) -> Solved:  # type: ignore[override]
         """The model's solution on the working set and under the rows."""
         work = s.work
-        x, g, gram = s.x[work], self.g.at(work, 0.0), self._gram(s, h, slope)
+        g, gram = self.g.at(work, 0.0), self._gram(s, x, h, slope)
         assert gram is not None
         ridged = gram + np.diag(g.ridge) if g.ridge.any() else gram
         E = self.rows.E
-        beside = E @ s.x - E[:, work] @ x
+        beside = E @ s.x - E[:, work] @ s.x[work]
         model = UnderRows(
             ridged,
             slope + g.ridge * x,
@@ -128,7 +128,7 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
         s.nu = self.rows.signed(model.multipliers)
         return solved
 
-    def _gram(self, s: ConstrainedState, h: Array, slope: Array) -> Array | None:  # type: ignore[override]
+    def _gram(self, s: ConstrainedState, x: Array, h: Array, slope: Array) -> Array | None:  # type: ignore[override]
         """The Gram matrix of the working set, which serves on where f'' is the same for all samples."""
         work, columns = s.work, self.columns
         assert isinstance(columns, Columns)

@@ -92,6 +92,10 @@ LEAST_ADDED, ADDED_OF, MOST_LEAST = 20, 100, 100
 """Coordinates that a step adds at least, as far as there are violations; or one of so many, whose epochs cost little of the pass that finds them, up
 to a most."""
 
+CHEAP, DEEPER = 20_000, 0.1
+"""Stored numbers that an epoch may go through and still take little time beside a step whose models have a curvature of their own: coordinates with
+so many are added at least, and models on no more are solved to as small a share of what is enough."""
+
 MOST_ALIKE = 500
 """Coordinates that a step adds at most where classes are bent alike: their model costs little."""
 
@@ -145,6 +149,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.g = Coordinates.of(problem, self.columns.tasks)
         self.quadratic = isinstance(f, FastLoss) and f.f.loss.quadratic
         self.rough = 0.0
+        #: No model is the problem, as one of linear and quadratic pieces is once each sample has its own.
+        self.curves = isinstance(f, FastLoss) and not f.f.loss.piecewise_quadratic
         self.bend = _largest_bend(f)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
@@ -238,7 +244,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         models = 1 if self.quadratic else self.columns.growing_models if missing else MODELS
         if s.work.size > MOST_LEAST and self._is_alike(s):
             models = 1
-        enough = s.tight * share * gap
+        enough = s.tight * share * (1.0 if missing else self._deeper(s)) * gap
         asked = 0.0 if self.of_loss.tol is None or missing else ASKED * self.of_loss.tol * abs(s.value)
         if enough <= LAST * asked:
             enough = s.tight * asked
@@ -262,6 +268,20 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if grown != 1.0:
             s.kty = grown * s.kty
             s.misses, _ = self.g.survey(s.x, s.kty, self.length, s.multiplier)
+
+    def _deeper(self, s: CoordinateState) -> float:
+        """The factor by which models are solved further where an epoch costs little beside a step: as the violations that the working set leaves out
+        are smaller than those in it."""
+        columns = self.columns
+        if (
+            not self.curves
+            or self.g.is_ball
+            or not isinstance(columns, Columns)
+            or columns.cost(columns.main(s.work)) > CHEAP
+        ):
+            return 1.0
+        inside, total = s.misses[s.work], float(s.misses @ s.misses)
+        return max(DEEPER, math.sqrt(max(1.0 - float(inside @ inside) / total, 0.0))) if total > 0.0 else 1.0
 
     def _is_cheap(self, s: CoordinateState) -> bool:
         """True if the epochs of a model cost no more than a pass over all columns."""
@@ -290,6 +310,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         support = int(np.count_nonzero(s.x))
         least = MOST_ALIKE if self._is_alike(s) else max(LEAST_ADDED, min(s.x.size // ADDED_OF, MOST_LEAST))
         most = max(least, (GROWTH if s.work.size and support >= USED * s.work.size else 1) * support)
+        if new.size > most and self.curves:
+            most = max(most, self._cheap(misses, new))
         if new.size > most:
             new = new[np.argpartition(-misses[new], most)[:most]]
         chosen = np.zeros_like(kept)
@@ -307,6 +329,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.work = self._with_extra(kept | chosen)
         return int(new.size)
 
+    def _cheap(self, misses: Array, new: Indices) -> int:
+        """How many of the new coordinates that violate optimality most have CHEAP numbers in their columns."""
+        columns = self.columns
+        assert isinstance(columns, Columns)
+        count = CHEAP * self.length.size // max(1, columns.operator.nnz)
+        if not 0 < count < new.size:
+            return count
+        worst = new[np.argpartition(-misses[new], count)[:count]]
+        return count * CHEAP // max(CHEAP, columns.cost_of(worst))
+
     def _keeps(self, s: CoordinateState) -> bool:
         """True if the next working set has all of the last one."""
         return s.grams
@@ -320,40 +352,53 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return self._with_extra(np.ones(self.length.size, dtype=np.bool_))
 
     def _descend(self, s: CoordinateState, enough: float, models: int) -> tuple[float, Array] | None:
-        """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known."""
+        """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known.
+        Beside the working set all coordinates are 0."""
         problem, f, work = self.of_loss, self.f, s.work
-        slope = (s.kty + problem.q)[work]
+        g = self.g.at(work, 0.0)
+        x, q = s.x[work], g.q
+        slope, before = s.kty[work] + q, g.penalty(x)
         y, value, h = s.y, s.loss, np.empty_like(s.z)
         for model in range(models):
             problem.look()
             f.curvature(s.z, h)
             if not self.quadratic:
                 np.maximum(h, s.floor * self.bend, out=h)
-            solved = self._solve(s, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
-            target = np.zeros_like(s.x)
-            target[work] = solved.u
-            d = self.g.inside(target)[0] - s.x
+            solved = self._solve(s, x, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
+            u = self._inside(solved.u, work)
+            d = u - x
             if not d.any():
                 s.floor = min(1.0, 10.0 * s.floor)
                 break
             if self.quadratic:
-                s.x = s.x + d
+                s.x = np.zeros_like(s.x)
+                s.x[work] = u
                 (s.z,) = problem.forward(s.x)
                 return self._level(s)
-            before = self.g.penalty(s.x)
-            promised = float(slope @ d[work]) + self.g.penalty(s.x + d) - before - float(problem.q @ d)
-            s.length, value, y = self._search(s, d, value, y, before, promised)
+            reached = g.penalty(u)
+            promised = float(slope @ d) + reached - before - float(q @ d)
+            s.length, x, before, value, y = self._search(s, g, (x, u, d), value, y, (before, reached), promised)
             s.floor = max(LEAST_FLOOR, 0.1 * s.floor) if s.length == 1.0 else min(1.0, 10.0 * s.floor)
             left = -promised if self.g.is_ball else solved.first
             if left <= enough or (s.length == 0.0 and s.floor == 1.0) or model + 1 == models:
                 break
-            slope = self.columns.dots(work, y) + problem.q[work]
+            slope = self.columns.dots(work, y) + q
             # as far as one step of each coordinate tells, the next model would find nothing
             tilt = self._tilt(s)
             tilted = slope + tilt[work] if isinstance(tilt, np.ndarray) else slope
-            if s.length == 1.0 and missed(tilted, s.x[work], self.g.at(work, s.multiplier), solved.size) <= enough:
+            if s.length == 1.0 and missed(tilted, x, self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
+        s.x = np.zeros_like(s.x)
+        s.x[work] = x
         return self._level(s) or (value, y)
+
+    def _inside(self, u: Array, work: Indices) -> Array:
+        """The coordinates of a working set, scaled into the ball."""
+        if not self.g.is_ball:
+            return u
+        whole = np.zeros(self.g.lo.size)
+        whole[work] = u
+        return self.g.inside(whole)[0][work]
 
     def _level(self, s: CoordinateState) -> tuple[float, Array] | None:
         """Move the coordinates that nothing bounds or weighs to where their slope is 0, so that y meets their equalities without a repair; f and f'
@@ -385,22 +430,25 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         s.x[at], s.z, value, y = found
         return value, y
 
-    def _solve(self, s: CoordinateState, slope: Array, y: Array, h: Array, enough: float) -> Solved:
+    def _solve(self, s: CoordinateState, x: Array, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
         work, columns, look = s.work, self.columns, self.of_loss.look
-        x, g, gram = s.x[work], self.g.at(work, s.multiplier), self._gram(s, h, slope)
+        g, gram = self.g.at(work, s.multiplier), self._gram(s, x, h, slope)
+        loose = self.curves and self.rough == ROUGH
         model: OnColumns | OnGram
         if gram is not None:
             ridged = gram + np.diag(g.ridge[:: columns.tasks]) if g.ridge.any() else gram
-            model = OnGram(ridged, slope + g.ridge * x, x, g, look, self._box(s, y, gram, g))
+            model = OnGram(
+                ridged, slope + g.ridge * x, x, g, look, self._box(s, y, gram, g), self.rough if loose else 0.0
+            )
         else:
             assert isinstance(columns, Columns)
-            model = OnColumns(columns, work, x, g.ridge, g.start, y, h, self.rough, look)
-        # a few epochs or a Newton step more are cheap on a Gram matrix
+            model = OnColumns(columns, work, x, g, y, h, self.rough, look)
         if self.g.is_ball:
             solved, s.multiplier, s.slope = in_ball(model, self.g, work, s.multiplier, s.least, s.slope, enough)
         else:
-            solved = model.solve(g, enough if gram is None else 1e-3 * enough)
+            # a few epochs or a Newton step more are cheap on a Gram matrix, unless the next model is another one for sure
+            solved = model.solve(g, enough if gram is None or loose else 1e-3 * enough)
         if gram is None:
             s.epochs = 0.5 * (s.epochs + solved.epochs)
         elif isinstance(columns, ClassColumns):
@@ -415,7 +463,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         noise = EPS * size * np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
         return Box(noise, len(gram) if g.has_ridge else s.z.size)
 
-    def _serves(self, s: CoordinateState, slope: Array) -> bool:
+    def _serves(self, s: CoordinateState, x: Array, slope: Array) -> bool:
         """True if the Gram matrix of an earlier model serves this one: that has all coordinates of the working set, and the violation has fallen to
         CHORD of what it was in the last one, so that f'' is nearly the same."""
         work = s.work
@@ -425,13 +473,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if at.size and (at[-1] >= s.gram_of.size or not np.array_equal(s.gram_of[at], work)):
             return False
         size = np.einsum("ii->i", s.gram)[at]
-        return missed(slope, s.x[work], self.g.at(work, s.multiplier), size) <= CHORD * s.gram_at
+        return missed(slope, x, self.g.at(work, s.multiplier), size) <= CHORD * s.gram_at
 
-    def _gram(self, s: CoordinateState, h: Array, slope: Array) -> Array | None:
+    def _gram(self, s: CoordinateState, x: Array, h: Array, slope: Array) -> Array | None:
         """The Gram matrix of the working set; None where epochs over its columns cost less. Where f'' is the same for all samples it serves on."""
         work, columns = s.work, self.columns
         if isinstance(columns, ClassColumns):
-            if not self._serves(s, slope):
+            if not self._serves(s, x, slope):
                 s.gram = columns.gram(work, h, single=s.value - s.best_bound > FAR * abs(s.value))
                 s.gram_of, s.gram_at = work, math.inf
             elif s.gram_of is not work:
@@ -446,7 +494,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         grows = s.grams and not s.whole and width > len(s.gram)
         if grows and (width > most or not _pays(columns, main, STAYS * s.epochs, most, len(s.gram))):
             s.grams, s.gram = False, np.zeros((0, 0))
-        if self.inner == "residual" or not (s.grams or s.whole or _pays(columns, main, s.epochs, most)):
+        if self.inner == "residual" or not (
+            s.grams or s.whole or _pays(columns, main, s.epochs, most, newton=self.curves and not self.g.is_ball)
+        ):
             return None
         length = self.as_length
         if not self.quadratic and length is None:
@@ -462,25 +512,30 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return length.bent(s.gram, slope - self.of_loss.q[work], s.z, floor)
 
     def _search(
-        self, s: CoordinateState, d: Array, value: float, y: Array, before: float, promised: float
-    ) -> tuple[float, float, Array]:
-        """Move x by t d, t the first of 1, 1/2, ... at which P falls by a share of what the model's slope promises: (t, f, f') there.
+        self, s: CoordinateState, g: Coordinates, way: tuple[Array, Array, Array], value: float, y: Array,
+        penalties: tuple[float, float], promised: float,
+    ) -> tuple[float, Array, float, float, Array]:  # fmt: skip
+        """Move z by t d, t the first of 1, 1/2, ... at which P falls by a share of what the model's slope promises: t, and the coordinates of the
+        working set, their penalty, f and f' there.
 
-        t is 0 where none does; `value` and y are f and f' at x, `before` is the penalty there.
+        t is 0 where none does. `way` are x, the point at t = 1, and d; `penalties` those at the first two, and `value` and y are f and f' at x.
         """
-        problem, g = self.of_loss, self.g
-        dz = self.columns.times(s.work, d[s.work])
+        x, u, d = way
+        before, reached = penalties
+        dz = self.columns.times(s.work, d)
         t = 1.0
         noise = 16.0 * EPS * (abs(value) + abs(before))
         for _ in range(CUTS):
-            problem.look()
-            x, z = np.clip(s.x + t * d, g.lo, g.hi), s.z + t * dz
-            reached, slopes = self._loss(z)
-            if reached - value + g.penalty(x) - before <= 0.01 * t * promised + noise:
-                s.x, s.z = x, z
-                return t, reached, slopes
+            self.of_loss.look()
+            z = s.z + (dz if t == 1.0 else t * dz)
+            found, slopes = self._loss(z)
+            if found - value + reached - before <= 0.01 * t * promised + noise:
+                s.z = z
+                return t, u, reached, found, slopes
             t *= 0.5
-        return 0.0, value, y
+            u = np.clip(x + t * d, g.lo, g.hi)
+            reached = g.penalty(u)
+        return 0.0, x, before, value, y
 
     # --- bounds -------------------------------------------------------------------------------------------------------
 
@@ -564,7 +619,8 @@ def _largest_bend(f: FastLoss | FastRows | FastVector) -> Array:
     return bend * weights if math.isfinite(bend) else np.zeros(f.f.size)
 
 
-def _pays(columns: Columns, main: Indices, epochs: float, most: int, known: int = 0) -> bool:
+def _pays(columns: Columns, main: Indices, epochs: float, most: int, known: int = 0, newton: bool = False) -> bool:
     """True if the Gram matrix of so many columns takes no longer than the epochs that it saves, that of `known` of them being there."""
     epoch, gram = costs.of_models(columns.operator, main.size, columns.cost(main), known)
+    gram += costs.NS_OF_NEWTON if newton else 0.0
     return main.size <= most and gram <= max(EPOCHS, 2.0 * epochs) * epoch

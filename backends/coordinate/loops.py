@@ -42,15 +42,36 @@ def group_share(x, v, start, stop, size, c, thin):
 
 
 def residual_epochs(
-    columns, cols, tasks, extra, r, scale, slope, start, size, c, thin, ridge, lo, hi, x, rounds, enough, trail, first
+    columns,
+    cols,
+    tasks,
+    extra,
+    r,
+    scale,
+    slope,
+    start,
+    size,
+    c,
+    thin,
+    ridge,
+    lo,
+    hi,
+    x,
+    rounds,
+    enough,
+    rough,
+    trail,
+    first,
+    v,
 ):
     """Epochs of coordinate descent on scale |r|^2 / 2 + <slope, x> + sum_i ridge_i x_i^2 / 2 + the penalties, r changing by M dx, until the
-    measure is `enough`. Coordinate i moves row tasks[i] of r. `trail` gets x after each epoch, `first` the measure of the first one."""
+    measure is `enough`, or the share `rough` of that of the first epoch, which `first` gets. Coordinate i moves row tasks[i] of r. `trail` gets x
+    after each epoch; v is a buffer of the size of x."""
+    # references are not counted in a kernel that makes no array and copies none: that took up to two thirds of the time of a short column
     m = extra.shape[0]
     one = r.shape[0] == 1
     only = r[0]
     measure = 0.0
-    v = np.empty(x.size)
     for epoch in range(rounds):
         lean = 0.0
         worst = 0.0
@@ -84,24 +105,43 @@ def residual_epochs(
             if moves > 0.0 and c[g] > 0.0:
                 worst = max(worst, math.sqrt(moves) * size[g] / c[g])
             weight += c[g] * math.sqrt(length)
-        trail[epoch] = x
+        for i in range(x.size):
+            trail[epoch, i] = x[i]
         measure = lean + worst * weight
         if epoch == 0:
             first[0] = measure
-        if measure <= enough:
+        if measure <= max(enough, rough * first[0]):
             return epoch + 1, measure
     return rounds, measure
 
 
 def residual_entry_epochs(
-    columns, cols, tasks, extra, r, scale, slope, size, c, ridge, lo, hi, x, rounds, enough, trail, first
+    columns,
+    cols,
+    tasks,
+    extra,
+    r,
+    scale,
+    slope,
+    size,
+    c,
+    ridge,
+    lo,
+    hi,
+    x,
+    rounds,
+    enough,
+    rough,
+    trail,
+    first,
+    inverse,
 ):
-    """`residual_epochs` of groups of one coordinate each, as most programs have them: a visit takes half of the time beside that of its column."""
+    """`residual_epochs` of groups of one coordinate each, as most programs have them: a visit takes half of the time beside that of its column. Puts
+    1 / size into `inverse`."""
     m = extra.shape[0]
     one = r.shape[0] == 1
     only = r[0]
     measure = 0.0
-    inverse = np.empty(size.size)
     for i in range(size.size):
         inverse[i] = 1.0 / size[i] if size[i] > 0.0 else 0.0
     for epoch in range(rounds):
@@ -138,20 +178,20 @@ def residual_entry_epochs(
                 # a division takes as long as a short column
                 if rise > worst * cost and cost > 0.0:
                     worst = rise / cost
-        trail[epoch] = x
+        for i in range(x.size):
+            trail[epoch, i] = x[i]
         measure = lean + worst * weight
         if epoch == 0:
             first[0] = measure
-        if measure <= enough:
+        if measure <= max(enough, rough * first[0]):
             return epoch + 1, measure
     return rounds, measure
 
 
-def gram_epochs(gram, slope, at, tasks, start, size, c, thin, lo, hi, x, rounds, enough, first):
+def gram_epochs(gram, slope, at, tasks, start, size, c, thin, lo, hi, x, rounds, enough, first, v):
     """The same on <slope, d> + d' gram d / 2 + the penalties, `slope` being kept at x; a coordinate that stays costs nothing. Coordinate i is that
     of row at[i] of `gram` for the task tasks[i], which has a row of `slope`: between tasks there are no products."""
     measure = 0.0
-    v = np.empty(x.size)
     for epoch in range(rounds):
         lean = 0.0
         worst = 0.0

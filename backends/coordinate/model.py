@@ -86,24 +86,26 @@ class OnColumns:
     """The model on coordinates `work` at x, by epochs over their columns. u is where it stands."""
 
     def __init__(
-        self, columns: Columns, work: Indices, x: Array, ridge: Array, start: Indices, y: Array, h: Array, rough: float,
+        self, columns: Columns, work: Indices, x: Array, g: Coordinates, y: Array, h: Array, rough: float,
         look: Callable[[], None],
     ) -> None:  # fmt: skip
         self.columns, self.main, self.look, self.rough = columns, columns.main(work), look, rough
-        if h.size and float(h.min()) == float(h.max()):
+        squares = None
+        least = float(h.min(initial=math.inf))
+        if h.size and least == h.max():
             # K'y and K'hK from A and r = y / (h c) as they are
             self.stored, self.cols = columns.stored(self.main)
-            squares = None
-            self.scale, self.r = float(h[0]) * columns.factor**2, columns.split(y / (h[0] * columns.factor))
+            self.scale, self.r = least * columns.factor**2, columns.split(y / (least * columns.factor))
             self.extra = columns.extra / columns.factor
         else:
-            root = np.sqrt(h[:: columns.tasks])
+            root, rows = np.sqrt(h[:: columns.tasks]), columns.split(y)
             self.stored, self.cols, squares = columns.weighted(self.main, root)
-            y_of_groups = columns.split(y)
-            self.scale, self.r = 1.0, np.divide(y_of_groups, root, out=np.zeros_like(y_of_groups), where=root > 0.0)
-            self.extra = columns.extra * root
-        size = self.scale * columns.sizes(self.stored, self.cols, self.extra, start, squares) + ridge[start[:-1]]
-        self.size = np.where(np.isfinite(size), size, 0.0)
+            self.scale, self.extra = 1.0, columns.extra * root
+            self.r = rows / root if least > 0.0 else np.divide(rows, root, out=np.zeros_like(rows), where=root > 0.0)
+        size = self.scale * columns.sizes(self.stored, self.cols, self.extra, g.start, squares)
+        if g.has_ridge:
+            size += g.ridge[g.start[:-1]]
+        self.size = size if np.isfinite(size).all() else np.where(np.isfinite(size), size, 0.0)
         self.each, self.tasks = np.repeat(self.cols, columns.tasks), columns.task_of(x.size)
         self.u = x.copy()
         self.first = x, self.r.copy()
@@ -117,22 +119,26 @@ class OnColumns:
         return 0.5 * self.scale * float(np.vdot(self.r, self.r))
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
-        """Epochs from u until the measure is `enough`, or about `rough` times its first value."""
-        columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 1, self.u.size))
-        total, measure, begun = 0, math.inf, 0.0
+        """Epochs from u until the measure is `enough`, or `rough` times its first value."""
+        columns, scale, first, trail = self.columns, self.scale, np.zeros(1), np.empty((DEPTH + 2, self.u.size))
+        # the last row is the loops' own
+        trail, own = trail[:-1], trail[-1]
+        total, measure, begun, rough = 0, math.inf, 0.0, self.rough
         while total < RESIDUAL_EPOCHS:
             self.look()
             trail[0] = self.u
             of_columns = self.stored, self.each, self.tasks, self.extra, self.r, scale, g.q
-            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, trail[1:], first
+            ends = g.ridge, g.lo, g.hi, self.u, DEPTH, enough, rough, trail[1:], first, own
             if g.alone:
                 done, measure = columns.residual_entry_epochs(*of_columns, self.size, g.c, *ends)
             else:
                 done, measure = columns.residual_epochs(*of_columns, g.start, self.size, g.c, g.thin, *ends)
-            begun = begun if total else float(first[0])
+            if not total:
+                begun, rough = float(first[0]), 0.0
+                enough = max(enough, self.rough * begun)
             total += done
             columns.count_work(self.main, done)
-            if measure <= max(enough, self.rough * begun) or done < DEPTH:
+            if measure <= enough or done < DEPTH:
                 break
             ahead = extrapolated(trail)
             if ahead is None:
@@ -176,9 +182,9 @@ class OnGram:
     """The model by the Gram matrix of a task, ridges on the diagonal, and its slope at x (ridges included). u is where it stands."""
 
     def __init__(
-        self, gram: Array, slope: Array, x: Array, g: Coordinates, look: Callable[[], None], box: Box | None = None
-    ) -> None:
-        self.gram, self.look, self.u, self.box = gram, look, x.copy(), box
+        self, gram: Array, slope: Array, x: Array, g: Coordinates, look: Callable[[], None], box: Box | None = None, rough: float = 0.0
+    ) -> None:  # fmt: skip
+        self.gram, self.look, self.u, self.box, self.rough = gram, look, x.copy(), box, rough
         self.size = _sizes(gram, g)
         self.slope = np.ascontiguousarray(slope.reshape(-1, g.tasks).T)
         self.at, self.tasks = np.divmod(np.arange(x.size), g.tasks)
@@ -193,7 +199,7 @@ class OnGram:
         return None
 
     def solve(self, g: Coordinates, enough: float) -> Solved:
-        """Epochs and Newton steps from u until the measure is `enough`, or on a box an active set after some of them."""
+        """Epochs and Newton steps from u until the measure is `enough`, or about `rough` times its first value; on a box an active set after some."""
         u, first, total, rounds = self.u, np.zeros(1), 0, SWEEPS
         measure, begun = math.inf, 0.0
         while total < GRAM_EPOCHS:
@@ -213,7 +219,7 @@ class OnGram:
             done, measure = self._epochs(g, rounds, enough, first)
             begun = begun if total else float(first[0])
             total += done
-            if measure <= enough:
+            if measure <= max(enough, self.rough * begun):
                 break
             steady = np.array_equal(held, face_of(u, g))
             # where the face still changes a solve is wasted; twice the epochs are dearer than one after all
@@ -252,7 +258,7 @@ class OnGram:
             return int(done), float(measure)
         done, measure = kernel(loops.gram_epochs)(
             self.gram, self.slope, self.at, self.tasks, g.start, self.size, g.c, g.thin, g.lo, g.hi, self.u, rounds, enough,
-            first,
+            first, np.empty_like(self.u),
         )  # fmt: skip
         return int(done), float(measure)
 

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwdsl.backends.interior.program import ORDER, Batch, connected
+from fwdsl.backends.interior.sizes import MOST_PARTS
 
 Index = NDArray[np.intp]
-
-MOST = 32
-"""Parts at most: smaller ones are taken together, as a call costs more than they do."""
 
 WORTH = 0.5
 """The share of the cubes of orders that factoring apart leaves at most."""
@@ -40,7 +38,7 @@ def parts_of(A: csr_array, P: Any, batches: Sequence[Batch]) -> tuple[Part, ...]
     size = np.bincount(of_column, minlength=number)
     if float(np.sum(np.power(size, 3.0))) > WORTH * float(n) ** 3:
         return ()
-    joint = np.where(size > 0, (np.cumsum(size) - size) // -(-n // MOST), 0)
+    joint = np.where(size > 0, (np.cumsum(size) - size) // -(-n // MOST_PARTS), 0)
     if float(np.sum(np.power(np.bincount(joint, size), 3.0))) > WORTH * float(n) ** 3:
         return ()
     of_row, of_column = joint[of_row], joint[of_column]

@@ -133,7 +133,8 @@ def _written_rows(A: csr_array, rows: NDArray[np.intp]) -> Array:
 
 
 class _MeasuredPoint(NamedTuple):
-    """A point and a dual point of the problem, P, the largest relative violation, what it may hide, and the bound."""
+    """A point and a dual point of the problem, P, the largest relative violation, what it may hide, the bound, and the point before it was sharpened,
+    where it was and misses constraints."""
 
     x: Array
     ys: list[Array]
@@ -141,6 +142,7 @@ class _MeasuredPoint(NamedTuple):
     infeasibility: float
     hidden: float
     bound: float
+    plain: Array | None = None
 
 
 class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
@@ -470,6 +472,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             found = self._worked_out(near=False)
         return found.x, found.ys
 
+    def spare(self) -> Array | None:
+        """The point before it was sharpened: within the cones, but for what the equations miss."""
+        known = self.known
+        return None if known is None or known[:2] != (self.state, self.state.iteration) else known[2].plain
+
     def _gap(self) -> float:
         """<s, z> / tau^2, the gap of the program."""
         now = self.state
@@ -505,7 +512,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return plain
         other = self._measured(sharp, ys)._replace(bound=plain.bound)
         allowed = plain.value + plain.hidden + SHARE * gap
-        return other if other.value + other.hidden <= allowed and other.infeasibility <= NEAR else plain
+        if other.value + other.hidden > allowed or other.infeasibility > NEAR:
+            return plain
+        return other._replace(plain=plain.x) if other.infeasibility > 0.0 else other
 
     def _taken_back(self, x: Array) -> Array:
         """x without what entries of free variables have in common, where P does not see it: a loss of rows asks for differences of scores alone.

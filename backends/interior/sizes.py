@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from fwdsl.atoms.base import VectorFunction
 from fwdsl.atoms.conic import Cone, Conic, MatrixEntries
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import Diagonal, LinearMap
+from fwdsl.canon.matrix_maps import LeftMultiply, RightMultiply
 from fwdsl.canon.parts import Block, SumTerm
 
 WHOLE = 250
@@ -47,6 +49,12 @@ ORDERED = 400_000
 
 UNORDERED = 6_000
 """Rows that see several unknowns from which on an order of a factor that fills up takes seconds to find."""
+
+MOST_PARTS = 32
+"""Parts at most that are factored each by itself: smaller ones are taken together, as a call costs more than they do."""
+
+MOST_BLOCKS = 6
+"""Variables up to which each choice of some of them is looked at."""
 
 FREE, SHARE = 8, 0.7
 """Unknowns that nothing bends or bounds, up to which few long rows are the whole system, and the share of all unknowns up to which they are few."""
@@ -225,7 +233,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     # the scaling of a matrix cone has no zeros, nor has that of a cone of lengths
     full = _filled_cones(form, known)
     scaled = sum(rows * (seen * seen if rows > NEIGHBOURS else float(rows)) for rows, seen in full)
-    order, long = unknowns + equations, _long_rows(form, known)
+    order, long, strands = unknowns + equations, _long_rows(form, known), _strands(form, known)
     quick, fills_up = math.inf, False
     if entries <= ORDERED and not any(cone.kind == "semidefinite" for conic in known for cone in conic.cones):
         # there a long cone of lengths has two unknowns more, and no matrix of its size
@@ -235,10 +243,12 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
         if fills_up:
             # what is left once all rows are eliminated that see one unknown alone, and all unknowns that one cone sees alone, of which the end has
             # no zeros
-            left = min(unknowns - _seen_once(form, known), _mixing_rows(form, known), form.size + _far_ends(known))
+            ends = min(unknowns, form.size + _far_ends(known)) - _seen_once(form, known)
+            left = min(ends, _mixing_rows(form, known), _hubs(form, known))
             met = (filling + others + alone) / max(1, form.size)
             share = met**2 / (met**2 + HALF_FULL**2)
-            quick, fills_up = quick + AS_IT_STANDS * share * float(left) ** 3 / 3.0, left > UNORDERED
+            quick += AS_IT_STANDS * share * float(left) ** 3 / (3.0 * strands**2)
+            fills_up = left > UNORDERED * strands
         quick += _of_planes(form)
     products, filling = products + others + scaled, filling + others + scaled
     thick = _thick(full, unknowns)
@@ -246,7 +256,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     of_dense = DENSE_PRODUCT * rows * unknowns**2
     # beside a large cone of matrices all of A is kept as a dense matrix
     of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
-    seconds = FACTOR * order**3 + of_rows + OF_A_NUMBER * order**2
+    seconds = FACTOR * order**3 / min(strands, MOST_PARTS) ** 2 + of_rows + OF_A_NUMBER * order**2
     if long is not None and long.rows < unknowns and entries <= DENSE_SHARE * rows * unknowns:
         few, turned = float(long.rows), sum(4.0 * long.turned * float(2 * rows) ** 1.5 for rows, _ in full)
         complement = FACTOR * few**3 + DENSE_PRODUCT * (unknowns * few * long.multiplied + turned) + PASSES * entries
@@ -473,6 +483,59 @@ def _mixing_rows(form: Canonical, known: list[Conic]) -> int:
     return mixing
 
 
+def _hubs(form: Canonical, known: list[Conic]) -> int:
+    """The entries of some variables and the rows that see several entries of others, for the variables that make them the fewest: beside them each
+    row sees one entry at most, so all else is eliminated without fill.
+
+    Of a plan x_ij <= o_i with sum_i x_ij = 1 they are o and the sums.
+    """
+    blocks = form.blocks
+    if len(blocks) > MOST_BLOCKS or not all(cone.is_separable for conic in known for cone in conic.cones):
+        return form.size
+    of_terms = list(zip(form.terms, known, strict=False))
+    levels = sum(conic.extra - conic.owned for conic in known)
+    own = [int(np.count_nonzero(np.bincount(conic.of_z.row, minlength=1) > 1)) for conic in known[len(form.terms) :]]
+    least = form.size
+    for chosen in itertools.product((False, True), repeat=len(blocks)):
+        is_hub = {block.start: taken for block, taken in zip(blocks, chosen, strict=True)}
+        count = levels
+        for block, rows, taken in zip(blocks, own, chosen, strict=True):
+            count += block.size if taken else rows
+        for term, conic in of_terms:
+            others = sum(m.entries for block, m in term.map.parts if not is_hub[block.start])
+            if others > term.map.rows:
+                # squares of several entries tie all of them to each other
+                count += form.size if np.any(conic.curvature) else conic.offset.size
+        least = min(least, count)
+    return least
+
+
+def _strands(form: Canonical, known: list[Conic]) -> int:
+    """The columns of a matrix variable that each row sees one of, as those of W @ H, or its rows, as those of X @ E.T: parts that share nothing."""
+    maps = [m for term in form.terms for _, m in term.map.parts]
+    if len(form.blocks) != 1 or not maps:
+        return 1
+    first = maps[0]
+    if isinstance(first, LeftMultiply):
+        count, each, alike = first.k, 1, all(isinstance(m, LeftMultiply) and m.k == first.k for m in maps)
+    elif isinstance(first, RightMultiply):
+        count, each = first.n, first.columns // first.n
+        alike = all(isinstance(m, RightMultiply) and m.n == first.n for m in maps)
+    else:
+        return 1
+    apart = all(conic.extra == conic.owned and all(cone.is_separable for cone in conic.cones) for conic in known)
+    return count if alike and apart and _keeps_apart(known[-1], count, each) else 1
+
+
+def _keeps_apart(conic: Conic, count: int, each: int) -> bool:
+    """True if each row of a variable's own function sees entries of one strand, entry e being of strand e // each modulo their number."""
+    strand = conic.of_z.column // each % count
+    least, most = np.full(conic.offset.size, count), np.zeros(conic.offset.size, dtype=np.intp)
+    np.minimum.at(least, conic.of_z.row, strand)
+    np.maximum.at(most, conic.of_z.row, strand)
+    return bool(np.all(most <= least))
+
+
 def _far_ends(known: list[Conic]) -> int:
     """The rows that see many further unknowns of a conic form, and the further unknowns that many rows see: all others are eliminated between entries
     of variables and these."""
@@ -484,20 +547,24 @@ def _far_ends(known: list[Conic]) -> int:
 
 
 def _seen_once(form: Canonical, known: list[Conic]) -> int:
-    """The entries of variables of which a row of the terms sees one each, and that nothing but intervals of their own ties to others."""
+    """The entries of variables of which a row of the terms sees one each, and that nothing but bounds and losses of their own ties to others.
+
+    A term whose rows see one entry each ties nothing, such as a sum of `pos(t)` beside `norm2(Y[i]) <= t[i]`: its rows go first.
+    """
     seen = dict.fromkeys((b.start for b in form.blocks), 0)
-    for term in form.terms:
+    for term, conic in zip(form.terms, known, strict=False):
+        if sum(m.entries for _, m in term.map.parts) <= term.map.rows and _is_apart(conic):
+            continue
         for block, m in term.map.parts:
             seen[block.start] += m.entries
     of_blocks = zip(form.blocks, known[len(form.terms) :], strict=True)
-    return sum(
-        b.size
-        for b, conic in of_blocks
-        if seen[b.start] <= b.size
-        and not conic.extra
-        and all(cone.is_separable for cone in conic.cones)
-        and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
-    )
+    return sum(b.size for b, conic in of_blocks if seen[b.start] <= b.size and not conic.extra and _is_apart(conic))
+
+
+def _is_apart(conic: Conic) -> bool:
+    """True if each of its rows sees one entry, and its further unknowns are of one entry each."""
+    alone = conic.extra == conic.owned and all(cone.is_separable for cone in conic.cones)
+    return alone and bool(np.all(np.bincount(conic.of_z.row, minlength=1) <= 1))
 
 
 def _is_matrix(conic: Conic) -> bool:

@@ -170,6 +170,10 @@ class VectorFunction(ABC):
         `sizes` are those of the terms that the entries of x are sums of; by default `own_sizes(x)`.
         """
 
+    def slope_at(self, x: Array) -> Array | None:
+        """A g with f(x') >= f(x) + <g, x' - x> for all x'; None where none is told."""
+        return None
+
     @property
     def slope(self) -> float:
         """The slope of the function, in its units: the coefficient of a norm or an entropy, 0 for a set."""

@@ -61,7 +61,8 @@ def canonicalise(instance: Instance) -> tuple[Form | None, tuple[Diagnostic, ...
     inner, _ = as_written(other, roots)
     if not isinstance(inner, Canonical) or inner.contradiction is not None:
         return form, found
-    return Rewritten.of(form, inner) or form, found
+    # the way back leads from points that are written down
+    return Rewritten.of(form, replace(inner, factored=None)) or form, found
 
 
 def as_written(

@@ -13,6 +13,7 @@ from ..backends.kernels.compile import kernel_seconds
 from ..backends.kernels.pool import Pool
 from ..backends.method import Method, Report, Run
 from ..certify.certificate import FLOOR, relative
+from ..certify.point import evaluate_point
 from ..certify.rays import Ray
 from ..certify.verified import Verified
 from ..model.options import Options
@@ -253,6 +254,7 @@ class Supervisor:
         begin, elapsed, before = now(), self.seconds(), self.problem.passes
         spent = self.journal.verify_passes
         x, ys = self.run.candidate()
+        x = self._nearer(x)
         deadline = begin + (self._last_seconds(elapsed) if last else self.options.time - elapsed)
         already = self.control.stop
 
@@ -276,6 +278,16 @@ class Supervisor:
             self.watch.see(self._moment(elapsed))
         self.away += now() - begin
         return certified
+
+    def _nearer(self, x: Any) -> Any:
+        """x, or the run's plain point where x misses constraints by too much and that by less."""
+        assert self.run is not None
+        plain = self.run.spare()
+        if plain is None:
+            return x
+        form = self.problem.canonical
+        missed = evaluate_point(form, x).infeasibility
+        return plain if missed > FEASIBLE and evaluate_point(form, plain).infeasibility < missed else x
 
     def _outrun(self) -> int:
         """The number of the method's first candidates that are verified as they are."""

@@ -191,13 +191,15 @@ def test_epochs_by_rows_are_the_plain_ones(sparse: bool) -> None:
     u, rest = np.zeros(15), np.ascontiguousarray(-Y.T)
     columns.residual_epochs(
         stored, np.repeat(cols, 3), columns.task_of(15), none, rest, 1.0, Q.ravel(), start, size, c, np.zeros(5), np.zeros(15),
-        -free, free, u, 3, 0.0, trail, first,
+        -free, free, u, 3, 0.0, 0.0, trail, first, np.empty(15),
     )  # fmt: skip
     np.testing.assert_allclose(u.reshape(5, 3), W, rtol=0, atol=1e-9)
     np.testing.assert_allclose(rest.T, R, rtol=0, atol=1e-9)
     v, slope = np.zeros(15), np.ascontiguousarray((Q - A.T @ Y).T)
     places, row = np.divmod(np.arange(15), 3)
-    kernel(loops.gram_epochs)(A.T @ A, slope, places, row, start, size, c, np.zeros(5), -free, free, v, 3, 0.0, first)
+    kernel(loops.gram_epochs)(
+        A.T @ A, slope, places, row, start, size, c, np.zeros(5), -free, free, v, 3, 0.0, first, np.empty(15)
+    )
     np.testing.assert_allclose(v.reshape(5, 3), W, rtol=0, atol=1e-9)
 
 
@@ -228,7 +230,7 @@ def test_the_multiplier_of_a_model_is_that_of_bisection(by_gram: bool) -> None:
     at = g.at(work, 0.0)
     model: OnColumns | OnGram = OnGram(G.copy(), q.copy(), x, at, lambda: None)
     if not by_gram:
-        model = OnColumns(run.columns, work, x, at.ridge, at.start, y, np.ones(30), 0.0, lambda: None)
+        model = OnColumns(run.columns, work, x, at, y, np.ones(30), 0.0, lambda: None)
     solved, m, slope = in_ball(model, g, work, 0.3 * float(np.abs(q).max()), 0.0, 0.0, 1e-6)
     assert m == pytest.approx(high, rel=1e-6) and slope < 0.0
     assert float(np.abs(solved.u).sum()) == pytest.approx(0.4, rel=1e-6)

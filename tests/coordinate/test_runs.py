@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.coordinate import columns as of_columns
-from fwdsl.backends.coordinate import loops
-from fwdsl.backends.coordinate.model import extrapolated, missed
+from fwdsl.backends.coordinate import descent, loops
+from fwdsl.backends.coordinate.model import OnColumns, OnGram, extrapolated, missed
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.errors import PlanError
@@ -73,16 +73,18 @@ def test_epochs_over_columns_and_on_the_gram_matrix_are_the_plain_ones(sparse: b
     size = columns.sizes(stored, cols, none, start) + 0.3
     u, rest, trail, first = np.zeros(9), -b, np.empty((3, 9)), np.zeros(1)
     done, _ = columns.residual_epochs(
-        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, trail, first
-    )
+        stored, cols, tasks, none, rest[None], 1.0, q, start, size, c, thin, ridge, lo, hi, u, 3, 0.0, 0.0, trail, first,
+        np.empty(9),
+    )  # fmt: skip
     np.testing.assert_allclose(u, x, rtol=0, atol=1e-9)
     np.testing.assert_allclose(rest, r, rtol=0, atol=1e-9)
     assert done == 3 and np.array_equal(trail[-1], u)
     v = np.zeros(9)
     slope = (q - A.T @ b)[None]
     kernel(loops.gram_epochs)(
-        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, thin, lo, hi, v, 3, 0.0, first
-    )
+        A.T @ A + np.diag(ridge), slope, np.arange(9), tasks, start, size, c, thin, lo, hi, v, 3, 0.0, first,
+        np.empty(9),
+    )  # fmt: skip
     np.testing.assert_allclose(v, x, rtol=0, atol=1e-9)
 
 
@@ -101,8 +103,10 @@ def test_epochs_over_entries_are_those_over_groups_of_one() -> None:
         if entries:
             told = kernel(loops.entry_epochs)(A.T @ A, rest, at, tasks, size, c, lo, hi, x, 3, 0.0, first)
         else:
-            none = np.zeros(8)
-            told = kernel(loops.gram_epochs)(A.T @ A, rest, at, tasks, start, size, c, none, lo, hi, x, 3, 0.0, first)
+            none, own = np.zeros(8), np.empty(8)
+            told = kernel(loops.gram_epochs)(
+                A.T @ A, rest, at, tasks, start, size, c, none, lo, hi, x, 3, 0.0, first, own
+            )
         found.append(np.concatenate([x, rest.reshape(-1), first, np.array(told)]))
     assert found[0][5] == 0.0 and np.any(found[0][:8] != 0.0)
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-14)
@@ -125,7 +129,7 @@ def test_epochs_over_columns_of_entries_are_those_over_groups_of_one(sparse: boo
     for entries in (True, False):
         x, rest, trail, first = np.zeros(10), -b[None], np.empty((3, 10)), np.zeros(1)
         of_columns = stored, cols, tasks, columns.extra, rest, 0.7, q
-        ends = ridge, lo, hi, x, 3, 0.0, trail, first
+        ends = ridge, lo, hi, x, 3, 0.0, 0.0, trail, first, np.empty(10)
         if entries:
             told = columns.residual_entry_epochs(*of_columns, size, c, *ends)
         else:
@@ -176,7 +180,8 @@ def test_extrapolation_finds_the_limit_of_a_linear_recursion() -> None:
 
 
 @pytest.mark.parametrize("problem", [lasso, logistic])
-def test_the_working_set_grows_from_the_worst_violations(problem: Any) -> None:
+def test_the_working_set_grows_from_the_worst_violations(problem: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descent, "CHEAP", 0)
     run = started(problem(), METHOD, inner="residual")
     seen = []
     for _ in range(4):
@@ -187,6 +192,47 @@ def test_the_working_set_grows_from_the_worst_violations(problem: Any) -> None:
         assert worst in run.state.work and run.state.value <= before
         assert set(np.flatnonzero(run.state.x)) <= set(run.state.work)
     assert seen[0] <= 21 and seen[-1] < 91
+
+
+@pytest.mark.parametrize("problem", [lasso, logistic])
+def test_a_curved_loss_begins_with_as_many_coordinates_as_cost_little(
+    problem: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 columns of 60 numbers beside the intercept, where a quadratic loss begins with 20."""
+    monkeypatch.setattr(descent, "CHEAP", 30 * 60)
+    run = started(problem(), METHOD, inner="residual")
+    run.step()
+    assert run.state.work.size == (31 if problem is logistic else 20)
+
+
+def test_fewer_coordinates_begin_where_the_worst_have_long_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 columns have 60 numbers, all others one: as many as have 900 by the mean of all would be 44, with up to 1,814."""
+    A, b = data()
+    signs = np.where(b > 0.0, 1.0, -1.0)
+    A[1:, np.argsort(-np.abs(A.T @ signs))[30:]] = 0.0
+    monkeypatch.setattr(descent, "CHEAP", 900)
+    run = started(fw.parse(SPARSE_LOGISTIC).bind(A=sp.csr_array(A), y=signs), METHOD, inner="residual")
+    state = run.state.copied()
+    run._enlarge(state)
+    assert 20 <= state.work.size - run.columns.extra_at.size < 44
+
+
+def test_a_model_ends_at_a_share_of_its_first_measure() -> None:
+    """By columns and by their Gram matrix, where it is asked for nothing else."""
+    A, b = data(40, 12)
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-9, 9)\nminimize 1/2 * sum(squared(A @ x, b)) + norm1(x)\n"
+    run = started(fw.parse(text).bind(A=A, b=b), METHOD)
+    work, x = np.arange(12), np.zeros(12)
+    g = run.g.at(work, 0.0)
+    for rough in (0.3, 0.03):
+        models = (
+            OnColumns(run.columns, work, x, g, -b, np.ones(40), rough, lambda: None),
+            OnGram(A.T @ A, -A.T @ b, x, g, lambda: None, rough=rough),
+        )
+        for model in models:
+            solved = model.solve(g, 0.0)
+            assert 0.0 < solved.last <= rough * solved.first
+            assert solved.epochs <= 100
 
 
 @pytest.mark.parametrize("layout", ["dense", "fortran", "float32", "csr"])

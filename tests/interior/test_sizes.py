@@ -110,3 +110,19 @@ def test_arguments_of_a_constraint_beside_each_other_are_counted_once() -> None:
         np.count_nonzero(m.written().toarray()) for _, m in term.map.parts
     )
     assert not size_of(form).fills and size_of(form).unknowns <= form.size + 1
+
+
+def test_unknowns_beside_a_loss_of_their_own_leave_no_rows_behind() -> None:
+    """Of `sum(pos(t))` beside `|X w - y| - 1 <= t` the system ends in the few entries of w, however many t has."""
+    rng = np.random.default_rng(0)
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nvar w: vector[p], t: vector[n]\nminimize sum(pos(t))\n"
+        "subject to abs(X @ w - y) - 1 <= t\n"
+    )
+    sizes = []
+    for n in (1000, 4000):
+        problem = fw.parse(text).bind(X=rng.standard_normal((n, 20)), y=rng.standard_normal(n))
+        form = problem.canonical.dense
+        assert form is not None
+        sizes.append(size_of(form).quick)
+    assert sizes[1] < 8.0 * sizes[0]

@@ -285,3 +285,23 @@ def test_a_penalty_is_scaled_into_beside_an_equality_that_is_missed_by_rounding(
         (found,) = repair(problem, [y], np.zeros(problem.size))
     assert np.abs(X.T @ found).max() <= 2.0 * (1.0 + 1e-12) and abs(found.sum()) <= 1e-13 * np.abs(found).sum()
     assert np.allclose(found, y / beyond, rtol=1e-9, atol=1e-12 * np.abs(y).max())
+
+
+def test_an_entry_with_room_makes_up_for_its_coordinate_without_a_system() -> None:
+    """The slope of log(x) is negative: of y well below 0 a little more meets the equality, even where no time is left for a system."""
+    rng = np.random.default_rng(8)
+    text = "data R: matrix[m, n], c: vector[m]\nvar x: vector[n]\nminimize -sum(log(x)) + sum(x[1:])\nsubject to R @ x <= c"
+    R, c = rng.random((4, 9)), np.ones(4)
+    problem = PreparedProblem(fw.parse(text).bind(R=R, c=c).canonical, 1)
+    k = next(k for k, t in enumerate(problem.terms) if not t.is_indicator)
+    met = [np.zeros(9) if i == k else np.ones(4) for i in range(len(problem.terms))]
+    met[k] = -(problem.q + problem.adjoint(met))
+    assert met[k].max() < 0.0
+    near = [y.copy() for y in met]
+    near[k] += 1e-6 * rng.standard_normal(9)
+    found = repair(problem, near, np.ones(9), stop=lambda: True)
+    np.testing.assert_allclose(found[k], met[k], rtol=1e-14)
+    # a change as large as y itself is no small one
+    far = [y.copy() for y in met]
+    far[k][0] *= 0.5
+    assert repair(problem, far, np.ones(9), stop=lambda: True)[k][0] == far[k][0]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fwdsl as fw
+from fwdsl.backends.interior.run import InteriorRun
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.data_maps import AbsoluteMatrix
 from fwdsl.certify.point import evaluate_point
@@ -206,3 +207,26 @@ def test_the_segment_to_a_dual_point_is_halved_while_there_is_time() -> None:
     found = module._between(problem, inner, outer, lambda: False)
     assert math.isfinite(problem.conjugates(found)) and any(y.any() for y in found)
     assert not math.isfinite(problem.conjugates([(1.0 + 1e-9) * y for y in found]))
+
+
+def test_a_point_that_misses_constraints_gives_way_to_one_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method's sharpened point may: the one before is verified in its place."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((8, 2))
+    text = (
+        "data D: symmetric[n]\nvar Z: psd[n]\nminimize trace(D @ Z)\n"
+        "subject to\n    Z in nonnegative\n    sum(Z, axis=1) == 1\n    trace(Z) == 2\n"
+    )
+    bound = fw.parse(text).bind(D=np.square(X[:, None] - X).sum(axis=2))
+    run, noise = InteriorRun.candidate, 1e-2 * (X @ rng.standard_normal((2, 8)))
+    noise = (noise + noise.T).ravel()
+
+    def off(self: InteriorRun) -> tuple[np.ndarray, list[np.ndarray]]:
+        x, ys = run(self)
+        return x + noise, ys
+
+    monkeypatch.setattr(InteriorRun, "candidate", off)
+    monkeypatch.setattr(InteriorRun, "spare", lambda self: None)
+    assert bound.solve(method="interior", threads=1, max_iter=40).status == "tolerance_not_reached"
+    monkeypatch.setattr(InteriorRun, "spare", lambda self: run(self)[0])
+    assert bound.solve(method="interior", threads=1, max_iter=40).status == "optimal"

@@ -124,10 +124,11 @@ def _onto_domain(f: Inner, v: Array) -> Array:
 
 
 def _terms(f: Inner, z: Array, sizes: Array) -> float | None:
-    if not isinstance(f, VectorFunction):
-        with np.errstate(all="ignore"):
-            g = f.gradient(z)
+    with np.errstate(all="ignore"):
+        g = f.slope_at(z) if isinstance(f, VectorFunction) else f.gradient(z)
+        if g is not None:
             return float(np.abs(g) @ np.abs(sizes)) + abs(float(g @ z) - f.value(z))
+    assert isinstance(f, VectorFunction)
     # a norm of matrices may be less where all signs are gone
     return max(f.value(sizes), f.value(z)) if _is_norm(f) else None
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base import Array, VectorFunction
-from ..vectors.common import Ball, Norm, largest, largest_share, norm1, norm2, scale_into
+from ..vectors.common import INSIDE, Ball, Norm, largest, largest_share, norm1, norm2, scale_into
 from ..vectors.simplex import Simplex
 from ..vectors.solid_simplex import SolidSimplex
 
@@ -84,6 +85,14 @@ class RowFunctions(ABC):
 
     def lmo(self, a: Array) -> Array | None:
         """The rows' vertices; None where they are not written here."""
+        return None
+
+    def project(self, a: Array) -> Array | None:
+        """The rows' projections on a set; None where they are not written here."""
+        return None
+
+    def faces(self, a: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """The entries that are free on the rows' faces, and the rows where these keep their sum; None where that is not all, or not written here."""
         return None
 
 
@@ -186,6 +195,28 @@ class Simplices(RowFunctions):
             return 0.0
         tops = a.max(axis=1)
         return self.r * float((np.maximum(tops, 0.0) if self.solid else tops).sum())
+
+    def project(self, a: Array) -> Array:
+        """max(a_i - theta_i, 0) with the sum r, theta_i by sorting; of a solid simplex where that of the positive entries is larger."""
+        out = np.maximum(a, 0.0)
+        far = _sums(out) > self.r if self.solid else np.ones(a.shape[0], dtype=np.bool_)
+        rows = a[far]
+        if not rows.size:
+            return out
+        if self.r == 0.0:
+            out[far] = 0.0
+            return out
+        peak = rows.max(axis=1, keepdims=True)
+        below = -np.sort(peak - rows, axis=1)
+        theta = ((np.cumsum(below, axis=1) - self.r) / np.arange(1, a.shape[1] + 1)).max(axis=1, keepdims=True)
+        kept = np.maximum((rows - peak) - theta, 0.0)
+        out[far] = kept * (self.r / kept.sum(axis=1, keepdims=True))
+        return out
+
+    def faces(self, a: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The supports, which keep their sums where these are r."""
+        tight = np.ones(a.shape[0], dtype=np.bool_) if not self.solid else ~(_sums(a) < self.r * INSIDE)
+        return a != 0.0, tight
 
     def lmo(self, a: Array) -> Array:
         """r e_j at each row's first least entry; 0 in a solid simplex where that is not negative."""

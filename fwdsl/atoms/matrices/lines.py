@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base import Array, Face, VectorFunction
 from ..conic import Conic
@@ -133,6 +134,9 @@ class Lines(OfInner):
         return max((self.inner.violation(line, s) for line, s in zip(lines, size, strict=True)), default=0.0)
 
     def prox(self, v: Array, t: float) -> Array:
+        together = self._rows.project(self.lines(v)) if self._rows is not None else None
+        if together is not None:
+            return self.flat(together)
         return self._each(v, lambda line: self.inner.prox(line, t))
 
     def conjugate(self, v: Array) -> float:
@@ -176,6 +180,9 @@ class Lines(OfInner):
 
     def face(self, x: Array) -> Face | None:
         """The faces of the lines side by side; None where a line has none, or where there are too many normals to write down."""
+        together = self._rows.faces(self.lines(x)) if self._rows is not None else None
+        if together is not None:
+            return self._face_of_sums(*together)
         faces = []
         for line in self.lines(x):
             found = self.inner.face(line)
@@ -196,6 +203,17 @@ class Lines(OfInner):
             places.append(i * across + f.free * along)
             row, column = rows.stop, columns.stop
         return Face(np.concatenate(places), normals, slope)
+
+    def _face_of_sums(self, free: NDArray[np.bool_], tight: NDArray[np.bool_]) -> Face | None:
+        """The face of these entries, whose sum is kept in the tight lines."""
+        line, entry = np.nonzero(free)
+        count = int(np.count_nonzero(tight))
+        if count * line.size > FACE_NUMBERS:
+            return None
+        normals, kept = np.zeros((count, line.size)), np.flatnonzero(tight[line])
+        normals[(np.cumsum(tight) - 1)[line[kept]], kept] = 1.0
+        across, along = self._strides()
+        return Face(line * across + entry * along, normals, np.zeros(line.size))
 
     def diameter(self) -> float:
         """n^(1/2) times that of a line."""

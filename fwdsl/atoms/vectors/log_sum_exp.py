@@ -37,6 +37,11 @@ class LogSumExp(Support):
         """The value for c = 1; 0 for no entries."""
         return log_sum_exp(x) if x.size else 0.0
 
+    def slope_at(self, x: Array) -> Array:
+        """c exp(x_i) / sum_j exp(x_j)."""
+        shares = np.exp(x - x.max(initial=-math.inf))
+        return np.asarray(self.c * shares / shares.sum())
+
     def project(self, v: Array, r: float) -> Array:
         return project_sum(v, r)
 

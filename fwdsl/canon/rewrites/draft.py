@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...atoms.base import Array
 from ...light_dataclass import light_dataclass, light_state
@@ -17,6 +18,10 @@ from ..form import Canonical, once_per_form
 Key = tuple[str, object]
 """("term", i) and ("constraint", i) of the program as it is written; ("new", what) of what a rewriting made, ("point", name) for
 a variable that it made, whose value may be a multiplier."""
+
+
+Place = slice | NDArray[np.intp]
+"""The entries of a variable, in a row or in any order."""
 
 
 @once_per_form
@@ -93,6 +98,10 @@ class RewritingStep:
 
     #: A sentence on what was recognised, for the plan.
     fact: str
+
+    def parts(self, outer: Canonical) -> Mapping[str, tuple[str, Place]]:
+        """The variable of the program as it is written that each one that the rewriting made is part of, and its place there."""
+        return {}
 
     def place(self, reader: AffineReader, x: Array, known: dict[Key, Array]) -> None:
         """Fill in the values of variables that the rewritten program does not have, at x with all others; `known` are its multipliers."""

@@ -25,12 +25,13 @@ from ..sets import part_of_bounds, stated
 from ..terms import samples_of
 from .accumulated import Accumulated, accumulated
 from .definitions import Definition, defined
-from .draft import Draft, Duals, Key, RewritingStep, key_of_term, reader_of
+from .draft import Draft, Duals, Key, Place, RewritingStep, key_of_term, reader_of
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
+from .transposed import transposed
 from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
@@ -44,6 +45,7 @@ RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     bounded_sizes,
     sliced,
     plainer,
+    transposed,
 )
 """The rewritings, each tried until it finds nothing more."""
 
@@ -172,15 +174,14 @@ class Rewritten:
     # --- the way back -------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _parts(self) -> dict[str, tuple[str, slice]]:
-        """The variable of `outer` that each one of `inner` is part of, and its place there; those that a rewriting made are left out."""
+    def _parts(self) -> dict[str, tuple[str, Place]]:
+        """The variable of `outer` that each one of `inner` is part of, and its place there; other variables that a rewriting made are left out."""
         own = {b.name for b in self.outer.blocks}
-        out = {b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own}
+        out: dict[str, tuple[str, Place]] = {
+            b.name: (b.name, slice(0, b.size)) for b in self.inner.blocks if b.name in own
+        }
         for step in self.rewriting.steps:
-            if isinstance(step, Slices):
-                n = next(b for b in self.outer.blocks if b.name == step.name).size
-                for (name, _), (a, b) in zip(step.parts, step.sizes(n), strict=True):
-                    out[name] = (step.name, slice(a, b))
+            out.update(step.parts(self.outer))
         return out
 
     def outward(self, x: Array, ys: Sequence[Array] | None, v: Array | None = None) -> tuple[Array, list[Array] | None]:

@@ -17,6 +17,7 @@ from ...check import algebra, shapes
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Dim, Expr, SetRef, Term, Type, VarDecl, shift_dim
 from ...words import BOX, CONVEX, GROUPED
+from ..form import Canonical
 from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import changed, times
 from .slice_pieces import END, Range, SlicePiece, is_linear, keys_of, pieces_of, products_of, ranges_of
@@ -40,14 +41,19 @@ class Slices(RewritingStep):
     """A variable in parts, each from a position to the next."""
 
     name: str
-    parts: tuple[tuple[str, Range], ...]
+    pieces: tuple[tuple[str, Range], ...]
     shares: tuple[Share, ...]
     data: frozenset[str]
     fact: str
 
     def sizes(self, n: int) -> list[Range]:
         """The positions of the parts in a vector of length n."""
-        return [(_at(a, n), _at(b, n)) for _, (a, b) in self.parts]
+        return [(_at(a, n), _at(b, n)) for _, (a, b) in self.pieces]
+
+    def parts(self, outer: Canonical) -> dict[str, tuple[str, slice]]:
+        """The ranges of the pieces."""
+        n = next(b for b in outer.blocks if b.name == self.name).size
+        return {name: (self.name, slice(a, b)) for (name, _), (a, b) in zip(self.pieces, self.sizes(n), strict=True)}
 
     def multipliers(self, duals: Duals) -> None:
         """The entries of each piece."""
