@@ -222,14 +222,18 @@ class PreparedProblem:
     def of_domains(self) -> PreparedProblem:
         """The problem without <q, x> and the terms that are finite everywhere: its points are those that meet the constraints and are in the
         domains. Work is counted here."""
-        found: PreparedProblem = object.__new__(PreparedProblem)
         kept = [k for k, t in enumerate(self.terms) if t.domain is not None]
-        shared = ("seed", "pool", "operators", "counted", "decomposed", "g", "size")
-        vars(found).update({name: vars(self)[name] for name in shared})
+        terms, none = tuple(self.canonical.terms[k] for k in kept), np.zeros(self.size)
+        return self.of_terms(kept, replace(self.canonical, terms=terms, q=none, constant=0.0))
+
+    def of_terms(self, kept: Sequence[int], canonical: Canonical) -> PreparedProblem:
+        """The problem of some terms of the sum, which is `canonical`. Work is counted here."""
+        found: PreparedProblem = object.__new__(PreparedProblem)
+        shared = ("seed", "pool", "operators", "counted", "decomposed", "g", "size", "tol")
+        vars(found).update({name: vars(self)[name] for name in shared if name in vars(self)})
         found.terms, found.functions = [self.terms[k] for k in kept], [self.functions[k] for k in kept]
-        found.q, found.has_q = np.zeros(self.size), False
-        terms = tuple(self.canonical.terms[k] for k in kept)
-        found.canonical = replace(self.canonical, terms=terms, q=found.q, constant=0.0)
+        found.q, found.has_q = canonical.q, bool(canonical.q.any())
+        found.canonical = canonical
         return found
 
     def _evaluator(self, k: int) -> TermEvaluator:

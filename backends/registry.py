@@ -33,6 +33,7 @@ AUTOMATIC = {
     "highs": ("highs.method", "Highs", "HighsState"),
     "proximal_newton": ("logdet.method", "ProximalNewton", "LogDetState"),
     "coordinate_descent": ("coordinate.method", "CoordinateDescent", "CoordinateState"),
+    "constrained_descent": ("coordinate.constrained_method", "ConstrainedDescent", "ConstrainedState"),
     "pdbfw": ("pdbfw.method", "PDBFW", "PDBFWState"),
     "bcfw": ("svm.bcfw_method", "BCFW", "BCFWState"),
     "dcd": ("dcd.method", "DCD", "DCDState"),

@@ -82,6 +82,34 @@ MOST_ON_BOX = 4.0
 STEPS, BALL_STEPS = 8.0, 6.0
 """Steps of a pass over all columns; and on a ball with a loss that is curved everywhere: 2 to 9 as measured."""
 
+SUPPORT, SUPPORT_POWER = 0.025, 0.8
+"""The share of the columns, or of the rows if they are fewer, that are in the support beside a few rows of constraints: the first times (1 - s) / s
+to the power of the second, s being the share of the largest useful weight. 0.01 to 0.025 at one half, 0.03 to 0.2 at a tenth, 0.65 to 0.9 at a
+hundredth, as measured."""
+
+MOST_COLUMNS = 3_000
+"""Columns of a working set up to which models under rows are solved: their matrices then take a third of a gigabyte, and a step some seconds."""
+
+OF_SUPPORT, LEAST_WIDTH = 1.5, 20.0
+"""Columns of the last working set there for each of the support, and beside."""
+
+WEAK = 100.0
+"""The ratio (1 - s) / s from which on a norm is weak beside more columns than rows: data of 150 x 300 and 200 x 400 took 20 ms at 32, 0.1 to 1.2 s at
+330, and 0.2 to over 10 s at 3,300."""
+
+MODELS_A_STEP = 3.0
+"""Models in a step there, of losses that are not quadratic."""
+
+NS_PER_ENTRY, NS_PER_FACTORED = 60.0, 0.03
+"""Nanoseconds of such a model for each coordinate of the support and column of the working set, some ten epochs; and of its systems, for each
+coordinate of the support to the third power."""
+
+TRUSTED_UNDER_ROWS = 2.0
+"""The multiple of its predicted passes that such a run may take: its bound comes with the last working set."""
+
+START_UNDER_ROWS, MODEL_UNDER_ROWS = 1e-3, 8e-4
+"""Seconds of the start there, and of a model, of any size."""
+
 
 def column_lengths(canonical: Canonical) -> Array:
     """|K_j| for the columns of the data, as bind has measured them, for each coordinate of x; 1 for the others, and where it is 0 or not known."""
@@ -169,7 +197,7 @@ def is_wide(operator: Operator, size: int) -> bool:
     return isinstance(operator.storage, Dense) and d <= min(MOST_GRAM, n) and MOST_SHARE * size >= d
 
 
-def _is_plain(canonical: Canonical) -> bool:
+def is_plain(canonical: Canonical) -> bool:
     """True if there is no norm and no bound: nothing keeps the variables from being dense."""
     return all(b.g.pair == (None, None) for b in canonical.blocks)
 
@@ -178,7 +206,7 @@ def _by_classes(canonical: Canonical, digits: float) -> Estimate:
     """Newton steps, each with the Gram matrix of a working set: a part of a matrix variable, or all of one without a norm or bounds."""
     n, d, _, kind, classes = _shape(canonical)
     known = costs.strength(canonical)
-    models, width = CLASS_MODELS, 1.0 if _is_plain(canonical) else CLASS_WIDTH
+    models, width = CLASS_MODELS, 1.0 if is_plain(canonical) else CLASS_WIDTH
     if known is not None:
         models = max(1.0, OF_AWAY[0] * math.pow(known.away, OF_AWAY[1]))
         width = min(1.0, WIDTH_OF_AWAY[0] * math.pow(known.away, WIDTH_OF_AWAY[1]), n * (classes - 1.0) / (d * classes))
@@ -209,7 +237,7 @@ def _root_of_pieces(canonical: Canonical) -> float:
         return 0.0
     ridges = [b.g.curvature for b in canonical.blocks if b.shape]
     if not (
-        _is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
+        is_plain(canonical) and f.loss.piecewise_quadratic and not f.loss.quadratic and min(ridges, default=0.0) > 0.0
     ):
         return 0.0
     return math.sqrt(canonical.total_stretch / max(1, f.size) / min(ridges))
@@ -266,9 +294,48 @@ def estimate(canonical: Canonical, tol: float) -> Estimate:
         # flat models of a ball lead less far
         steps = digits * (BALL_STEPS if searches == BALL and not quadratic else STEPS * max(1.0, searches / BALL))
         steps *= effort
-        passes, width = 2.0 * steps, d if _is_plain(canonical) else min(d, n) / 5.0
+        passes, width = 2.0 * steps, d if is_plain(canonical) else min(d, n) / 5.0
         extra = 60.0 * digits * effort * searches * NS_PER_NUMBER[kind] * tasks * nnz * min(1.0, width / d)
         why = f"about {steps:.0f} steps of a pass over all columns, and epochs over those of the support"
     seconds = costs.seconds(canonical, passes, steps * (1.0 if quadratic else 3.0)) + 1e-9 * extra
     memory = costs.memory(canonical, 12, 12, 8.0 * min(d, MOST_GRAM) ** 2)
     return Estimate(passes, seconds, memory, costs.with_copy(canonical, why))
+
+
+def estimate_under_rows(canonical: Canonical, rows: int, tol: float) -> Estimate:
+    """Steps of a pass over all columns each, and of models on the Gram matrix of the support and half as many columns more, under so many rows of
+    constraints; the form is that of the loss alone."""
+    n, d, nnz, kind, _ = _shape(canonical)
+    quadratic = costs.is_quadratic(canonical)
+    support = support_under_rows(canonical)
+    whole = _is_whole(canonical, n, d, nnz, kind, 1)
+    width = float(d) if whole else min(d, OF_SUPPORT * support + LEAST_WIDTH)
+    steps = 1.0 if whole and quadratic else 2.0 + 0.5 * math.log2(width / LEAST_WIDTH)
+    steps *= (1.0 if quadratic else max(1.0, -math.log10(tol) / 6.0)) * _weakness(canonical)
+    models = steps if quadratic else MODELS_A_STEP * steps
+    grams = _gram(n, nnz * width / d, math.ceil(width), kind)
+    # dense columns are added to those that are there, and of sparse ones all are gone through again
+    each = grams * (1.0 if quadratic and kind == "dense" else models) + models * (
+        NS_PER_ENTRY * (support + rows) * width + NS_PER_FACTORED * support**3
+    )
+    passes = 2.0 + 2.0 * models
+    seconds = costs.seconds(canonical, passes, steps) + START_UNDER_ROWS + MODEL_UNDER_ROWS * models + 1e-9 * each
+    memory = costs.memory(canonical, 14, 12, 32.0 * width**2 + 8.0 * rows * d)
+    why = f"about {steps:.0f} steps of models on the Gram matrix of some {width:,.0f} columns, under {rows} row{'s' * (rows != 1)}"
+    return Estimate(passes, seconds, memory, costs.with_copy(canonical, why), TRUSTED_UNDER_ROWS)
+
+
+def _weakness(canonical: Canonical) -> float:
+    """The ratio of the work to that of a norm that keeps columns apart, which one so weak beside more columns than rows does not."""
+    n, d = _shape(canonical)[:2]
+    known = costs.strength(canonical)
+    return 1.0 if d <= n or known is None else max(1.0, known.away / WEAK)
+
+
+def support_under_rows(canonical: Canonical) -> float:
+    """A guess of the coordinates that are not 0: of a norm by its share of the largest useful weight, else half of those with bounds."""
+    n, d = _shape(canonical)[:2]
+    known = costs.strength(canonical)
+    if known is not None:
+        return max(1.0, min(n, d) * min(1.0, SUPPORT * math.pow(known.away, SUPPORT_POWER)))
+    return d if is_plain(canonical) else 0.5 * d

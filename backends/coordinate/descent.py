@@ -135,6 +135,8 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def __init__(self, problem: PreparedProblem, inner: str | None) -> None:
         super().__init__(problem)
+        #: The problem without constraints: its one term is the loss.
+        self.of_loss = problem = self._without_constraints(problem)
         (f,) = problem.functions
         norm = f.f if isinstance(f, FastVector) else None
         #: The length of all predictions, where that takes the place of a loss.
@@ -166,6 +168,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.on_box = costs.is_on_box(problem.canonical)
         self.level_at, self.level_columns = self._levelled()
 
+    def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
+        """The problem of the loss alone, which this method takes no other than."""
+        return problem
+
     def _levelled(self) -> tuple[Indices, Array]:
         """The coordinates beside the data that nothing bounds or weighs, such as intercepts, and their columns."""
         g, columns = self.g, self.columns
@@ -181,12 +187,12 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The projection of x on the box. An x of more groups than there are samples begins with those at 0 that norms hold there: points that other
         methods have on their way are such, and models on all of these groups took up to five times as long as from nothing."""
         whole = isinstance(self.columns, Columns) and (
-            self.inner == "gram" or (self.inner is None and costs.is_whole(self.problem.canonical))
+            self.inner == "gram" or (self.inner is None and costs.is_whole(self.of_loss.canonical))
         )
         x = self.g.inside(np.clip(x, self.g.lo, self.g.hi))[0]
         if not whole and np.count_nonzero(self.g.lengths(x)) > self.offset.size:
             x = np.where(self.g.sparse, 0.0, x)
-        (z,) = self.problem.forward(x)
+        (z,) = self.of_loss.forward(x)
         none, nowhere = np.zeros(0), np.zeros(0, dtype=np.intp)
         empty = np.zeros((0, 0))
         state = CoordinateState(
@@ -198,15 +204,19 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
         """The value, the gradient, violations and a bound at x; f and f' at its predictions may be known."""
-        problem = self.problem
+        problem = self.of_loss
         s.loss, s.y = known or self._loss(s.z)
         s.kty = problem.adjoint([s.y])
         if s.multiplier == math.inf:
             s.multiplier = first(self.g, s.x, s.kty)
         loss = s.loss if self.as_length is None else self.as_length.value(s.z)
         s.value = problem.canonical.constant + loss + self.g.penalty(s.x)
-        s.misses, share = self.g.survey(s.x, s.kty, self.length, s.multiplier)
+        s.misses, share = self.g.survey(s.x, s.kty + self._tilt(s), self.length, s.multiplier)
         self._bound(s, 1.0 if self.g.is_ball else share)
+
+    def _tilt(self, s: CoordinateState) -> Array | float:
+        """The slope that constraints add to that of the loss, by their multipliers; 0 without constraints."""
+        return 0.0
 
     def _loss(self, z: Array) -> tuple[float, Array]:
         return self.f.value_gradient(z, y := np.empty_like(z)), y
@@ -235,7 +245,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         if s.work.size > MOST_LEAST and self._is_alike(s):
             models = 1
         enough = s.tight * share * (1.0 if missing else self._deeper(s)) * gap
-        asked = 0.0 if self.problem.tol is None or missing else ASKED * self.problem.tol * abs(s.value)
+        asked = 0.0 if self.of_loss.tol is None or missing else ASKED * self.of_loss.tol * abs(s.value)
         if enough <= LAST * asked:
             enough = s.tight * asked
         known = self._descend(s, max(enough, EPS * abs(s.value)), models)
@@ -291,7 +301,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             s.work = self._everything()
             return 0
         kept = s.x != 0.0
-        if s.grams:
+        if self._keeps(s):
             kept[s.work] = True
         kept[columns.extra_at] = True
         kept[g.completed(kept)] = True
@@ -329,6 +339,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         worst = new[np.argpartition(-misses[new], count)[:count]]
         return count * CHEAP // max(CHEAP, columns.cost_of(worst))
 
+    def _keeps(self, s: CoordinateState) -> bool:
+        """True if the next working set has all of the last one."""
+        return s.grams
+
     def _with_extra(self, chosen: NDArray[np.bool_]) -> Indices:
         """A working set of the chosen coordinates of the data and the others."""
         chosen[self.columns.extra_at] = False
@@ -340,7 +354,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _descend(self, s: CoordinateState, enough: float, models: int) -> tuple[float, Array] | None:
         """So many models on the working set at most, each at the point that the one before led to; f and f' at the last one where they are known.
         Beside the working set all coordinates are 0."""
-        problem, f, work = self.problem, self.f, s.work
+        problem, f, work = self.of_loss, self.f, s.work
         g = self.g.at(work, 0.0)
         x, q = s.x[work], g.q
         slope, before = s.kty[work] + q, g.penalty(x)
@@ -370,7 +384,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 break
             slope = self.columns.dots(work, y) + q
             # as far as one step of each coordinate tells, the next model would find nothing
-            if s.length == 1.0 and missed(slope, x, self.g.at(work, s.multiplier), solved.size) <= enough:
+            tilt = self._tilt(s)
+            tilted = slope + tilt[work] if isinstance(tilt, np.ndarray) else slope
+            if s.length == 1.0 and missed(tilted, x, self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
         s.x = np.zeros_like(s.x)
         s.x[work] = x
@@ -394,7 +410,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         found = None
         for _ in range(LEVELLINGS):
             value, y = self._loss(z)
-            slope = columns @ y + self.problem.q[at]
+            slope = columns @ y + self.of_loss.q[at]
             before, missed = missed, float(np.abs(slope).max())
             if not missed < 0.5 * before:
                 break
@@ -416,7 +432,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _solve(self, s: CoordinateState, x: Array, slope: Array, y: Array, h: Array, enough: float) -> Solved:
         """The model's solution on the working set, by its Gram matrix where that pays. A quadratic loss's then serves on."""
-        work, columns, look = s.work, self.columns, self.problem.look
+        work, columns, look = s.work, self.columns, self.of_loss.look
         g, gram = self.g.at(work, s.multiplier), self._gram(s, x, h, slope)
         loose = self.curves and self.rough == ROUGH
         model: OnColumns | OnGram
@@ -493,7 +509,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return s.gram
         # of a matrix the Hessian ties the tasks together
         floor = 1.0 if columns.tasks > 1 else s.floor
-        return length.bent(s.gram, slope - self.problem.q[work], s.z, floor)
+        return length.bent(s.gram, slope - self.of_loss.q[work], s.z, floor)
 
     def _search(
         self, s: CoordinateState, g: Coordinates, way: tuple[Array, Array, Array], value: float, y: Array,
@@ -510,7 +526,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         t = 1.0
         noise = 16.0 * EPS * (abs(value) + abs(before))
         for _ in range(CUTS):
-            self.problem.look()
+            self.of_loss.look()
             z = s.z + (dz if t == 1.0 else t * dz)
             found, slopes = self._loss(z)
             if found - value + reached - before <= 0.01 * t * promised + noise:
@@ -525,13 +541,13 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
 
     def _bound(self, s: CoordinateState, most: float) -> None:
         """Keep the dual point of this gradient if its bound is the best; where equalities are left to be met the latest is the one to repair."""
-        constant = self.problem.canonical.constant
+        constant = self.of_loss.canonical.constant
         found, share = -math.inf, 1.0
         if most == 1.0 and self.as_length is None:
             # f*(y) = <z, y> - f(z) at y = f'(z)
             found = constant + s.loss - float(s.kty @ s.x) - self.g.conjugate(s.kty, 1.0)
         for trial in {most, self._best_share(s, most)} - ({1.0} if self.as_length is None else set()):
-            bound = constant - self.problem.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
+            bound = constant - self.of_loss.conjugates([trial * s.y]) - self.g.conjugate(s.kty, trial)
             if bound > found:
                 found, share = bound, trial
         if self.unscaled.any():
@@ -547,16 +563,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             near = s.value - s.best_bound <= NEAR * abs(s.value)
             # no step meets an equality
             steps = near and missed.any() and not s.misses[self.equal].any()
-            inside = step_inside(self.problem, [s.dual]) if steps else None
+            inside = step_inside(self.of_loss, [s.dual]) if steps else None
             if inside is not None:
-                s.best_bound, s.dual = dual_value(self.problem, inside, self.problem.adjoint(inside)), inside[0]
+                s.best_bound, s.dual = dual_value(self.of_loss, inside, self.of_loss.adjoint(inside)), inside[0]
         elif found > s.best_bound:
             s.best_bound, s.dual = found, share * s.y
 
     @cached_property
     def least(self) -> tuple[float, float]:
         """D(0), and what x = 0 has beyond it."""
-        return least_bound(self.problem)
+        return least_bound(self.of_loss)
 
     def _largest_bend(self, s: CoordinateState) -> float:
         """The largest f'', at z where it has no bound."""

@@ -215,13 +215,13 @@ class OnGram:
                 if measure <= enough:
                     break
                 continue
-            held = _held(u, g)
+            held = face_of(u, g)
             done, measure = self._epochs(g, rounds, enough, first)
             begun = begun if total else float(first[0])
             total += done
             if measure <= max(enough, self.rough * begun):
                 break
-            steady = np.array_equal(held, _held(u, g))
+            steady = np.array_equal(held, face_of(u, g))
             # where the face still changes a solve is wasted; twice the epochs are dearer than one after all
             if steady or total >= 2 * SWEEPS:
                 for _ in range(KINKS):
@@ -310,7 +310,7 @@ def _sizes(gram: Array, g: Coordinates) -> Array:
     return sizes
 
 
-def _held(u: Array, g: Coordinates) -> Array:
+def face_of(u: Array, g: Coordinates) -> Array:
     """The face of a point: 0 where an entry is held at a bound or a kink, else its sign, 2 where it may have any."""
     if g.alone:
         free = np.where(g.c > 0.0, np.sign(u), 2.0)
@@ -328,7 +328,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
 
     u and the slope there change in place. Returns whether a group of several coordinates went to zero.
     """
-    face = _held(u, g)
+    face = face_of(u, g)
     free = np.flatnonzero((face != 0.0) & (np.repeat(np.einsum("ii->i", gram), g.tasks) > 0.0))
     if not 0 < free.size <= NEWTON_SIZE:
         return False

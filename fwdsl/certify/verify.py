@@ -153,8 +153,8 @@ def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) ->
 def _weight(canonical: Canonical, y: Sequence[Array], v: Array, x: Array) -> float:
     """The share of the sizes of the dual's terms that counts: 1, or less where constraints have multipliers far larger than the costs they balance.
 
-    Where the constraints have no interior, y may be anything, and would call any gap small. Of a norm or a ridge on a set the normal of the set is
-    no cost.
+    Where the constraints have no interior, y may be anything, and would call any gap small. Variables without constraints tell nothing of these. Of a
+    norm or a ridge on a set the normal of the set is no cost.
     """
     over = math.inf
     for block in canonical.blocks:
@@ -169,7 +169,7 @@ def _weight(canonical: Canonical, y: Sequence[Array], v: Array, x: Array) -> flo
                 if other is block:
                     own = m.absolute().adjoint_over(np.abs(yi), term.map.leaves)
                     costs, balance = (costs, balance + own) if term.is_indicator else (costs + own, balance)
-        if costs.any():
+        if costs.any() and balance.any():
             over = min(over, largest(balance) / largest(costs))
     return 1.0 if over <= MOST_BALANCE or not math.isfinite(over) else MOST_BALANCE / over
 

@@ -31,6 +31,8 @@ PROGRAMS = {
     "kernel": SIGNS
     + "let Phi = rbf(A, gamma=0.5)\nvar w: vector[dim(Phi)]\nminimize mean(hinge(Phi @ w, s)) + 0.05 * sum_squares(w)",
     "round": SIGNS + "var x: vector[d] in l2_ball(0.7), b: real\nminimize mean(logistic(A @ x + b, s))",
+    "equation": SIGNS
+    + "var x: vector[d]\nminimize mean(huber(A @ x, s, delta=0.7)) + 0.05 * norm1(x)\nsubject to sum(x) == 0.1",
     "machine": CLASSES + "\nminimize mean(multiclass_hinge(A @ W, y)) + 0.05 * sum_squares(W)",
     "classes": CLASSES + " in l1_ball(2)\nminimize mean(multiclass_hinge(A @ W, y))",
     "outputs": OUTPUTS + "minimize mean(squared(A @ W, B))",
@@ -50,6 +52,7 @@ COVERED = {
     "coordinate_descent": "penalty",
     "newton": "ridge",
     "ball_newton": "round",
+    "constrained_descent": "equation",
     "pivoting": "box",
     "dspdc": "ridge",
     "dcd": "linear",

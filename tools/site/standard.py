@@ -53,7 +53,7 @@ def plan(text: str) -> Plan:
 
 @cache
 def of_loss(name: str) -> tuple[Standard, ...]:
-    """Programs with a loss: with a ridge, an l1 penalty, within an l1 ball, and alone."""
+    """Programs with a loss: with a ridge, an l1 penalty, that and an equation, within an l1 ball, and alone."""
     word = LOSSES[name]
     w = "matrix[p, k]" if word.scores else "vector[p]"
     if word.entrywise:
@@ -71,6 +71,7 @@ def of_loss(name: str) -> tuple[Standard, ...]:
     return (
         Standard("a ridge", f"{head} + mu * sum_squares(w)\n"),
         Standard("an l1 penalty", f"{head} + mu * norm1(w)\n"),
+        Standard("an l1 penalty and an equation", f"{head} + mu * norm1(w)\nsubject to sum(w) == 0\n"),
         Standard("an l1 ball", f"{head}\nsubject to norm1(w) <= mu\n"),
         Standard("neither penalty nor constraint", f"{data}{goal}\n"),
     )

@@ -241,7 +241,7 @@ _fwdsl_names() {
 _fwdsl_data() { _fwdsl_names data "$1"; }
 _fwdsl_parameters() { _fwdsl_names parameters "$1"; }
 _fwdsl_dimensions() { _fwdsl_names dimensions "$1"; }
-_fwdsl_methods() { compgen -W "apg pivoting newton ball_newton pdhg lines dual_gradient interior highs proximal_newton coordinate_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg" -- "$1"; }
+_fwdsl_methods() { compgen -W "apg pivoting newton ball_newton pdhg lines dual_gradient interior highs proximal_newton coordinate_descent constrained_descent pdbfw bcfw dcd smo frank_wolfe lowrank factored_fw block_fw dspdc away_frank_wolfe pairwise_frank_wolfe blended_pairwise block_frank_wolfe gsfw l2svm_dual matrix_fw mirror_descent mirror_prox sublinear apg_fixed scgm scgs sdca sfw spdc storc subgradient svrf svrg" -- "$1"; }
 
 
 # $1=COMP_WORDS[1]
