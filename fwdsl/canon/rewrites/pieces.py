@@ -3,8 +3,8 @@ r"""The larger of two numbers, added up over samples, as the loss that it is.
     sum_i max(0, e_i)         =     sum(hinge(1 - e, 1))
     sum_i max(a r_i, b r_i)   =     (a - b) sum(quantile(-r, 0, a / (a - b)))     for numbers a > 0 > b
 
-so that methods for losses know it. A multiplier of the two is a pair (p, q) of nonnegative numbers with p + q = c, the coefficient: that of -e is q, and
-that of r is a p + b q.
+so that methods for losses know it. A multiplier of the two is a pair (p, q) of nonnegative numbers with p + q = c, the coefficient: that of -e is q,
+and that of r is a p + b q.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .expressions import multiple_of, number_and_rest, parts, target_of, times
 
 @light_dataclass
 class Pair:
-    """The term of a key with its coefficient: the multiplier of what the first of two is a multiple of, by those of both, is `first` p + `second` q."""
+    """The term of a key with its coefficient: of what the two are multiples of the multiplier is `first` p + `second` q."""
 
     key: Key
     coefficient: Expr

@@ -9,8 +9,8 @@ r"""Single terms and constraints in plainer words, each with the multiplier of w
     quad_form(E x - b, diag(s))                              =     sum(s * squared(E x, b))
     I x                                                      =     x
 
-An argument z = c x + k has the multiplier y_z = y_x / c, entry by entry where c is a vector, 0 where c is 0. Where `x >= 0` has a given sum, what this
-implies is left out, with multiplier 0.
+An argument z = c x + k has the multiplier y_z = y_x / c, entry by entry where c is a vector, 0 where c is 0. Where `x >= 0` has a given sum, what
+this implies is left out, with multiplier 0.
 """
 
 from __future__ import annotations
