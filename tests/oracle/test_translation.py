@@ -314,3 +314,8 @@ def test_comparisons():
     problem = fw.minimize(fw.norm1(x), X @ x <= 1 + Z, fw.sum(x) == POINT.sum(), x >= -1.2)
     assert violation(problem, x=POINT) <= 1e-12
     assert violation(problem, x=POINT + 0.1) >= 0.09
+
+
+def test_a_variable_that_no_term_has_is_left_out() -> None:
+    problem = fw.parse("data b: vector[n]\nvar x: vector[n], y: real\nminimize sum_squares(x - b)\n").bind(b=np.ones(3))
+    assert solve_oracle(problem.instance).value == pytest.approx(0.0, abs=1e-9)
