@@ -11,6 +11,7 @@ from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import class_of
 from fwdsl.atoms.vectors import SETS as SETS_BY_CLASS
 from fwdsl.atoms.vectors import ConvexSet
+from fwdsl.oracle import solve_oracle
 from fwdsl.oracle.translate import Translator
 from fwdsl.words import CONVEX, LOSSES, SETS
 
