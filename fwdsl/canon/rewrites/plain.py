@@ -24,7 +24,7 @@ from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
-from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE, SIZES
+from ...words import ABSOLUTE, BOX, CONVEX, LOSSES, NONNEGATIVE
 from ..arrange import bare_variable
 from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import changed, number_and_rest, parts, plus, target_of, times
@@ -109,12 +109,13 @@ def _term(term: Term) -> tuple[Term | None, Expr | None]:
         if constant is not None:
             target = target_of(constant, shape)
             return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum"), None
-    if _is_of_sizes(term) and bare_variable(argument) is not None and shape:
+    norm = _norm_of(term) if bare_variable(argument) is not None and shape else ""
+    if norm:
         coefficient = term.coefficient
         if term.reduce == "mean":
             coefficient = algebra.ratio(coefficient, algebra.length(shape[0]))
         return replace(
-            term, kind="function", atom=SIZES, argument=argument, target=None, reduce="", coefficient=coefficient
+            term, kind="function", atom=norm, argument=argument, target=None, reduce="", coefficient=coefficient
         ), None
     if word is not None and word.root_of:
         entries = dict(term.options)[word.root_of]
@@ -133,10 +134,10 @@ def _term(term: Term) -> tuple[Term | None, Expr | None]:
     return (replace(term, argument=argument) if argument is not term.argument else None), None
 
 
-def _is_of_sizes(term: Term) -> bool:
-    """True of the sum or mean of the sizes of entries."""
+def _norm_of(term: Term) -> str:
+    """The norm that a loss without targets and weights adds up to; "" where there is none."""
     zero = term.target is not None and (term.target.op == "zeros" or algebra.number(term.target) == 0.0)
-    return term.kind == "loss" and term.atom == ABSOLUTE and zero and term.weights is None
+    return LOSSES[term.atom].as_norm if term.kind == "loss" and zero and term.weights is None else ""
 
 
 def _weighed(e: Expr) -> tuple[Expr, Expr] | None:
