@@ -26,7 +26,7 @@ NS_PER_PRODUCT = {"dense": 0.02, "sparse": 1.2}
 """A product of two numbers of a row in a Gram matrix: by blocks and BLAS, or pair by pair."""
 
 NS_OF_NEWTON = 300_000.0
-"""What a model on its Gram matrix takes beside its sums more than one on columns: Newton steps are calls of NumPy."""
+"""Nanoseconds that a model on its Gram matrix takes beside its sums more than one on columns: Newton steps are calls of NumPy."""
 
 NS_PER_CUBE = 0.1
 """The systems of the Newton steps on a Gram matrix, for a number of free coordinates to the third power: one to three of them a model."""

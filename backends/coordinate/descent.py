@@ -330,7 +330,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return int(new.size)
 
     def _cheap(self, misses: Array, new: Indices) -> int:
-        """How many of the new coordinates that violate optimality most have CHEAP numbers in their columns."""
+        """The number of the new coordinates that violate optimality most have CHEAP numbers in their columns."""
         columns = self.columns
         assert isinstance(columns, Columns)
         count = CHEAP * self.length.size // max(1, columns.operator.nnz)

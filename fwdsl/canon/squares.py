@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from ..atoms.base import Array
 from ..atoms.loss import LossFunction
@@ -65,15 +66,24 @@ def completed_square(f: LossFunction, stacked: Stacked, q: Array) -> tuple[LossF
 
 
 def root_of_form(term: Term, root_of: str, matrix: Expr, P: Any) -> Matrix:
-    """L of P = L'L, from the eigenvalues of P. `BadArguments` where P has no root."""
+    """L of P = L'L, from the eigenvalues of P, or from its entries where P is `diag` of a vector. `BadArguments` where P has no root."""
+    if matrix.op == "diag" and hasattr(P, "nnz"):
+        entries = np.asarray(P.diagonal(), dtype=np.float64)
+        _refuse_negative(term, float(entries.min(initial=0.0)), float(entries.max(initial=0.0)))
+        return Matrix(diags_array(np.sqrt(np.maximum(entries, 0.0)), format="csr"), False, f"root of {root_of}")
     P = np.asarray(P.toarray() if hasattr(P, "nnz") else P, dtype=np.float64)
     if not matrix.type.is_psd and not np.array_equal(P, P.T):
         raise BadArguments(f"the matrix of `{term.text}` is not symmetric", term.span)
     values, vectors = np.linalg.eigh(P)
-    if values.size and values[0] < -1e-10 * abs(float(values[-1])):
-        raise BadArguments(
-            f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {values[0]:.3g}",
-            term.span,
-        )
+    if values.size:
+        _refuse_negative(term, float(values[0]), float(values[-1]))
     keep = values > max(float(values[-1]), 0.0) * 1e-15 if values.size else values > 0.0
     return Matrix(np.ascontiguousarray((vectors[:, keep] * np.sqrt(values[keep])).T), False, f"root of {root_of}")
+
+
+def _refuse_negative(term: Term, least: float, most: float) -> None:
+    """Raise `BadArguments` where the least eigenvalue is negative, but for rounding beside the largest."""
+    if least < -1e-10 * abs(most):
+        raise BadArguments(
+            f"the matrix of `{term.text}` is not positive semidefinite: it has the eigenvalue {least:.3g}", term.span
+        )

@@ -208,6 +208,11 @@ def root(a: Expr) -> Expr:
     return const(sqrt(value), a.span) if value is not None else make("sqrt", REAL, (a,), sign="positive", span=a.span)
 
 
+def roots(a: Expr) -> Expr:
+    """The square roots of a vector of nonnegative numbers."""
+    return make("function", shapes.plain(a.type), (a,), name="sqrt", sign="nonnegative", span=a.span)
+
+
 # --- scalars: coefficients and radii, with the number in front ------------------------------------------------------
 
 

@@ -15,6 +15,9 @@ from .values import AppliedAtom, Combination, Value
 
 KERNEL_RULE = "An implicit feature map is used through its Gram matrix only: as `Phi @ W` with a variable `W`."
 
+NEGATIVE = "-({})"
+"""The negative of an argument, in a text that it is put into."""
+
 
 def affine(ctx: Context, node: tree.Call, part: tree.Expr) -> Expr | None:
     """An argument that is an affine expression of numbers; None after an error."""
@@ -94,7 +97,8 @@ def _of_values(ctx: Context, node: tree.Call, value: Combination) -> str:
     if body.word not in known or algebra.number(value.summands[0].coefficient) != 1.0:
         return ""
     rest = ctx.source.text[node.args[0].span.end : node.span.end]
-    return f"{known[body.word]}({ctx.source.slice(body.argument.span)}{rest}"
+    word = known[body.word]
+    return f"{word}({ctx.source.slice(body.argument.span)}{rest}{')' * word.count('(')}"
 
 
 def _of_sum(ctx: Context, node: tree.Call, value: Combination) -> str:
@@ -110,7 +114,16 @@ def _of_sum(ctx: Context, node: tree.Call, value: Combination) -> str:
         return ""
     adds_up = bool(body.reduce) and body.kind == "loss" and not body.argument.type.is_scalar
     told = " ".join([*(["1 +"] if beside else []), *([body.reduce] if adds_up else []), body.word])
-    return dict(word.of_sums).get(told, "").format(ctx.source.slice(body.argument.span))
+    form, text = dict(word.of_sums).get(told, ""), ctx.source.slice(body.argument.span)
+    if NEGATIVE in form and _is_negative(text):
+        return form.replace(NEGATIVE, "{}").format(text[2:-1])
+    return form.format(text)
+
+
+def _is_negative(text: str) -> bool:
+    """True of `-(...)` whose brackets close at its end."""
+    depth = [text[: i + 1].count("(") - text[: i + 1].count(")") for i in range(1, len(text))]
+    return text.startswith("-(") and text.endswith(")") and 0 not in depth[:-1]
 
 
 def is_finite(ctx: Context, value: Expr, node: tree.Node) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import signal
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -106,9 +106,10 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fwdsl-")
+    # its name is known before it is there: an interruption just after leaves nothing behind
+    temporary = path.parent / f".fwdsl-{secrets.token_hex(6)}"
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as stream:
             write(stream)
         if path.exists():
             os.chmod(temporary, path.stat().st_mode & 0o7777)
@@ -118,7 +119,7 @@ def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
             os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -128,6 +128,8 @@ class Translator(ExpressionTranslator):
 
     def put(self, values: Mapping[str, Any]) -> None:
         for name, variable in self.variables.items():
+            if name not in values:
+                continue  # no term has it, so cvxpy's problem does not know it
             value = values[name]
             # symmetric but for rounding, which cvxpy does not forgive
             mends = not isinstance(variable, FamilyExpression) and value.ndim == 2 and variable.is_symmetric()

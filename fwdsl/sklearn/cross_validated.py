@@ -116,7 +116,7 @@ def _no_splits(cv: Any, error: Exception) -> Exception:
             f"cv={cv!r} splits by groups of samples, which `fit` does not take: give its splits, "
             f"cv=list({type(cv).__name__}(...).split(X, y, groups))"
         )
-    if not hasattr(cv, "split"):
+    if not hasattr(cv, "split") and not isinstance(cv, Integral):
         return ValueError(
             f"cv={cv!r} is no list of splits: each is a pair, the samples to fit to and those to leave out"
         )

@@ -294,6 +294,7 @@ CONVEX: dict[str, ConvexWord] = {
             euclidean=True,
             transposable=True,
             as_loss="squared",
+            of_values=(("abs", "sum_squares"), ("pos", "sum(square_pos")),
         ),
         _norm(
             "norm_fro",

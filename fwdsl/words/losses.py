@@ -48,6 +48,8 @@ class LossWord(Word):
     square: bool = False
     #: exp(-l(z; b)) is the probability of b at z, but for a factor of b alone.
     likelihood: bool = False
+    #: The norm that its sum is where all targets are 0.
+    as_norm: str = ""
 
     @property
     def classifies(self) -> bool:
@@ -126,6 +128,7 @@ def loss_word(
     residual: bool = False,
     square: bool = False,
     likelihood: bool = False,
+    as_norm: str = "",
     alone: float | None = None,
     turned_round: str = "",
     jointly: str = "",
@@ -148,6 +151,7 @@ def loss_word(
         residual=residual or square,
         square=square,
         likelihood=likelihood,
+        as_norm=as_norm,
         alone=alone,
         turned_round=turned_round,
         jointly=jointly,
@@ -194,7 +198,7 @@ _EPS = Parameter("eps", "nonnegative", 0.1)
 LOSSES: dict[str, LossWord] = Words(
     (
         loss_word("squared", "(z - b)^2.", square=True, elsewhere=("least_squares", "mse")),
-        loss_word("absolute", "|z - b|.", residual=True, elsewhere=("mae",)),
+        loss_word("absolute", "|z - b|.", residual=True, as_norm="norm1", elsewhere=("mae",)),
         loss_word(
             "quantile",
             "tau max(0, b - z) + (1 - tau) max(0, z - b), tau between 0 and 1.",

@@ -197,6 +197,20 @@ def test_slices_that_do_not_fit_the_sizes_are_left() -> None:
     assert solution.objective == pytest.approx(other.objective, rel=1e-8)
 
 
+def test_groups_that_end_where_the_vector_does_are_a_group_norm() -> None:
+    """From names alone something may stand behind `x[3:5]`; with five entries nothing does."""
+    text = HEAD + "minimize sum(squared(A @ x, b)) + 3 * r * (norm2(x[:3]) + norm2(x[3:5]))"
+    problem = bound(text, {"A": A, "b": B, "v": V}).bind(r=1.0)
+    same = fw.parse(HEAD + "minimize sum(squared(A @ x, b)) + 3 * r * group_norm(x, [[0, 1, 2], [3, 4]])")
+    other = same.bind(A=A, b=B, v=V, r=1.0)
+    assert isinstance(problem.canonical, Rewritten)
+    assert problem.plan().method == other.plan().method
+    one, two = (p.solve(tol=1e-9, threads=1) for p in (problem, other))
+    assert one.status == "optimal" and one.objective == pytest.approx(two.objective, rel=1e-8)
+    again = problem.bind(A=A[:20], b=B[:20], v=V[:20]).solve(tol=1e-7, threads=1)
+    assert again.status == "optimal"
+
+
 def test_a_named_method_has_the_program_that_it_takes() -> None:
     """A method that takes the program as it is written alone is given that."""
     text = HEAD + "var t: vector[n]\nminimize sum_squares(x) + sum(t)\nsubject to t >= A @ x - b, t >= b - A @ x"

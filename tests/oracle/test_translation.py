@@ -11,6 +11,7 @@ from fwdsl.atoms.loss import Loss
 from fwdsl.atoms.losses import class_of
 from fwdsl.atoms.vectors import SETS as SETS_BY_CLASS
 from fwdsl.atoms.vectors import ConvexSet
+from fwdsl.oracle import solve_oracle
 from fwdsl.oracle.translate import Translator
 from fwdsl.words import CONVEX, LOSSES, SETS
 
@@ -314,3 +315,8 @@ def test_comparisons():
     problem = fw.minimize(fw.norm1(x), X @ x <= 1 + Z, fw.sum(x) == POINT.sum(), x >= -1.2)
     assert violation(problem, x=POINT) <= 1e-12
     assert violation(problem, x=POINT + 0.1) >= 0.09
+
+
+def test_a_variable_that_no_term_has_is_left_out() -> None:
+    problem = fw.parse("data b: vector[n]\nvar x: vector[n], y: real\nminimize sum_squares(x - b)\n").bind(b=np.ones(3))
+    assert solve_oracle(problem.instance).value == pytest.approx(0.0, abs=1e-9)

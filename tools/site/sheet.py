@@ -18,7 +18,7 @@ from .programs import programs
 SHOWN = "elastic_net"
 
 _CSS = """
-.sheet{columns:3;column-gap:4mm;font-size:6.5pt;line-height:1.25}
+.sheet{columns:3;column-gap:4mm;font-size:6.4pt;line-height:1.2}
 .sheet section{margin:0 0 2mm}
 .sheet h2{font-size:7.6pt;line-height:1.2;margin:0 0 .5mm;padding:.2mm 1mm;background:#1d4f91;color:#fff;border:0;break-after:avoid}
 .sheet dl{display:block;margin:0}

@@ -13,6 +13,7 @@ import numpy as np
 from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
+from ...check import shapes
 from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
@@ -28,6 +29,7 @@ from .definitions import Definition, defined
 from .draft import Draft, Duals, Key, Place, RewritingStep, key_of_term, reader_of
 from .duals import DualMachine, machine
 from .envelopes import Parts, enveloped, parted
+from .pieces import pieced
 from .plain import plainer
 from .slacks import bounded_sizes, slackened
 from .slices import Slices, sliced
@@ -36,6 +38,7 @@ from .weights import EqualWeights, Weights, equal_weights, with_sums
 
 RULES: tuple[Callable[[Draft], tuple[Draft, RewritingStep] | None], ...] = (
     accumulated,
+    pieced,
     plainer,
     machine,
     defined,
@@ -83,9 +86,35 @@ def rewritten(model: Model, weights: Weights = ()) -> Rewriting | None:
     return Rewriting(draft, tuple(steps)) if steps else None
 
 
+def rewriting_of(instance: Instance) -> Rewriting | None:
+    """The rewriting of a model with its data. Where sizes leave nothing of a part, as of w[10:] with 10 entries, it is made anew with these sizes."""
+    weights = equal_weights(instance)
+    found = rewritten(instance.model, weights)
+    empty = [] if found is None else [s.name for s in found.steps if isinstance(s, Slices) and not _fits(s, instance)]
+    lengths = tuple((name, _length(instance, name)) for name in empty)
+    return rewritten(with_lengths(instance.model, lengths), weights) if lengths else found
+
+
+@once_per_model
+def with_lengths(model: Model, lengths: tuple[tuple[str, int], ...]) -> Model:
+    """The model with these numbers of entries of some vectors written out."""
+    known = dict(lengths)
+    declared = (replace(v, type=shapes.of_shape((known[v.name],))) if v.name in known else v for v in model.variables)
+    return replace(model, variables=tuple(declared))
+
+
+def _length(instance: Instance, name: str) -> int:
+    return evaluate_dim(instance.model.variable(name).type.array_shape[0], instance.dims)
+
+
+def _fits(step: Slices, instance: Instance) -> bool:
+    n = _length(instance, step.name)
+    return all(0 <= a < b <= n for a, b in step.sizes(n))
+
+
 def rewritten_instance(instance: Instance) -> Instance | None:
     """The instance of the rewritten model; None where there is none, sizes leave nothing of a part, or data on a disk would be copied."""
-    found = rewritten(instance.model, equal_weights(instance))
+    found = rewriting_of(instance)
     if found is None:
         return None
     for step in found.steps:
@@ -96,8 +125,7 @@ def rewritten_instance(instance: Instance) -> Instance | None:
         if isinstance(step, Accumulated) and sizes_of(step.value.type, instance.dims)[step.value.axis] < 2:
             return None
         if isinstance(step, Slices):
-            n = evaluate_dim(instance.model.variable(step.name).type.array_shape[0], instance.dims)
-            if any(not 0 <= a < b <= n for a, b in step.sizes(n)):
+            if not _fits(step, instance):
                 return None
             stats = [instance.stats[name] for name in step.data if name in instance.stats]
             if any(is_on_disk(instance.values[name]) for name in step.data if name in instance.stats):
@@ -121,7 +149,7 @@ class Rewritten:
     @staticmethod
     def of(outer: Canonical, inner: Canonical) -> Rewritten | None:
         """Join both forms; None where one constraint has become several terms."""
-        found = rewritten(outer.instance.model, equal_weights(outer.instance))
+        found = rewriting_of(outer.instance)
         for form in (outer, inner):
             keys = [key_of_term(t.is_constraint, t.origin) for t in form.terms]
             if len(set(keys)) < len(keys) or any(b.auxiliary or b.basis is not None for b in form.blocks):

@@ -4,10 +4,13 @@ r"""Single terms and constraints in plainer words, each with the multiplier of w
     c x in r S, S a ball of a norm                           =     x in (r / |c|) S
     d (1'x) + e == 0, however the sum is written             =     sum(x) - (-e / d) == 0
     norm1(E x - b)                                           =     sum(absolute(E x, b))
+    sum(abs(x))                                              =     norm1(x)
+    sum_squares(d * (E x - b)), d data                       =     sum(d^2 * squared(E x, b))
+    quad_form(E x - b, diag(s))                              =     sum(s * squared(E x, b))
     I x                                                      =     x
 
-An argument z = c x + k has the multiplier y_z = y_x / c. Where `x >= 0` has a given sum, what this implies is left out,
-with multiplier 0.
+An argument z = c x + k has the multiplier y_z = y_x / c, entry by entry where c is a vector, 0 where c is 0. Where `x >= 0` has a given sum, what
+this implies is left out, with multiplier 0.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
 from ...light_dataclass import light_dataclass
 from ...model import ConstraintDecl, Expr, SetRef, Term
-from ...words import ABSOLUTE, BOX, CONVEX, NONNEGATIVE
+from ...words import ABSOLUTE, BOX, CONVEX, LOSSES, NONNEGATIVE
+from ..arrange import bare_variable
 from .draft import Draft, Duals, Key, RewritingStep
 from .expressions import changed, number_and_rest, parts, plus, target_of, times
 
@@ -36,13 +41,22 @@ class Plain(RewritingStep):
         """y_z = y_x / c."""
         for key, factor in self.factors:
             if key in duals.known:
-                duals.known[key] = duals.known[key] / duals.reader.scalar(factor)
+                y = duals.known[key]
+                c = _value(duals, factor, y.size)
+                duals.known[key] = np.divide(y, c, out=np.zeros_like(y), where=c != 0.0)
 
     def inward(self, duals: Duals) -> None:
         """y_x = c y_z."""
         for key, factor in self.factors:
             if key in duals.known:
-                duals.known[key] = duals.known[key] * duals.reader.scalar(factor)
+                duals.known[key] = duals.known[key] * _value(duals, factor, duals.known[key].size)
+
+
+def _value(duals: Duals, factor: Expr, size: int) -> Array:
+    """A factor for each entry."""
+    if factor.type.array_shape:
+        return duals.reader.vector(factor, size)
+    return np.full(size, duals.reader.scalar(factor))
 
 
 def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
@@ -51,9 +65,10 @@ def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
     facts: list[str] = []
     terms, constraints = list(draft.model.terms), []
     for i, term in enumerate(terms):
-        found = _term(term)
+        found, factor = _term(term)
         if found is not None:
             terms[i] = found
+            factors += [(draft.terms[i], factor)] if factor is not None else []
             facts.append(f"`{term.text}` is `{found.atom or 'affine'}` of its parts")
     keys: list[Key] = []
     sums = _sums(draft.model.constraints)
@@ -85,14 +100,59 @@ def _shown(c: ConstraintDecl) -> str:
 # --- terms ------------------------------------------------------------------------------------------------------------
 
 
-def _term(term: Term) -> Term | None:
+def _term(term: Term) -> tuple[Term | None, Expr | None]:
+    """The term in plainer words, or None, and the factor c of its argument, where there is one."""
     argument = changed(term.argument, _identity)
-    if term.convex is not None and term.convex.adds_sizes and (argument.type.is_vector or argument.type.is_matrix):
+    word, shape = term.convex, argument.type.array_shape
+    if word is not None and word.adds_sizes and (argument.type.is_vector or argument.type.is_matrix):
         live, constant = parts(argument)
         if constant is not None:
-            target = target_of(constant, argument.type.array_shape)
-            return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum")
-    return replace(term, argument=argument) if argument is not term.argument else None
+            target = target_of(constant, shape)
+            return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum"), None
+    norm = _norm_of(term) if bare_variable(argument) is not None and shape else ""
+    if norm:
+        coefficient = term.coefficient
+        if term.reduce == "mean":
+            coefficient = algebra.ratio(coefficient, algebra.length(shape[0]))
+        return replace(
+            term, kind="function", atom=norm, argument=argument, target=None, reduce="", coefficient=coefficient
+        ), None
+    if word is not None and word.root_of:
+        entries = dict(term.options)[word.root_of]
+        if entries.op == "diag" and entries.args[0].type.is_vector and argument.type.is_vector:
+            d = algebra.roots(entries.args[0])
+            live, constant = parts(argument)
+            loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=entries.args[0], reduce="sum")
+            return replace(loss, target=target_of(constant, shape), options=()), d
+    weighed = _weighed(argument) if word is not None and word.adds_squares and not term.options else None
+    if weighed is not None:
+        d, rest = weighed
+        live, constant = parts(rest)
+        weights = algebra.multiply(d, d, shapes.plain(d.type))
+        loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
+        return replace(loss, target=target_of(constant, shape)), d
+    return (replace(term, argument=argument) if argument is not term.argument else None), None
+
+
+def _norm_of(term: Term) -> str:
+    """The norm that a loss without targets and weights adds up to; "" where there is none."""
+    zero = term.target is not None and (term.target.op == "zeros" or algebra.number(term.target) == 0.0)
+    return LOSSES[term.atom].as_norm if term.kind == "loss" and zero and term.weights is None else ""
+
+
+def _weighed(e: Expr) -> tuple[Expr, Expr] | None:
+    """(d, e) of d * e or diag(d) @ e, with a constant vector d and a vector e; None of anything else."""
+    if not e.type.is_vector or len(e.args) != 2:
+        return None
+    left, right = e.args
+    if e.op == "matmul":
+        return (left.args[0], right) if left.op == "diag" and left.is_constant and left.args[0].type.is_vector else None
+    if e.op != "mul":
+        return None
+    for d, rest in ((left, right), (right, left)):
+        if d.is_constant and d.type.is_vector and rest.type.is_vector:
+            return d, rest
+    return None
 
 
 def _identity(e: Expr) -> Expr | None:
