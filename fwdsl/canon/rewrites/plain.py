@@ -119,18 +119,21 @@ def _term(term: Term) -> tuple[Term | None, Expr | None]:
         ), None
     if word is not None and word.root_of:
         entries = dict(term.options)[word.root_of]
-        if entries.op == "diag" and entries.args[0].type.is_vector and argument.type.is_vector:
+        live, constant = parts(argument)
+        of_data = argument.type.is_vector and bare_variable(live) is None
+        if entries.op == "diag" and entries.args[0].type.is_vector and of_data:
             d = algebra.roots(entries.args[0])
-            live, constant = parts(argument)
             loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=entries.args[0], reduce="sum")
             return replace(loss, target=target_of(constant, shape), options=()), d
     weighed = _weighed(argument) if word is not None and word.adds_squares and not term.options else None
     if weighed is not None:
         d, rest = weighed
         live, constant = parts(rest)
-        weights = algebra.multiply(d, d, shapes.plain(d.type))
-        loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
-        return replace(loss, target=target_of(constant, shape)), d
+        # of a variable itself they are a diagonal as they stand
+        if bare_variable(live) is None:
+            weights = algebra.multiply(d, d, shapes.plain(d.type))
+            loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
+            return replace(loss, target=target_of(constant, shape)), d
     return (replace(term, argument=argument) if argument is not term.argument else None), None
 
 

@@ -226,7 +226,9 @@ def _cost(part: Term | ConstraintDecl, e: Expr) -> int:
     for node in e.walk():
         if node.op == "matmul":
             left, right = node.args
-            total += OF_PRODUCT if left.variables or (right.op == "transpose" and right.variables) else 0
+            # X.T on the right is X on the left; of other data on the right nothing is gained
+            turned = right.op == "transpose" and (right.variables or left.variables)
+            total += OF_PRODUCT if turned else 0
         elif node.op == "transpose" and node.variables:
             total += OF_ANY
     return total
