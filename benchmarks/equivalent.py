@@ -87,6 +87,7 @@ LASSO = {
     "sum_squares, divided": Text(REGRESSION + W + "minimize sum_squares(y - X @ w) / (2 * n) + norm1(mu * w)"),
     "times n": Text(REGRESSION + W + "minimize 1/2 * sum(squared(X @ w, y)) + n * mu * norm1(w)", per_sample=True),
     "maximize": Text(REGRESSION + W + "maximize -1/2 * mean(squared(X @ w, y)) - mu * norm1(w)", -1.0),
+    "sums of entries": Text(REGRESSION + W + "minimize 1/(2 * n) * sum(square(y - X @ w)) + mu * sum(abs(w))"),
     "target zero": Text(REGRESSION + W + "minimize 1/2 * mean(squared(X @ w - y, zeros(n))) + mu * norm1(w)"),
     "scaled rows": Text(REGRESSION + W + "minimize 1/2 * mean(squared(X @ (2 * w), y)) + mu * norm1(2 * w)"),
     "epigraph": Text(
@@ -234,6 +235,7 @@ HINGE = {
     "plain": Text(SIGNS + W + "minimize mean(hinge(X @ w, y)) + mu/2 * sum_squares(w)"),
     "C": Text(SIGNS + W + "minimize 1/2 * sum_squares(w) + 1/(n * mu) * sum(hinge(X @ w, y))", 50.0),
     "margins": Text(VALUES + W + "minimize mean(hinge(v * (X @ w), ones(n))) + mu/2 * sum_squares(w)"),
+    "max": Text(SIGNS + W + "minimize mean(max(0, 1 - y * (X @ w))) + mu/2 * sum_squares(w)"),
     "quad_form": Text(SIGNS + W + "minimize mean(hinge(X @ w, y)) + mu/2 * quad_form(w, eye(p))"),
     "slack": Text(
         VALUES
@@ -295,6 +297,7 @@ SQUARED_HINGE = {
 QUANTILE = {
     "plain": Text(REGRESSION + W + "var b: real\nminimize mean(quantile(X @ w + b, y, tau=0.3))"),
     "column of ones": Text(WITH_ONES + "var w: vector[q]\nminimize mean(quantile(Z @ w, y, tau=0.3))"),
+    "max": Text(REGRESSION + W + "var b: real\nminimize mean(max(0.3 * (y - X @ w - b), -0.7 * (y - X @ w - b)))"),
     "residuals": Text(
         REGRESSION
         + W
@@ -359,6 +362,23 @@ GROUP_LASSO = {
         + "minimize 1/2 * mean(squared(X @ w, y)) + mu * (norm2(w[0:4]) + norm2(w[4:8]) + norm2(w[8:12])"
         + " + norm2(w[12:16]) + norm2(w[16:]))"
     ),
+    "slices to the end": Text(
+        SMALL
+        + "minimize 1/2 * mean(squared(X @ w, y)) + mu * (norm2(w[0:4]) + norm2(w[4:8]) + norm2(w[8:12])"
+        + " + norm2(w[12:16]) + norm2(w[16:20]))"
+    ),
+}
+
+TASKS = "data X: matrix[n, p], Y: matrix[n, k]\nparam mu: positive = 0.1\n"
+MULTITASK = {
+    "plain": Text(TASKS + "var W: matrix[p, k]\nminimize 1/(2 * n) * sum_squares(X @ W - Y) + mu * norm21(W)"),
+    "by rows": Text(TASKS + "var W: matrix[k, p]\nminimize 1/(2 * n) * sum_squares(X @ W.T - Y) + mu * norm21(W.T)"),
+    "samples in columns": Text(
+        TASKS + "var W: matrix[k, p]\nminimize 1/(2 * n) * sum_squares(W @ X.T - Y.T) + mu * norm21(W.T)"
+    ),
+    "lengths of rows": Text(
+        TASKS + "var W: matrix[p, k]\nminimize 1/2 * mean(squared(X @ W, Y)) + mu * sum(rownorm2(W))"
+    ),
 }
 
 CHEBYSHEV = {
@@ -367,6 +387,12 @@ CHEBYSHEV = {
     "chain": Text(REGRESSION + W + "var t: nonnegative\nminimize t\nsubject to -t <= X @ w - y <= t"),
     "maximize": Text(REGRESSION + W + "maximize -1 * norm_inf(y - X @ w)", -1.0),
 }
+
+
+def _tasks(n: int, d: int) -> Arrays:
+    """Five tasks that see the same features."""
+    given, rng = _regression(n, d), np.random.default_rng(n)
+    return {"X": given["X"], "Y": given["y"][:, None] + rng.standard_normal((n, 5))}
 
 
 def _small(n: int, d: int) -> Arrays:
@@ -394,5 +420,6 @@ PROBLEMS: Mapping[str, Equivalent] = {
     "huber": Equivalent("Huber regression", _regression, HUBER),
     "total_variation": Equivalent("total variation", _signal, TOTAL_VARIATION),
     "group_lasso": Equivalent("group lasso", _small, GROUP_LASSO),
+    "multitask": Equivalent("multitask lasso", _tasks, MULTITASK),
     "chebyshev": Equivalent("Chebyshev fit", _regression, CHEBYSHEV),
 }

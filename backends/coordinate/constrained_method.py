@@ -66,7 +66,9 @@ class ConstrainedDescent(Method):
         if not found:
             best = main_part(loss.terms[0])
             assert best is not None
-            if tasks_of(loss.terms[0].map.parts[best][1]) > 1:
+            block, m = loss.terms[0].map.parts[best]
+            # of one column too: its equations have maps of matrices
+            if tasks_of(m) > 1 or len(block.shape) > 1:
                 found.append("its predictions are those of a matrix variable")
         found += [
             f"{b.name} has a norm or a set that is no sum over entries" for b in loss.blocks if b.g.entries() is None

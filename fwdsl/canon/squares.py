@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import diags_array
 
 from ..atoms.base import Array
 from ..atoms.loss import LossFunction
@@ -68,6 +67,8 @@ def completed_square(f: LossFunction, stacked: Stacked, q: Array) -> tuple[LossF
 def root_of_form(term: Term, root_of: str, matrix: Expr, P: Any) -> Matrix:
     """L of P = L'L, from the eigenvalues of P, or from its entries where P is `diag` of a vector. `BadArguments` where P has no root."""
     if matrix.op == "diag" and hasattr(P, "nnz"):
+        from scipy.sparse import diags_array  # most programs have no such form
+
         entries = np.asarray(P.diagonal(), dtype=np.float64)
         _refuse_negative(term, float(entries.min(initial=0.0)), float(entries.max(initial=0.0)))
         return Matrix(diags_array(np.sqrt(np.maximum(entries, 0.0)), format="csr"), False, f"root of {root_of}")

@@ -117,3 +117,25 @@ def test_a_diagonal_form_that_is_not_convex_is_refused() -> None:
     text = HEAD.replace("s: vector[n] in nonnegative", "s: vector[n]")
     with pytest.raises(fw.FwError):
         fw.parse(text + "quad_form(X @ w - t, diag(s)) + c * norm1(w)\n").bind(**{**DATA, "s": -S}).solve(threads=1)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "sum_squares(X @ w - t) + 0.5 * sum(abs(w)) + 0.3 * norm1(w[1:])",
+        "mean(squared(X @ w, t)) + 0.5 * mean(abs(w)) + 0.3 * norm2(w[1:])",
+        "sum_squares(X @ w - t) + 0.5 * sum(max(w, -w)) + 0.3 * sum_squares(w[1:])",
+    ],
+)
+def test_sizes_beside_slices_stay(objective: str) -> None:
+    """The multiplier of a norm that slices share could not be told."""
+    problem = fw.parse(HEAD + objective + "\n").bind(**DATA)
+    solution = problem.solve(threads=1)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-5)
+
+
+def test_a_multiplier_that_is_small_beside_the_coefficient_keeps_its_digits() -> None:
+    text = HEAD + "sum_squares(s * (X @ w - t)) + 0.7 * sum(max(0, 1 - w))\nsubject to w[0] + w[1] <= 3\n"
+    solution = fw.parse(text).bind(**{**DATA, "s": 1e-6 * S}).solve(threads=1)
+    assert solution.status == "optimal"

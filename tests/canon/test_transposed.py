@@ -125,3 +125,19 @@ def test_functions_of_rows_stay(program: str) -> None:
     problem = bound(program)
     assert not isinstance(problem.canonical, Rewritten)
     assert problem.solve(threads=1).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "minimize sum(squared(X @ W.T, Y)) + 3 * norm21(W.T)\nsubject to W in nonnegative",
+        "minimize sum(squared(X @ W.T, Y)) + 3 * norm21(W.T)\nsubject to norm_fro(W.T) <= 0.3",
+        "minimize sum(squared(X @ W.T, Y)) + 3 * norm21(W.T)\nsubject to norm_nuc(W) <= 0.3",
+    ],
+)
+def test_a_norm_of_the_transpose_beside_a_set_stays(program: str) -> None:
+    """What each of them holds of the multiplier could not be told afterwards."""
+    problem = bound(program)
+    solution = problem.solve(threads=1)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(solve_oracle(problem.instance).value, rel=1e-5)

@@ -382,3 +382,15 @@ def test_large_ones_without_penalties_are_refused(monkeypatch: pytest.MonkeyPatc
 def test_few_numbers_of_rows_are_told() -> None:
     told = next(c for c in problem("squared", "A @ w == d").plan().candidates if c.name == METHOD)
     assert told.estimate is not None and "under 2 rows" in told.estimate.why
+
+
+@pytest.mark.parametrize("shape", ["[1, p]", "[p, 1]"])
+def test_matrices_of_one_line_are_left_to_others(shape: str) -> None:
+    """Their equations have maps of matrices."""
+    rng = np.random.default_rng(3)
+    product = "X @ W.T" if shape == "[1, p]" else "X @ W"
+    text = f"data X: matrix[n, p], Y: matrix[n, 1]\nvar W: matrix{shape}\n"
+    text += f"minimize sum_squares({product} - Y) + 0.1 * norm1(W)\nsubject to sum(W) == 0\n"
+    solution = fw.parse(text).bind(X=rng.standard_normal((20, 6)), Y=rng.standard_normal((20, 1))).solve(threads=1)
+    assert solution.status == "optimal"
+    assert abs(np.asarray(solution["W"]).sum()) < 1e-6

@@ -266,7 +266,7 @@ REFUSALS = [
     ("l2svm_dual", "var w: vector[d]", "sum(squared_hinge(X @ w, s)) + 0 * sum_squares(w)", "the weight of `sum_squares(w)` is 0"),
     ("bcfw", "var W: matrix[d, k]", "sum(softmax(X @ W, y)) + sum_squares(W)", "it takes one `multiclass_hinge` or"),
     ("bcfw", "var W: matrix[d, k]", "sum(multiclass_hinge(X @ W, y)) + norm_fro(W)", "W has a norm_fro"),
-    ("bcfw", "var W: matrix[k, d]", "sum(multiclass_hinge(X @ W.T, y)) + sum_squares(W)", "not the rows of one data matrix"),
+    ("bcfw", "var W: matrix[d, k]", "sum(multiclass_hinge(X @ W[::-1], y)) + sum_squares(W)", "not the rows of one data matrix"),
     ("matrix_fw", "var W: matrix[d, k], b: vector[k]", "sum(weston_watkins(X @ W + b, y)) + sum_squares(W)", "`sum_squares(b)`"),
 ]  # fmt: skip
 

@@ -18,11 +18,11 @@ from .programs import programs
 SHOWN = "elastic_net"
 
 _CSS = """
-.sheet{columns:3;column-gap:4mm;font-size:6.4pt;line-height:1.2}
-.sheet section{margin:0 0 2mm}
-.sheet h2{font-size:7.6pt;line-height:1.2;margin:0 0 .5mm;padding:.2mm 1mm;background:#1d4f91;color:#fff;border:0;break-after:avoid}
+.sheet{columns:4;column-gap:2.5mm;font-size:6pt;line-height:1.15}
+.sheet section{margin:0 0 1mm}
+.sheet h2{font-size:7.6pt;line-height:1.2;margin:0 0 .4mm;padding:.2mm 1mm;background:#1d4f91;color:#fff;border:0;break-after:avoid}
 .sheet dl{display:block;margin:0}
-.sheet div.row{break-inside:avoid;padding:.12mm 0;border-bottom:.1mm solid #bbb;overflow-wrap:anywhere}
+.sheet div.row{break-inside:avoid;padding:.03mm 0;border-bottom:.1mm solid #bbb;overflow-wrap:anywhere}
 .sheet dt,.sheet dd{display:inline;margin:0;padding:0;font-weight:400}
 .sheet dt{margin-right:1.2mm}
 .sheet code,.sheet pre{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.92em;background:none;border:0;padding:0}
@@ -34,7 +34,7 @@ _CSS = """
 """
 
 _PAGE = """
-@page{size:A4 portrait;margin:6mm}
+@page{size:A4 portrait;margin:5mm}
 html{background:#fff;color:#000}
 body{margin:0;font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 h1{font-size:11pt;margin:0 0 1.2mm}h1 span{font-size:7pt;font-weight:400}
@@ -57,8 +57,8 @@ def sheet_pages() -> dict[str, str]:
 def _on_site() -> str:
     """The looks within the site, which is as wide as its theme, and dark where that is."""
     rules = (
-        _CSS.replace("columns:3", "columns:19rem")
-        .replace("6.5pt", ".78rem")
+        _CSS.replace("columns:4", "columns:19rem")
+        .replace("6pt;line-height:1.15", ".78rem;line-height:1.25", 1)
         .replace("7.6pt", ".95rem")
         .replace("\n", "")
     )

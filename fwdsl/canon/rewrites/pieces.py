@@ -39,13 +39,14 @@ class Pieces(RewritingStep):
     fact: str
 
     def multipliers(self, duals: Duals) -> None:
-        """p = (y - b c) / (a - b) and q = c - p, within 0 and c."""
+        """p = (y - b c) / (a - b) and q = (a c - y) / (a - b), within 0 and c: each by itself, as one may be rounding beside the other."""
         for pair in self.pairs:
             y = duals.known.get(pair.key)
             if y is not None:
                 c = abs(duals.reader.scalar(pair.coefficient))
-                p = np.clip((y - pair.second * c) / (pair.first - pair.second), 0.0, c)
-                duals.known[pair.key] = np.stack([p, c - p], axis=1).reshape(-1)
+                apart = pair.first - pair.second
+                both = (y - pair.second * c) / apart, (pair.first * c - y) / apart
+                duals.known[pair.key] = np.clip(np.stack(both, axis=1), 0.0, c).reshape(-1)
 
     def inward(self, duals: Duals) -> None:
         """y = a p + b q."""

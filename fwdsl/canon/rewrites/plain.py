@@ -23,7 +23,7 @@ from ...atoms.base import Array
 from ...check import algebra, shapes
 from ...check.scalars import scalar_sign
 from ...light_dataclass import light_dataclass
-from ...model import ConstraintDecl, Expr, SetRef, Term
+from ...model import ConstraintDecl, Expr, Model, SetRef, Term, once_per_model
 from ...words import ABSOLUTE, BOX, CONVEX, LOSSES, NONNEGATIVE
 from ..arrange import bare_variable
 from .draft import Draft, Duals, Key, RewritingStep
@@ -64,8 +64,9 @@ def plainer(draft: Draft) -> tuple[Draft, Plain] | None:
     factors: list[tuple[Key, Expr]] = []
     facts: list[str] = []
     terms, constraints = list(draft.model.terms), []
+    sliced = _sliced(draft.model)
     for i, term in enumerate(terms):
-        found, factor = _term(term)
+        found, factor = _term(term, sliced)
         if found is not None:
             terms[i] = found
             factors += [(draft.terms[i], factor)] if factor is not None else []
@@ -100,7 +101,16 @@ def _shown(c: ConstraintDecl) -> str:
 # --- terms ------------------------------------------------------------------------------------------------------------
 
 
-def _term(term: Term) -> tuple[Term | None, Expr | None]:
+@once_per_model
+def _sliced(model: Model) -> frozenset[str]:
+    """The variables whose slices stand somewhere, which may become variables themselves."""
+    roots = [t.argument for t in model.terms] + [c.argument for c in model.constraints]
+    return frozenset(
+        e.args[0].name for r in roots if r.variables for e in r.walk() if e.op == "slice" and e.args[0].op == "var"
+    )
+
+
+def _term(term: Term, sliced: frozenset[str]) -> tuple[Term | None, Expr | None]:
     """The term in plainer words, or None, and the factor c of its argument, where there is one."""
     argument = changed(term.argument, _identity)
     word, shape = term.convex, argument.type.array_shape
@@ -109,7 +119,9 @@ def _term(term: Term) -> tuple[Term | None, Expr | None]:
         if constant is not None:
             target = target_of(constant, shape)
             return replace(term, kind="loss", atom=ABSOLUTE, argument=live, target=target, reduce="sum"), None
-    norm = _norm_of(term) if bare_variable(argument) is not None and shape else ""
+    name = bare_variable(argument) if shape else None
+    # the multiplier of a norm that is shared by slices could not be told
+    norm = _norm_of(term) if name is not None and name not in sliced else ""
     if norm:
         coefficient = term.coefficient
         if term.reduce == "mean":
@@ -119,18 +131,21 @@ def _term(term: Term) -> tuple[Term | None, Expr | None]:
         ), None
     if word is not None and word.root_of:
         entries = dict(term.options)[word.root_of]
-        if entries.op == "diag" and entries.args[0].type.is_vector and argument.type.is_vector:
+        live, constant = parts(argument)
+        of_data = argument.type.is_vector and bare_variable(live) is None
+        if entries.op == "diag" and entries.args[0].type.is_vector and of_data:
             d = algebra.roots(entries.args[0])
-            live, constant = parts(argument)
             loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=entries.args[0], reduce="sum")
             return replace(loss, target=target_of(constant, shape), options=()), d
     weighed = _weighed(argument) if word is not None and word.adds_squares and not term.options else None
     if weighed is not None:
         d, rest = weighed
         live, constant = parts(rest)
-        weights = algebra.multiply(d, d, shapes.plain(d.type))
-        loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
-        return replace(loss, target=target_of(constant, shape)), d
+        # of a variable itself they are a diagonal as they stand
+        if bare_variable(live) is None:
+            weights = algebra.multiply(d, d, shapes.plain(d.type))
+            loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
+            return replace(loss, target=target_of(constant, shape)), d
     return (replace(term, argument=argument) if argument is not term.argument else None), None
 
 

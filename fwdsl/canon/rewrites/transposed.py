@@ -100,7 +100,7 @@ def _by_transpose(draft: Draft, variable: VarDecl) -> tuple[Draft, Transposed] |
             cost, new[key] = _cost(part, flipped), flipped
             turned.append((key, argument.type.array_shape))
         after += cost
-    if after + OF_PRODUCT > before:
+    if after + OF_PRODUCT > before or _parts_are_shared(parts):
         return None
     changed_ = {key for key, _ in turned}
 
@@ -125,6 +125,22 @@ def _by_transpose(draft: Draft, variable: VarDecl) -> tuple[Draft, Transposed] |
     )
     fact = f"{name}: the program sees its transpose, which is solved for"
     return replace(draft, model=model), Transposed(name, made, tuple(turned), fact)
+
+
+def _parts_are_shared(parts: list[tuple[Key, Term | ConstraintDecl]]) -> bool:
+    """True if a norm of the transpose would meet a set of the variable in its prox: what either holds of the multiplier could not be told."""
+    alone = [part for _, part in parts if _of_transpose(part.argument) is not None]
+    sets = [c for _, c in parts if isinstance(c, ConstraintDecl) and c.set is not None and _is_bare(c.argument)]
+    return bool(sets) and any(isinstance(part, Term) for part in alone)
+
+
+def _of_transpose(e: Expr) -> str | None:
+    """The variable of whose transpose an expression is a multiple; None of another."""
+    return bare_variable(e.args[0]) if e.op == "transpose" else None
+
+
+def _is_bare(e: Expr) -> bool:
+    return bare_variable(e) is not None or _of_transpose(e) is not None
 
 
 def _turned_round(t: Term) -> Term:
@@ -220,13 +236,15 @@ def _cost(part: Term | ConstraintDecl, e: Expr) -> int:
     """The cost of the transposes of variables, and of products with variables on the left, in a term or constraint with this argument."""
     if isinstance(part, Term) and part.kind == "affine":
         return 0
-    if e.op == "transpose" and bare_variable(e.args[0]) is not None:
+    if _of_transpose(e) is not None:
         return OF_BLOCK
     total = 0
     for node in e.walk():
         if node.op == "matmul":
             left, right = node.args
-            total += OF_PRODUCT if left.variables or (right.op == "transpose" and right.variables) else 0
+            # X.T on the right is X on the left; of other data on the right nothing is gained
+            turned = right.op == "transpose" and (right.variables or left.variables)
+            total += OF_PRODUCT if turned else 0
         elif node.op == "transpose" and node.variables:
             total += OF_ANY
     return total
