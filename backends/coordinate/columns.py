@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.coordinates import Indices
-from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix, main_part, tasks_of
+from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, columns_of_rows, factor_and_matrix, main_part, tasks_of
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.operators import Operator
 from fwdsl.backends.kernels.pool import serial_blas
@@ -46,10 +46,11 @@ def _linked(fn: Any, dense: bool) -> Function:
 
 
 class Columns:
-    """K = [E, c A] by columns: `extra` ones as rows of E, whose places in x are `extra_at`, and those of the data A, whose first is `start`.
+    """K = [E, c A] by columns: `extra` has those of E as its rows, whose places in x are `extra_at`, and those of the data A begin at `start`.
 
-    A working set is an array of places in x: those of E first, all of them, and then some of A. Of a matrix variable with `tasks` columns, which has
-    no E, it has whole rows, and predictions are split by tasks (`split`). Columns of dense data by rows are copied when they are first asked for.
+    A working set is an array of places in x: those of E first, all of them, and then some of A. Of a matrix of predictions with `tasks` columns K
+    is the same for each of them: a column of K has so many places, one after the other, and predictions are split by tasks (`split`). Columns of
+    dense data by rows are copied when they are first asked for.
     """
 
     #: Models in a step while coordinates are missing.
@@ -59,24 +60,24 @@ class Columns:
         (term,) = problem.terms
         best = main_part(term)
         assert best is not None
+        block, m = term.map.parts[best]
+        self.tasks = tasks_of(m)
         extra: list[Array] = []
         places: list[int] = []
-        for i, (block, m) in enumerate(term.map.parts):
+        for i, (beside, other) in enumerate(term.map.parts):
             if i != best:
-                extra += [m.apply(unit).copy() for unit in np.eye(m.columns)]
-                places += range(block.start, block.stop)
-        block, m = term.map.parts[best]
+                extra += columns_of_rows(other, self.tasks)
+                places += range(beside.start, beside.stop)
         found = factor_and_matrix(m)
         assert found is not None
         self.problem = problem
         self.counted: CountedMap | None = None
-        self.tasks = tasks_of(m)
         if isinstance(found[1], KernelMatrix):
             self.operator = found[1].operator
         else:
             assert isinstance(found[1], LeftMultiply)
             self.operator = operator_of(found[1].A, problem.pool, problem.canonical.instance)
-            (self.counted,) = problem.counted
+            (self.counted,) = (c for c in problem.counted if c.inner is found[1])
         self.factor = found[0]
         self.start = block.start
         self.extra = np.array(extra).reshape(len(extra), self.operator.shape[0])
@@ -163,8 +164,8 @@ class Columns:
         of_stored = self.squares(columns, cols) if known is None else known
         squares = np.concatenate([np.einsum("ij,ij->i", extra, extra), of_stored]) if m else of_stored
         if self.tasks > 1:
-            # a row's columns are orthogonal; else each entry is alone
-            return squares if start.size - 1 == squares.size else np.repeat(squares, self.tasks)
+            # a group is an entry, or a row, whose columns are orthogonal
+            return squares[start[:-1] // self.tasks]
         longest = int(np.diff(start).max(initial=1))
         if longest == 1:
             return squares
@@ -184,19 +185,23 @@ class Columns:
             self._dots(columns, cols, part, into)
         self.count_work(main)
         found = self.factor * out.T.reshape(-1)
-        return np.concatenate([self.extra @ y, found]) if self.extra.size else found
+        return np.concatenate([self.beside(y).reshape(-1), found]) if self.extra.size else found
+
+    def beside(self, y: Array) -> Array:
+        """E'y, a column a task."""
+        return self.extra @ y.reshape(-1, self.tasks)
 
     def add(self, columns: tuple[Any, ...], cols: Indices, extra: Array, x: Array, out: Array) -> None:
         """out += the sum of extra columns and of stored ones times x, a row a task."""
-        m = extra.shape[0]
+        m = extra.shape[0] * self.tasks
         for task, into in enumerate(out):
             self._sum(columns, cols, np.ascontiguousarray(x[m + task :: self.tasks]), into)
         if m:
-            out[0] += x[:m] @ extra
+            out += x[:m].reshape(-1, self.tasks).T @ extra
 
     def times(self, work: Indices, d: Array) -> Array:
         """K_W d."""
-        main, m = self.main(work), self.extra.shape[0]
+        main, m = self.main(work), self.extra_at.size
         columns, cols = self.stored(main)
         out = np.zeros((self.tasks, self.operator.shape[0]))
         for task, into in enumerate(out):
@@ -204,7 +209,7 @@ class Columns:
         self.count_work(main)
         out *= self.factor
         if m:
-            out[0] += d[:m] @ self.extra
+            out += d[:m].reshape(-1, self.tasks).T @ self.extra
         return out.T.reshape(-1)
 
     def gram(self, work: Indices, h: Array, known: Array) -> Array:
@@ -236,17 +241,19 @@ class Columns:
 
     def whole(self, work: Indices, main: Indices, h: Array) -> Array:
         """The same by the operator, for a weight a sample."""
-        return self.problem.gram(work, [h]) if self.tasks == 1 else self.factor**2 * self.operator.gram(main, h)
+        if self.tasks == 1:
+            return self.problem.gram(work, [h])
+        weighed = self.extra * h
+        beside = [self.operator.rmatvec(row)[main] for row in weighed]
+        return self._bordered(self.operator.gram(main, h), weighed, beside)
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:
         """The same by pairs of columns where they are few, else by rows of the chosen columns, which are copied once for working sets that stay."""
-        m = self.extra.shape[0]
-        gram = np.empty((m + main.size, m + main.size))
         weighed = self.extra * h
         if main.size <= FEW_COLUMNS:
             columns, found = tuple(self.operator.storage.by_columns), np.empty((main.size, main.size))  # type: ignore[union-attr]
             kernel(loops.sparse_gram)(*columns, main, h, found)
-            beside = np.empty((m, main.size))
+            beside = [np.empty(main.size) for _ in weighed]
             for row, into in zip(weighed, beside, strict=True):
                 self._dots(columns, main, row, into)
             self.count_work(main, 0.5 * main.size)
@@ -255,12 +262,20 @@ class Columns:
                 whole = np.array_equal(main, np.arange(self.operator.shape[1]))
                 self._chosen = main, self.operator if whole else self.operator.columns(main)
             found = self._chosen[1].gram(None, h)
-            beside = np.array([self._chosen[1].rmatvec(row) for row in weighed]).reshape(m, main.size)
+            beside = [self._chosen[1].rmatvec(row) for row in weighed]
+        return self._bordered(found, weighed, beside)
+
+    def _bordered(self, found: Array, weighed: Array, beside: list[Array]) -> Array:
+        """K'diag(h) K of A'diag(h) A, E'diag(h), and A'diag(h) times each column of E."""
+        if not beside:
+            return self.factor**2 * found
+        m, size = len(beside), len(beside) + len(found)
+        gram = np.empty((size, size))
         gram[m:, m:] = self.factor**2 * found
-        if m:
-            gram[:m, :m] = weighed @ self.extra.T
-            gram[:m, m:] = self.factor * beside
-            gram[m:, :m] = gram[:m, m:].T
+        gram[:m, :m] = weighed @ self.extra.T
+        for row, of_data in zip(gram, beside, strict=False):
+            row[m:] = self.factor * of_data
+        gram[m:, :m] = gram[:m, m:].T
         return gram
 
     def copies(self, count: int) -> bool:

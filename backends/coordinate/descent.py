@@ -154,7 +154,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.bend = _largest_bend(f)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
-        extra = np.linalg.norm(self.columns.extra, axis=1)
+        extra = np.repeat(np.linalg.norm(self.columns.extra, axis=1), self.columns.tasks)
         self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
@@ -173,13 +173,14 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return problem
 
     def _levelled(self) -> tuple[Indices, Array]:
-        """The coordinates beside the data that nothing bounds or weighs, such as intercepts, and their columns."""
+        """The coordinates beside the data that nothing bounds or weighs, such as intercepts, a row a column of K, and these columns."""
         g, columns = self.g, self.columns
-        if not (isinstance(columns, Columns) and columns.tasks == 1):
-            return np.zeros(0, dtype=np.intp), np.zeros((0, 0))
-        at = columns.extra_at
+        if not isinstance(columns, Columns):
+            return np.zeros((0, 1), dtype=np.intp), np.zeros((0, 0))
+        at = columns.extra_at.reshape(-1, columns.tasks)
         free = (g.rest[at] == 0.0) & (g.ridge[at] == 0.0) & np.isinf(g.lo[at]) & np.isinf(g.hi[at])
-        return at[free], columns.extra[free]
+        whole = free.all(axis=1)
+        return at[whole], columns.extra[whole]
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -406,24 +407,26 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         at, columns = self.level_at, self.level_columns
         if not at.size:
             return None
+        tasks = at.shape[1]
         x, z, h, missed = s.x[at], s.z, np.empty_like(s.z), math.inf
         found = None
         for _ in range(LEVELLINGS):
             value, y = self._loss(z)
-            slope = columns @ y + self.of_loss.q[at]
+            slope = columns @ y.reshape(-1, tasks) + self.of_loss.q[at]
             before, missed = missed, float(np.abs(slope).max())
             if not missed < 0.5 * before:
                 break
             found = x, z, value, y
-            if missed <= EPS * float((np.abs(columns) @ np.abs(y)).max()):
+            if missed <= EPS * float((np.abs(columns) @ np.abs(y).reshape(-1, tasks)).max()):
                 # rounding, which another step makes no less
                 break
             self.f.curvature(z, h)
             try:
-                t = np.linalg.solve((columns * h) @ columns.T, -slope)
+                # what bends the predictions of one sample is the same for all tasks
+                t = np.linalg.solve((columns * h[::tasks]) @ columns.T, -slope)
             except np.linalg.LinAlgError:
                 return None
-            x, z = x + t, z + t @ columns
+            x, z = x + t, z + (columns.T @ t).reshape(-1)
         if found is None:
             return None
         s.x = s.x.copy()
@@ -488,7 +491,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return s.gram
         main = columns.main(work)
         width, most = (
-            columns.extra_at.size + main.size,
+            len(columns.extra) + main.size,
             costs.most_gram(columns.operator, self.on_box or self.as_length is not None),
         )
         grows = s.grams and not s.whole and width > len(s.gram)
