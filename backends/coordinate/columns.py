@@ -26,6 +26,12 @@ LONGEST_GROUP = 64
 """Coordinates of a group up to which the largest singular value of its columns is found; beyond, their length serves."""
 
 
+DEPENDENT = 1e-8
+"""The least eigenvalue of the correlations of extra columns with which they are minimised out."""
+
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+"""The length of what is left of a column without its part along those, a share of it and of the root of its entries, that is rounding."""
+
 FEW_COLUMNS = 24
 """Sparse columns up to which their Gram matrix is had faster pair by pair than after a copy of them by rows."""
 
@@ -51,6 +57,9 @@ class Columns:
     A working set is an array of places in x: those of E first, all of them, and then some of A. Of a matrix of predictions with `tasks` columns K
     is the same for each of them: a column of K has so many places, one after the other, and predictions are split by tasks (`split`). Columns of
     dense data by rows are copied when they are first asked for.
+
+    Where E is minimised out (`minimise_out`) no working set has its places, which are `gone_at` then, and columns of A are copied without their parts
+    along E: of an intercept they are centred. The predictions of a point are to be the best ones that E reaches, and y has E'y = 0.
     """
 
     #: Models in a step while coordinates are missing.
@@ -82,11 +91,13 @@ class Columns:
         self.start = block.start
         self.extra = np.array(extra).reshape(len(extra), self.operator.shape[0])
         self.extra_at = np.array(places, dtype=np.intp)
+        self.gone_at = np.zeros(0, dtype=np.intp)
+        self._basis, self._weighed_basis = self.extra[:0], self.extra[:0]
         storage = self.operator.storage
         self.dense = isinstance(storage, Dense)
         self.by_rows = isinstance(storage, Dense) and not storage.transposed
         self._held = np.zeros((0, self.operator.shape[0]))
-        self._place = np.full(self.operator.shape[1] if self.by_rows else 0, -1, dtype=np.intp)
+        self._place = np.full(self.operator.shape[1] if self.dense else 0, -1, dtype=np.intp)
         self._count = 0
         self._chosen: tuple[Indices, Operator] | None = None
         self._last: tuple[Indices | None, Indices] = None, np.zeros(0, dtype=np.intp)
@@ -97,6 +108,32 @@ class Columns:
         self._group_grams = _linked(loops.group_grams, self.dense)
         self._dots = _linked(loops.column_dots, self.dense)
         self._sum = _linked(loops.column_sum, self.dense)
+
+    def minimise_out(self, h: Array) -> None:
+        """Take E out of dense columns for a quadratic function whose curvature of each sample is h, unless columns of E depend on each other there.
+
+        With B = U E, B diag(h) B' = I, a column a becomes a - B'B diag(h) a.
+        """
+        lengths = np.sqrt(np.square(self.extra) @ h)
+        if not self.dense or not np.all(lengths > 0.0):
+            return
+        even = self.extra / lengths[:, None]
+        sizes, turn = np.linalg.eigh((even * h) @ even.T)
+        if not sizes.size or sizes[0] <= DEPENDENT:
+            return
+        self._basis = (turn / np.sqrt(sizes)).T @ even
+        self._weighed_basis = self._basis * h
+        self.gone_at, self.extra_at, self.extra = self.extra_at, self.gone_at, self.extra[:0]
+
+    def _without_extra(self, rows: Array) -> None:
+        """Take what is minimised out from columns, which are rows here, in place; one is the same whatever others are beside it."""
+        if not len(self._basis):
+            return
+        before = np.einsum("ij,ij->i", rows, rows)
+        for b, weighed in zip(self._basis, self._weighed_basis, strict=True):
+            rows -= (rows * weighed).sum(axis=1)[:, None] * b
+        # what rounding leaves of a constant column is nothing
+        rows[np.einsum("ij,ij->i", rows, rows) <= ROUNDING**2 * rows.shape[1] * before] = 0.0
 
     def main(self, work: Indices) -> Indices:
         """The columns of the data in a working set, each once."""
@@ -119,7 +156,7 @@ class Columns:
         storage = self.operator.storage
         if not isinstance(storage, Dense):
             return tuple(storage.by_columns), main
-        if not self.by_rows:
+        if not self.by_rows and not len(self._basis):
             return (storage.store,), main
         new = main[self._place[main] < 0]
         if new.size:
@@ -130,7 +167,9 @@ class Columns:
                 self._held = held
             for first in range(0, new.size, 64):
                 some = new[first : first + 64]
-                self._held[self._count + first : self._count + first + some.size] = storage.store[:, some].T
+                into = self._held[self._count + first : self._count + first + some.size]
+                into[:] = storage.store[:, some].T if self.by_rows else storage.store[some]
+                self._without_extra(into)
             self._place[new] = np.arange(self._count, size)
             self._count = size
             self.count_work(new)
@@ -218,7 +257,8 @@ class Columns:
         h = h[:: self.tasks]
         if not self.dense:
             return self._sparse_gram(main, h)
-        if not self.copies(main.size) or (self.by_rows and not len(known) and main.size == self._place.size):
+        at_once = self.by_rows and not len(self._basis) and not len(known) and main.size == self._place.size
+        if at_once or not self.copies(main.size):
             return self.whole(work, main, h)
         columns, cols = self.stored(main)
         chosen, old, m = _rows(columns[0], cols), len(known), self.extra.shape[0]
@@ -243,6 +283,15 @@ class Columns:
         """The same by the operator, for a weight a sample."""
         if self.tasks == 1:
             return self.problem.gram(work, [h])
+        if len(self._basis):
+            if self.copies(main.size):
+                return self.gram(work, np.repeat(h, self.tasks), np.zeros((0, 0)))
+            found = self.operator.gram(main, h)
+            self.count_work(main, len(self._basis))
+            for row in self._weighed_basis:
+                along = self.operator.rmatvec(row)[main]
+                found = found - np.outer(along, along)
+            return self.factor**2 * found
         weighed = self.extra * h
         beside = [self.operator.rmatvec(row)[main] for row in weighed]
         return self._bordered(self.operator.gram(main, h), weighed, beside)

@@ -167,6 +167,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.plain = not (g.ridge.any() or g.q.any())
         self.on_box = costs.is_on_box(problem.canonical)
         self.level_at, self.level_columns = self._levelled()
+        self.gone_at = self._minimised_out()
 
     def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
         """The problem of the loss alone, which this method takes no other than."""
@@ -181,6 +182,20 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         free = (g.rest[at] == 0.0) & (g.ridge[at] == 0.0) & np.isinf(g.lo[at]) & np.isinf(g.hi[at])
         whole = free.all(axis=1)
         return at[whole], columns.extra[whole]
+
+    def _minimised_out(self) -> Indices:
+        """The coordinates that are minimised out: all beside those of dense data, where a matrix of predictions has a Hessian that stays, but for a
+        factor. Coordinate descent is slow along columns that are far from 0 on average beside an intercept."""
+        columns, at = self.columns, self.level_at
+        if not isinstance(columns, Columns) or columns.tasks == 1 or at.size < columns.extra_at.size:
+            return np.zeros(0, dtype=np.intp)
+        if (self.quadratic or self.as_length is not None) and not self.problem.q[at].any():
+            h = np.empty_like(self.offset)
+            self.f.curvature(self.offset, h)
+            if self.as_length is not None:
+                h[:] = 1.0
+            columns.minimise_out(h[:: columns.tasks])
+        return columns.gone_at
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +215,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
             math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR, 0.0,
         )  # fmt: skip
-        self._look_around(state)
+        self._look_around(state, self._level(state) if self.gone_at.size else None)
         return state
 
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
@@ -306,6 +321,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             kept[s.work] = True
         kept[columns.extra_at] = True
         kept[g.completed(kept)] = True
+        kept[self.gone_at] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
@@ -347,6 +363,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _with_extra(self, chosen: NDArray[np.bool_]) -> Indices:
         """A working set of the chosen coordinates of the data and the others."""
         chosen[self.columns.extra_at] = False
+        chosen[self.gone_at] = False
         return np.concatenate([self.columns.extra_at, self.g.completed(chosen)])
 
     def _everything(self) -> Indices:
@@ -372,8 +389,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 s.floor = min(1.0, 10.0 * s.floor)
                 break
             if self.quadratic:
-                s.x = np.zeros_like(s.x)
-                s.x[work] = u
+                self._put(s, u)
                 (s.z,) = problem.forward(s.x)
                 return self._level(s)
             reached = g.penalty(u)
@@ -389,9 +405,17 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             tilted = slope + tilt[work] if isinstance(tilt, np.ndarray) else slope
             if s.length == 1.0 and missed(tilted, x, self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
-        s.x = np.zeros_like(s.x)
-        s.x[work] = x
+        self._put(s, x)
+        if self.gone_at.size:
+            # those that are minimised out have moved with the predictions
+            (s.z,) = problem.forward(s.x)
         return self._level(s) or (value, y)
+
+    def _put(self, s: CoordinateState, x: Array) -> None:
+        """Let the coordinates of the working set be x and all others 0, but for those that are minimised out."""
+        gone = s.x[self.gone_at]
+        s.x = np.zeros_like(s.x)
+        s.x[s.work], s.x[self.gone_at] = x, gone
 
     def _inside(self, u: Array, work: Indices) -> Array:
         """The coordinates of a working set, scaled into the ball."""
