@@ -32,6 +32,9 @@ DEPENDENT = 1e-8
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """The length of what is left of a column without its part along those, a share of it and of the root of its entries, that is rounding."""
 
+CANCELLED = 1e-6
+"""The share of the square of a column that is left without its part along extra columns, from which on a difference tells it."""
+
 FEW_COLUMNS = 24
 """Sparse columns up to which their Gram matrix is had faster pair by pair than after a copy of them by rows."""
 
@@ -281,20 +284,25 @@ class Columns:
 
     def whole(self, work: Indices, main: Indices, h: Array) -> Array:
         """The same by the operator, for a weight a sample."""
+        if len(self._basis):
+            return self._whole_without_extra(work, main, h)
         if self.tasks == 1:
             return self.problem.gram(work, [h])
-        if len(self._basis):
-            if self.copies(main.size):
-                return self.gram(work, np.repeat(h, self.tasks), np.zeros((0, 0)))
-            found = self.operator.gram(main, h)
-            self.count_work(main, len(self._basis))
-            for row in self._weighed_basis:
-                along = self.operator.rmatvec(row)[main]
-                found = found - np.outer(along, along)
-            return self.factor**2 * found
         weighed = self.extra * h
         beside = [self.operator.rmatvec(row)[main] for row in weighed]
         return self._bordered(self.operator.gram(main, h), weighed, beside)
+
+    def _whole_without_extra(self, work: Indices, main: Indices, h: Array) -> Array:
+        """The same where E is minimised out: A'diag(h) A less the products along B, unless rounding would see too much of what is left."""
+        found = self.operator.gram(main, h)
+        before = np.einsum("ii->i", found).copy()
+        weighed = self._basis * h
+        along = np.array([self.operator.rmatvec(row)[main] for row in weighed])
+        self.count_work(main, len(along))
+        found = found - along.T @ np.linalg.solve(weighed @ self._basis.T, along)
+        if self.copies(main.size) and not np.all(np.einsum("ii->i", found) > CANCELLED * before):
+            return self.gram(work, np.repeat(h, self.tasks), np.zeros((0, 0)))
+        return self.factor**2 * found
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:
         """The same by pairs of columns where they are few, else by rows of the chosen columns, which are copied once for working sets that stay."""

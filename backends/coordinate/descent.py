@@ -184,10 +184,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         return at[whole], columns.extra[whole]
 
     def _minimised_out(self) -> Indices:
-        """The coordinates that are minimised out: all beside those of dense data, where a matrix of predictions has a Hessian that stays, but for a
-        factor. Coordinate descent is slow along columns that are far from 0 on average beside an intercept."""
+        """The coordinates that are minimised out: all beside those of dense data, where nothing bounds or weighs them and the Hessian of the loss
+        stays, but for a factor. Coordinate descent is slow along columns that are far from 0 on average beside an intercept."""
         columns, at = self.columns, self.level_at
-        if not isinstance(columns, Columns) or columns.tasks == 1 or at.size < columns.extra_at.size:
+        if not isinstance(columns, Columns) or at.size < columns.extra_at.size:
             return np.zeros(0, dtype=np.intp)
         if (self.quadratic or self.as_length is not None) and not self.problem.q[at].any():
             h = np.empty_like(self.offset)

@@ -104,7 +104,10 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
         size = term.map.parts[best][0].size
         if size > LARGEST_ENTRIES:
             found.append(f"its loss of rows ties {size:,} entries together, over {LARGEST_ENTRIES:,}")
-        return (*found, *(f"its loss of rows sees {b.name} beside the variable of the data" for b, _ in others))
+        return (
+            *found,
+            *("its loss of rows has predictions of a matrix variable and of another one" for _ in others[:1]),
+        )
     if tasks == 1:
         return tuple(found)
     found += [
