@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -300,9 +301,13 @@ class Columns:
         along = np.array([self.operator.rmatvec(row)[main] for row in weighed])
         self.count_work(main, len(along))
         found = found - along.T @ np.linalg.solve(weighed @ self._basis.T, along)
-        if self.copies(main.size) and not np.all(np.einsum("ii->i", found) > CANCELLED * before):
+        left = np.einsum("ii->i", found)
+        if self.copies(main.size) and not np.all(left > CANCELLED * before):
             return self.gram(work, np.repeat(h, self.tasks), np.zeros((0, 0)))
-        return self.factor**2 * found
+        nothing = left <= ROUNDING * math.sqrt(h.size) * before
+        found[nothing] = 0.0
+        found[:, nothing] = 0.0
+        return np.asarray(self.factor**2 * found)
 
     def _sparse_gram(self, main: Indices, h: Array) -> Array:
         """The same by pairs of columns where they are few, else by rows of the chosen columns, which are copied once for working sets that stay."""

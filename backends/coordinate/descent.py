@@ -18,6 +18,9 @@ ball. The bound is that of the ball, and takes no m.
 
 The softmax loss of a matrix ties its classes together: the models' Gram matrices, with the whole Hessian, are in `classes`.
 
+Intercepts and other free columns beside dense data are minimised out where the Hessian of the loss stays (`Columns.minimise_out`): models then are of
+the data's columns alone, centred, and each step ends with the intercepts at their best.
+
 On a box, and with sizes of entries on one side of 0 alone, a quadratic model on its Gram matrix is ended by an active set (`descended` of
 `backends.active_set`), however close to each other columns are; that matrix then may have more columns than there are samples.
 
@@ -383,6 +386,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if not self.quadratic:
                 np.maximum(h, s.floor * self.bend, out=h)
             solved = self._solve(s, x, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
+            if self.gone_at.size:
+                # models leave alone what has no column, as a constant one beside an intercept
+                solved.u[(solved.size == 0.0)[g.group] & g.sparse & (q == 0.0)] = 0.0
             u = self._inside(solved.u, work)
             d = u - x
             if not d.any():

@@ -138,6 +138,16 @@ def test_a_program_by_the_transpose_is_the_same() -> None:
     assert turned.solve(tol=1e-9).objective == pytest.approx(problem.solve(tol=1e-9).objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("penalty", PENALTIES[:2])
+def test_a_start_on_a_constant_column_leaves_it(penalty: str, inner: dict[str, Any]) -> None:
+    problem = tasks(penalty=penalty)
+    W = np.zeros((15, 3))
+    W[-1] = 2.0
+    s = problem.solve(method=METHOD, tol=1e-8, start={"W": W, "v": np.zeros(3)}, **inner)
+    assert s.status == "optimal" and not s["W"][-1].any()
+
+
 @pytest.mark.parametrize("mean", [30.0, 1e5])
 @pytest.mark.parametrize("inner", INNER)
 def test_columns_far_from_zero_take_as_many_steps_as_others(mean: float, inner: dict[str, Any]) -> None:
