@@ -192,7 +192,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         columns, at = self.columns, self.level_at
         if not isinstance(columns, Columns) or at.size < columns.extra_at.size:
             return np.zeros(0, dtype=np.intp)
-        if (self.quadratic or self.as_length is not None) and not self.problem.q[at].any():
+        if (self.quadratic or self.as_length is not None) and not self.of_loss.q[at].any():
             h = np.empty_like(self.offset)
             self.f.curvature(self.offset, h)
             if self.as_length is not None:
