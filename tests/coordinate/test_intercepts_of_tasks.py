@@ -160,6 +160,19 @@ def test_columns_far_from_zero_take_as_many_steps_as_others(mean: float, inner: 
     assert far.iterations <= 2 * near.iterations + 5
 
 
+def test_the_predicted_cost_is_that_of_centred_data() -> None:
+    """The largest useful weight of a norm is that beside intercepts at their best, so that means make a norm no weaker."""
+    rng = np.random.default_rng(7)
+    X, Y = rng.standard_normal((100, 800)), rng.standard_normal((100, 4))
+    text = "data X: matrix[n, p], Y: matrix[n, k]\nvar W: matrix[p, k], v: vector[k]\nminimize mean(squared(X @ W + v, Y)) + 0.2 * norm21(W)\n"
+    seconds = []
+    for mean in (0.0, 10.0):
+        plan = fw.parse(text).bind(X=X + mean, Y=Y + mean).plan()
+        assert plan.method == METHOD
+        seconds += [c.estimate.seconds for c in plan.candidates if c.name == METHOD and c.estimate is not None]
+    assert seconds[1] == pytest.approx(seconds[0], rel=0.05)
+
+
 @pytest.mark.parametrize("by_rows", [True, False])
 def test_columns_without_their_parts_along_others(by_rows: bool) -> None:
     """a - E'(E D E')^-1 E D a by dense linear algebra; their Gram matrix, at once and as it grows."""
