@@ -26,7 +26,7 @@ from fwdsl.backends.newton import CG_STEPS, MAX_DENSE
 from fwdsl.canon.combined_maps import unscaled
 from fwdsl.canon.form import Canonical, once_per_form
 from fwdsl.canon.maps import Identity
-from fwdsl.canon.matrix_maps import Symmetrise
+from fwdsl.canon.matrix_maps import Symmetrise, Tile
 from fwdsl.canon.parts import SumTerm
 from fwdsl.light_dataclass import light_dataclass
 from fwdsl.readers.held_rows import is_held
@@ -297,7 +297,8 @@ def strength(canonical: Canonical) -> Strength | None:
     """The strength of the norms beside one smooth loss of data in memory; None where there are none.
 
     share = 1 / |K' f'(b)| in the dual of the weighted norm, and at most 1. It takes a product with the transpose of the data. The slopes are those at
-    zero without their part along free numbers, as at an intercept of its own where the loss is quadratic.
+    zero without their part along free numbers, one for all predictions or for each column of a matrix of them, as at intercepts of their own where
+    the loss is quadratic.
     """
     if len(canonical.terms) != 1:
         return None
@@ -326,9 +327,10 @@ def _strength(canonical: Canonical, gradient: Callable[[Array], Array]) -> Stren
     with np.errstate(all="ignore"):
         slopes = gradient(term.map.offset)
         for block, m in term.map.parts:
-            if not block.shape and block.g.pair == (None, None):
-                ones = m.apply(np.ones(1))
-                slopes = slopes - (float(ones @ slopes) / max(float(ones @ ones), 1e-300)) * ones
+            # the columns of such a map meet no sample together, so that K'K 1 are the squares of their lengths
+            if block.g.pair == (None, None) and (not block.shape or isinstance(unscaled(m)[1], Tile)):
+                squares = m.adjoint(m.apply(np.ones(m.columns)))
+                slopes = slopes - m.apply(m.adjoint(slopes) / np.maximum(squares, 1e-300))
         along = canonical.q.copy()
         term.map.adjoint(slopes, along)
         share = min(g.dual_scale(-along[b.slice]) for b, g in gauges if g is not None)

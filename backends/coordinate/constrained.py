@@ -26,6 +26,7 @@ from fwdsl.backends.coordinate import costs
 from fwdsl.backends.coordinate.columns import Columns
 from fwdsl.backends.coordinate.constrained_method import ConstrainedDescent, ConstrainedState
 from fwdsl.backends.coordinate.constrained_model import UnderRows
+from fwdsl.backends.coordinate.coordinates import Indices
 from fwdsl.backends.coordinate.descent import EPOCHS, FLOOR, NEAR, CoordinateRun
 from fwdsl.backends.coordinate.model import Solved
 from fwdsl.backends.dual import FITTED
@@ -55,6 +56,10 @@ class ConstrainedRun(CoordinateRun, of=ConstrainedDescent):
     def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
         kept = [k for k, t in enumerate(problem.terms) if not rows.is_constraint(t)]
         return problem.of_terms(kept, rows.without_constraints(problem.canonical))
+
+    def _minimised_out(self) -> Indices:
+        """The coordinates that are minimised out: none, as constraints may see them all."""
+        return np.zeros(0, dtype=np.intp)
 
     # --- the start ----------------------------------------------------------------------------------------------------
 

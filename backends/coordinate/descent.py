@@ -18,6 +18,9 @@ ball. The bound is that of the ball, and takes no m.
 
 The softmax loss of a matrix ties its classes together: the models' Gram matrices, with the whole Hessian, are in `classes`.
 
+Intercepts and other free columns beside dense data are minimised out where the Hessian of the loss stays (`Columns.minimise_out`): models then are of
+the data's columns alone, centred, and each step ends with the intercepts at their best.
+
 On a box, and with sizes of entries on one side of 0 alone, a quadratic model on its Gram matrix is ended by an active set (`descended` of
 `backends.active_set`), however close to each other columns are; that matrix then may have more columns than there are samples.
 
@@ -154,7 +157,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.bend = _largest_bend(f)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
-        extra = np.linalg.norm(self.columns.extra, axis=1)
+        extra = np.repeat(np.linalg.norm(self.columns.extra, axis=1), self.columns.tasks)
         self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
@@ -167,19 +170,35 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.plain = not (g.ridge.any() or g.q.any())
         self.on_box = costs.is_on_box(problem.canonical)
         self.level_at, self.level_columns = self._levelled()
+        self.gone_at = self._minimised_out()
 
     def _without_constraints(self, problem: PreparedProblem) -> PreparedProblem:
         """The problem of the loss alone, which this method takes no other than."""
         return problem
 
     def _levelled(self) -> tuple[Indices, Array]:
-        """The coordinates beside the data that nothing bounds or weighs, such as intercepts, and their columns."""
+        """The coordinates beside the data that nothing bounds or weighs, such as intercepts, a row a column of K, and these columns."""
         g, columns = self.g, self.columns
-        if not (isinstance(columns, Columns) and columns.tasks == 1):
-            return np.zeros(0, dtype=np.intp), np.zeros((0, 0))
-        at = columns.extra_at
+        if not isinstance(columns, Columns):
+            return np.zeros((0, 1), dtype=np.intp), np.zeros((0, 0))
+        at = columns.extra_at.reshape(-1, columns.tasks)
         free = (g.rest[at] == 0.0) & (g.ridge[at] == 0.0) & np.isinf(g.lo[at]) & np.isinf(g.hi[at])
-        return at[free], columns.extra[free]
+        whole = free.all(axis=1)
+        return at[whole], columns.extra[whole]
+
+    def _minimised_out(self) -> Indices:
+        """The coordinates that are minimised out: all beside those of dense data, where nothing bounds or weighs them and the Hessian of the loss
+        stays, but for a factor. Coordinate descent is slow along columns that are far from 0 on average beside an intercept."""
+        columns, at = self.columns, self.level_at
+        if not isinstance(columns, Columns) or at.size < columns.extra_at.size:
+            return np.zeros(0, dtype=np.intp)
+        if (self.quadratic or self.as_length is not None) and not self.of_loss.q[at].any():
+            h = np.empty_like(self.offset)
+            self.f.curvature(self.offset, h)
+            if self.as_length is not None:
+                h[:] = 1.0
+            columns.minimise_out(h[:: columns.tasks])
+        return columns.gone_at
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +218,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             0, x, z, none, none, 0.0, 0.0, -math.inf, none, none, nowhere,
             math.inf, 0.0, 0.0, whole, whole, empty, nowhere, math.inf, 1.0, EPOCHS, 1.0, FLOOR, 0.0,
         )  # fmt: skip
-        self._look_around(state)
+        self._look_around(state, self._level(state) if self.gone_at.size else None)
         return state
 
     def _look_around(self, s: CoordinateState, known: tuple[float, Array] | None = None) -> None:
@@ -305,6 +324,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             kept[s.work] = True
         kept[columns.extra_at] = True
         kept[g.completed(kept)] = True
+        kept[self.gone_at] = True
         misses = np.where(kept, 0.0, s.misses)
         new = np.flatnonzero(misses > 0.0)
         support = int(np.count_nonzero(s.x))
@@ -346,6 +366,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _with_extra(self, chosen: NDArray[np.bool_]) -> Indices:
         """A working set of the chosen coordinates of the data and the others."""
         chosen[self.columns.extra_at] = False
+        chosen[self.gone_at] = False
         return np.concatenate([self.columns.extra_at, self.g.completed(chosen)])
 
     def _everything(self) -> Indices:
@@ -365,14 +386,16 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             if not self.quadratic:
                 np.maximum(h, s.floor * self.bend, out=h)
             solved = self._solve(s, x, slope, y, h, enough if self.quadratic else OF_MODEL * enough)
+            if self.gone_at.size:
+                # models leave alone what has no column, as a constant one beside an intercept
+                solved.u[(solved.size == 0.0)[g.group] & g.sparse & (q == 0.0)] = 0.0
             u = self._inside(solved.u, work)
             d = u - x
             if not d.any():
                 s.floor = min(1.0, 10.0 * s.floor)
                 break
             if self.quadratic:
-                s.x = np.zeros_like(s.x)
-                s.x[work] = u
+                self._put(s, u)
                 (s.z,) = problem.forward(s.x)
                 return self._level(s)
             reached = g.penalty(u)
@@ -388,9 +411,17 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             tilted = slope + tilt[work] if isinstance(tilt, np.ndarray) else slope
             if s.length == 1.0 and missed(tilted, x, self.g.at(work, s.multiplier), solved.size) <= enough:
                 break
-        s.x = np.zeros_like(s.x)
-        s.x[work] = x
+        self._put(s, x)
+        if self.gone_at.size:
+            # those that are minimised out have moved with the predictions
+            (s.z,) = problem.forward(s.x)
         return self._level(s) or (value, y)
+
+    def _put(self, s: CoordinateState, x: Array) -> None:
+        """Let the coordinates of the working set be x and all others 0, but for those that are minimised out."""
+        gone = s.x[self.gone_at]
+        s.x = np.zeros_like(s.x)
+        s.x[s.work], s.x[self.gone_at] = x, gone
 
     def _inside(self, u: Array, work: Indices) -> Array:
         """The coordinates of a working set, scaled into the ball."""
@@ -406,24 +437,26 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         at, columns = self.level_at, self.level_columns
         if not at.size:
             return None
+        tasks = at.shape[1]
         x, z, h, missed = s.x[at], s.z, np.empty_like(s.z), math.inf
         found = None
         for _ in range(LEVELLINGS):
             value, y = self._loss(z)
-            slope = columns @ y + self.of_loss.q[at]
+            slope = columns @ y.reshape(-1, tasks) + self.of_loss.q[at]
             before, missed = missed, float(np.abs(slope).max())
             if not missed < 0.5 * before:
                 break
             found = x, z, value, y
-            if missed <= EPS * float((np.abs(columns) @ np.abs(y)).max()):
+            if missed <= EPS * float((np.abs(columns) @ np.abs(y).reshape(-1, tasks)).max()):
                 # rounding, which another step makes no less
                 break
             self.f.curvature(z, h)
             try:
-                t = np.linalg.solve((columns * h) @ columns.T, -slope)
+                # what bends the predictions of one sample is the same for all tasks
+                t = np.linalg.solve((columns * h[::tasks]) @ columns.T, -slope)
             except np.linalg.LinAlgError:
                 return None
-            x, z = x + t, z + t @ columns
+            x, z = x + t, z + (columns.T @ t).reshape(-1)
         if found is None:
             return None
         s.x = s.x.copy()
@@ -488,7 +521,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
             return s.gram
         main = columns.main(work)
         width, most = (
-            columns.extra_at.size + main.size,
+            len(columns.extra) + main.size,
             costs.most_gram(columns.operator, self.on_box or self.as_length is not None),
         )
         grows = s.grams and not s.whole and width > len(s.gram)

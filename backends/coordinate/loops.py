@@ -2,10 +2,10 @@
 gradient kept. `column_dot`, `column_add`, `column_square`, `extra_dot` and `extra_add` are linked in (`kernels.compile`).
 
 Group g, the coordinates from start[g] to start[g + 1], has the penalty c_g |x_g|_2 + thin_g |x_g|_1; one alone stays in lo <= x <= hi, and its
-thin_g is 0. `size` bounds its second
-derivative, that of its ridge included; groups of size 0 stay where they are. The columns of a matrix come as the rows of its transpose do in
-`backends.kernels.rows`; `extra` has columns of other maps as its rows, whose coordinates come first. Both loops return (epochs, measure): the
-measure bounds about what an epoch's violations of optimality cost, sum_i |v_i x_i| + max_g |v_g| / c_g times the penalty.
+thin_g is 0. `size` bounds its second derivative, that of its ridge included; groups of size 0 stay where they are. The columns of a matrix come as
+the rows of its transpose do in `backends.kernels.rows`; `extra` has columns of other maps as its rows, whose coordinates come first, one for each row
+of the residual. Both loops return (epochs, measure): the measure bounds about what an epoch's violations of optimality cost, sum_i |v_i x_i| +
+max_g |v_g| / c_g times the penalty.
 """
 
 # ruff: noqa: F821
@@ -68,7 +68,8 @@ def residual_epochs(
     measure is `enough`, or the share `rough` of that of the first epoch, which `first` gets. Coordinate i moves row tasks[i] of r. `trail` gets x
     after each epoch; v is a buffer of the size of x."""
     # references are not counted in a kernel that makes no array and copies none: that took up to two thirds of the time of a short column
-    m = extra.shape[0]
+    tasked = r.shape[0]
+    m = extra.shape[0] * tasked
     one = r.shape[0] == 1
     only = r[0]
     measure = 0.0
@@ -81,7 +82,7 @@ def residual_epochs(
                 continue
             for i in range(start[g], start[g + 1]):
                 rest = only if one else r[tasks[i]]
-                dot = extra_dot((extra,), i, rest) if i < m else column_dot(columns, cols[i - m], rest)
+                dot = extra_dot((extra,), i // tasked, rest) if i < m else column_dot(columns, cols[i - m], rest)
                 v[i] = scale * dot + slope[i] + ridge[i] * x[i]
             alone = start[g + 1] - start[g] == 1
             share = 0.0 if alone else group_share(x, v, start[g], start[g + 1], size[g], c[g], thin[g])
@@ -97,7 +98,7 @@ def residual_epochs(
                     x[i] = new
                     rest = only if one else r[tasks[i]]
                     if i < m:
-                        extra_add((extra,), i, step, rest)
+                        extra_add((extra,), i // tasked, step, rest)
                     else:
                         column_add(columns, cols[i - m], step, rest)
                     lean += abs(step) * size[g] * max(abs(new), abs(old))
@@ -138,7 +139,8 @@ def residual_entry_epochs(
 ):
     """`residual_epochs` of groups of one coordinate each, as most programs have them: a visit takes half of the time beside that of its column. Puts
     1 / size into `inverse`."""
-    m = extra.shape[0]
+    tasked = r.shape[0]
+    m = extra.shape[0] * tasked
     one = r.shape[0] == 1
     only = r[0]
     measure = 0.0
@@ -153,7 +155,7 @@ def residual_entry_epochs(
             if not turn > 0.0:
                 continue
             rest = only if one else r[tasks[i]]
-            dot = extra_dot((extra,), i, rest) if i < m else column_dot(columns, cols[i - m], rest)
+            dot = extra_dot((extra,), i // tasked, rest) if i < m else column_dot(columns, cols[i - m], rest)
             old = x[i]
             cost = c[i]
             new = old - (scale * dot + slope[i] + ridge[i] * old) * turn
@@ -170,7 +172,7 @@ def residual_entry_epochs(
             if step != 0.0:
                 x[i] = new
                 if i < m:
-                    extra_add((extra,), i, step, rest)
+                    extra_add((extra,), i // tasked, step, rest)
                 else:
                     column_add(columns, cols[i - m], step, rest)
                 rise = abs(step) * size[i]

@@ -293,8 +293,8 @@ def _sizes(gram: Array, g: Coordinates) -> Array:
     """The largest eigenvalues of the blocks of groups, or for long ones their traces."""
     diagonal = np.einsum("ii->i", gram)
     if g.tasks > 1:
-        # of a row the columns are orthogonal
-        return np.repeat(diagonal, g.tasks) if g.alone else np.array(diagonal)
+        # a group is an entry, or a row, whose columns are orthogonal
+        return np.asarray(diagonal[g.start[:-1] // g.tasks])
     if g.alone:
         return np.array(diagonal)
     sizes: Array = np.add.reduceat(diagonal, g.start[:-1])

@@ -7,18 +7,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fwdsl.atoms.base import VectorFunction
+from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.maps import CountedMap, KernelMatrix
 from fwdsl.canon.combined_maps import Scaled
 from fwdsl.canon.data_maps import Matrix, is_written
 from fwdsl.canon.form import Canonical
 from fwdsl.canon.maps import LinearMap
-from fwdsl.canon.matrix_maps import LeftMultiply
+from fwdsl.canon.matrix_maps import LeftMultiply, Tile
 from fwdsl.canon.parts import Block, SumTerm
 
 MOST_EXTRA = 32
-"""Coordinates of other maps than the data, whose columns are formed: intercepts as a rule."""
+"""Columns of other maps than the data, which are formed: intercepts as a rule. Of a matrix of predictions each serves all of its columns."""
 
 COPIED_NUMBERS = 1 << 24
 """Numbers of dense data by rows that may be copied by columns, where that is more than a quarter of the data."""
@@ -58,7 +58,7 @@ def _main_part(term: SumTerm) -> int | None:
         return None
     best = max(found, key=lambda i: term.map.parts[i][1].columns)
     rest = sum(m.columns for i, (_, m) in enumerate(term.map.parts) if i != best)
-    return best if rest <= MOST_EXTRA else None
+    return best if rest <= MOST_EXTRA * tasks_of(term.map.parts[best][1]) else None
 
 
 def other_blocks(term: SumTerm, blocks: Sequence[Block]) -> list[Block]:
@@ -71,6 +71,19 @@ def tasks_of(m: LinearMap) -> int:
     """The columns of the variable where a map is X -> c A X, 1 where it is of vectors."""
     found = factor_and_matrix(m)
     return found[1].k if found is not None and isinstance(found[1], LeftMultiply) else 1
+
+
+def is_of_rows(m: LinearMap, tasks: int) -> bool:
+    """True if a map is V -> E V for matrices V of so many columns, as ones v' is of intercepts v."""
+    if isinstance(m, Scaled | CountedMap):
+        return is_of_rows(m.inner, tasks)
+    return isinstance(m, Tile | LeftMultiply) and m.k == tasks
+
+
+def columns_of_rows(m: LinearMap, tasks: int) -> list[Array]:
+    """The columns of E of such a map; of a vector of predictions, which is a matrix of one column, those of any map."""
+    units = np.eye(m.columns)[::tasks]
+    return [m.apply(unit).reshape(-1, tasks)[:, 0].copy() for unit in units]
 
 
 def value_reasons(canonical: Canonical) -> tuple[str, ...]:
@@ -86,15 +99,20 @@ def value_reasons(canonical: Canonical) -> tuple[str, ...]:
     if isinstance(term.f, VectorLossFunction) and not isinstance(of_data[1], LeftMultiply):
         return (*found, "its loss ties predictions of a vector together")
     tasks = tasks_of(term.map.parts[best][1])
-    if tasks == 1:
-        return tuple(found)
-    if len(term.map.parts) > 1:
-        found.append("its predictions are those of a matrix variable and of another one")
+    others = [(b, m) for i, (b, m) in enumerate(term.map.parts) if i != best]
     if isinstance(term.f, VectorLossFunction):
         size = term.map.parts[best][0].size
         if size > LARGEST_ENTRIES:
             found.append(f"its loss of rows ties {size:,} entries together, over {LARGEST_ENTRIES:,}")
+        return (
+            *found,
+            *("its loss of rows has predictions of a matrix variable and of another one" for _ in others[:1]),
+        )
+    if tasks == 1:
         return tuple(found)
+    found += [
+        f"{b.name} has no columns, one for each column of predictions" for b, m in others if not is_of_rows(m, tasks)
+    ]
     if isinstance(term.f, VectorFunction):
         return tuple(found)
     weights = term.f.w.reshape(-1, tasks)

@@ -117,7 +117,7 @@ def test_epochs_over_columns_of_entries_are_those_over_groups_of_one(sparse: boo
     """With a column of another map before them, bounds, entries without a penalty, and one that stays where it is."""
     A, b = data(20, 9)
     rng = np.random.default_rng(2)
-    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1), c: real\nminimize sum(squared(A @ x + c, b))\n"
+    text = "data A: matrix[n, d], b: vector[n]\nvar x: vector[d] in box(-1, 1), c: nonnegative\nminimize sum(squared(A @ x + c, b))\n"
     columns = started(fw.parse(text).bind(A=sp.csr_array(A) if sparse else A, b=b), METHOD).columns
     stored, cols = columns.stored(np.arange(9))
     q, ridge, c = 0.1 * rng.standard_normal(10), 0.3 * rng.random(10), rng.random(10)
@@ -302,7 +302,10 @@ def test_a_start_of_more_coordinates_than_samples_begins_with_those_at_zero_that
         assert np.count_nonzero(started(problem, METHOD, dense, inner="residual").state.x[at]) == kept
         # as many as there are samples are a start like any other
         few = np.where(np.arange(61) < 20, dense, 0.0)
-        assert np.array_equal(started(problem, METHOD, few, inner="residual").state.x, few)
+        begun = started(problem, METHOD, few, inner="residual").state.x
+        assert np.array_equal(begun[at], few[at])
+        # an intercept that is minimised out begins at its best
+        assert begun[60] == pytest.approx(float(np.mean(b - A @ few[:60])), rel=1e-9)
         solved = problem.solve(method=METHOD, inner="residual", start={"x": dense[at], "t": 0.0})
         assert solved.status == "optimal"
         assert solved.objective == pytest.approx(problem.solve(method="interior").objective, rel=1e-5)
