@@ -136,7 +136,7 @@ def test_functions_of_rows_stay(program: str) -> None:
     ],
 )
 def test_a_norm_of_the_transpose_beside_a_set_stays(program: str) -> None:
-    """What each of them holds of the multiplier could not be told afterwards."""
+    """The multiplier could not be told apart into what each of them holds."""
     problem = bound(program)
     solution = problem.solve(threads=1)
     assert solution.status == "optimal"
