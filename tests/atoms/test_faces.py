@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fwdsl.atoms.base import VectorFunction
-from fwdsl.atoms.matrices.lines import LinesSet
+from fwdsl.atoms.matrices.lines import Lines, LinesSet
+from fwdsl.atoms.vectors.max import Max
 from fwdsl.atoms.vectors.simplex import Simplex
 from fwdsl.atoms.vectors.solid_simplex import SolidSimplex
 from fwdsl.words import SETS
@@ -57,3 +58,15 @@ def test_simplices_of_lines_are_worked_out_together(solid: bool, axis: int) -> N
         np.testing.assert_array_equal(part, f.normals)
         row, column = row + f.normals.shape[0], column + f.free.size
     assert np.count_nonzero(face.normals) == sum(np.count_nonzero(f.normals) for f in faces)
+
+
+def test_largest_entries_of_rows_are_worked_out_together() -> None:
+    rng = np.random.default_rng(8)
+    inner = Max(3, 0.7)
+    lines = Lines((40, 3), 0, inner)
+    x = rng.standard_normal(120)
+    assert lines.value(x) == pytest.approx(sum(inner.value(row) for row in x.reshape(40, 3)), rel=1e-14)
+    inside = 0.7 * rng.dirichlet(np.ones(3), 40).reshape(-1)
+    assert lines.conjugate(inside) == 0.0
+    for v in (inside + np.eye(1, 120, 7)[0] * 1e-9, inside - 2.0 * np.eye(1, 120, 7)[0], 0.0 * inside):
+        assert lines.conjugate(v) == np.inf == sum(inner.conjugate(row) for row in v.reshape(40, 3))

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..base import Array, VectorFunction
 from ..vectors.common import INSIDE, Ball, Norm, largest, largest_share, norm1, norm2, scale_into
+from ..vectors.max import Max
 from ..vectors.simplex import Simplex
 from ..vectors.solid_simplex import SolidSimplex
+from ..vectors.support import EPS
 
 NARROW = 8
 """Columns up to which whole columns are added: NumPy adds short rows one by one."""
@@ -174,6 +176,26 @@ class Balls(RowFunctions):
 
 
 @dataclass(frozen=True)
+class Tops(RowFunctions):
+    """c times the largest entry of each row."""
+
+    c: float
+
+    def value(self, a: Array) -> float:
+        return self.c * float(a.max(axis=1).sum())
+
+    def violation(self, a: Array, sizes: Array) -> float:
+        """0: there is no set."""
+        return 0.0
+
+    def conjugate(self, a: Array) -> float:
+        """0 where every row is nonnegative with the sum c, to rounding."""
+        off = np.abs(_sums(a) - self.c)
+        inside = off <= (8 + a.shape[1]) * EPS * (_sums(np.abs(a)) + self.c)
+        return 0.0 if bool(np.all(a >= 0.0)) and bool(np.all(inside)) else math.inf
+
+
+@dataclass(frozen=True)
 class Simplices(RowFunctions):
     """A simplex of sum r for each row, or of sum at most r."""
 
@@ -235,4 +257,6 @@ def rows_of(inner: VectorFunction) -> RowFunctions | None:
         return Norms(inner.c, norm, dual) if isinstance(inner, Norm) else Balls(inner.r, norm, dual)
     if isinstance(inner, Simplex | SolidSimplex) and inner.size:
         return Simplices(inner.r, isinstance(inner, SolidSimplex))
+    if isinstance(inner, Max) and inner.size:
+        return Tops(inner.c)
     return None
