@@ -48,4 +48,5 @@ def test_the_barycentre_of_distributions_with_tails(n: int, width: float) -> Non
     expected = linprog(cost, A_eq=np.vstack(equations), b_eq=right, bounds=(0, None), method="highs-ds")
     assert found.status == "optimal"
     assert found.objective == pytest.approx(expected.fun, rel=3e-6)
-    assert found.dual_bound <= expected.fun * (1 + 1e-8)
+    # HiGHS misses equations by up to 1e-7
+    assert found.dual_bound <= expected.fun * (1 + 1e-6)
