@@ -14,7 +14,7 @@ from fwdsl.backends.dual_step import conjugate_gradients
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.parts import SumTerm
 
-ROUNDS = 5
+ROUNDS = 10
 ANYWAY = 2e7
 """Numbers that may be touched however little the method has done, some hundredths of a second."""
 

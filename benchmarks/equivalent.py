@@ -54,7 +54,7 @@ def _regression(n: int, d: int) -> Arrays:
 def _signs(n: int, d: int) -> Arrays:
     given = _regression(n, d)
     y = np.where(given["y"] > 0.0, 1.0, -1.0)
-    return {"X": given["X"], "y": y, "Z": given["Z"], "v": y.copy()}
+    return {"X": given["X"], "y": y, "Z": given["Z"], "v": y.copy(), "u": (y > 0.0).astype(float)}
 
 
 def _returns(n: int, d: int) -> Arrays:
@@ -77,6 +77,7 @@ WITH_ONES = "data Z: matrix[n, q], y: vector[n]\nparam mu: positive = 0.1\n"
 W = "var w: vector[p]\n"
 SIGNS = "data X: matrix[n, p], y: signs[n]\nparam mu: positive = 0.02\n"
 SIGNS_ONES = "data Z: matrix[n, q], y: signs[n]\nparam mu: positive = 0.02\n"
+ZEROS_AND_ONES = "data X: matrix[n, p], u: vector[n]\nparam mu: positive = 0.02\n"
 VALUES = "data X: matrix[n, p], v: vector[n]\nparam mu: positive = 0.02\n"
 MIX = "data R: matrix[n, p], b: vector[n]\n"
 
@@ -162,6 +163,9 @@ LOGISTIC = {
     "column of ones": Text(SIGNS_ONES + "var w: vector[q]\nminimize mean(logistic(Z @ w, y)) + mu * norm1(w[1:])"),
     "weights": Text(SIGNS + W + "var b: real\nminimize sum(1/n * logistic(X @ w + b, y)) + mu * norm1(w)"),
     "margins": Text(VALUES + W + "var b: real\nminimize mean(logistic(v * (X @ w + b), ones(n))) + mu * norm1(w)"),
+    "zeros and ones": Text(
+        ZEROS_AND_ONES + W + "var b: real\nminimize (sum(logistic(X @ w + b)) - dot(u, X @ w + b)) / n + mu * norm1(w)"
+    ),
 }
 
 LOGISTIC_RIDGE = {
@@ -171,6 +175,11 @@ LOGISTIC_RIDGE = {
     ),
     "margins": Text(
         VALUES + W + "var b: real\nminimize mean(logistic(v * (X @ w + b), ones(n))) + mu * sum_squares(w)"
+    ),
+    "zeros and ones": Text(
+        ZEROS_AND_ONES
+        + W
+        + "var b: real\nminimize (sum(logistic(X @ w + b)) - dot(u, X @ w + b)) / n + mu * sum_squares(w)"
     ),
 }
 

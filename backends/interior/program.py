@@ -188,6 +188,11 @@ class ConicProgram:
         found[of_logarithms[of_logarithms >= self.reduced.columns]] = len(sizes)
         return found
 
+    @property
+    def origins(self) -> Index:
+        """The number of the part that each row belongs to: those of one are in one unit, but for factors in the data."""
+        return np.searchsorted([p.row for p in self.parts], self.rows, side="right") - 1
+
     @cached_property
     def groups(self) -> Index:
         """The number of the scale of each row: one for each row of a product of intervals, one for each other cone."""
@@ -428,20 +433,33 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
     _flatten(entries, scale, RUIZ, look)
     # with squares or other cones these scales hang on the units of the data
     linear = program.is_linear and not program.P.diagonal().any()
-    if linear and _spread(entries, scale) > WIDE:
-        plain = np.zeros_like(scale)
-        _shift(program, groups, entries, plain)
-        _flatten(entries, plain, RUIZ, look)
-        nothing = entries.size + plain[entries.row] + plain[entries.column] < -WIDE
-        if np.mean(nothing) > FEW and _spread(entries, plain) < NARROWER * _spread(entries, scale):
-            scale = plain
+    # what the rows of one term have in common, or the unknowns of one kind, is a unit; so many may be more than it says
+    if linear and max(np.ptp(scale[: entries.rows]), np.ptp(scale[entries.rows :])) > WIDE:
+        alike = np.concatenate([program.origins, [len(program.parts)], len(program.parts) + 1 + program.kinds])
+        if _spread(scale, alike) > WIDE:
+            plain = _means(scale, alike)
+            _shift(program, groups, entries, plain)
+            _flatten(entries, plain, RUIZ, look)
+            nothing = entries.size + plain[entries.row] + plain[entries.column] < -WIDE
+            if np.mean(nothing) > FEW and _spread(plain, alike) < NARROWER * _spread(scale, alike):
+                scale = plain
     r = scale[groups] if of_argument is None else scale[groups] + of_argument[:-1]
     return np.exp2(scale[entries.rows :]), np.exp2(r)
 
 
-def _spread(entries: Entries, scale: Array) -> float:
-    """The most that scales of rows differ by, or those of unknowns: what all of the ones have and the others have not is a unit."""
-    return max(float(np.ptp(scale[: entries.rows])), float(np.ptp(scale[entries.rows :])))
+def _means(values: Array, kinds: Index) -> Array:
+    """The mean of the values of its kind in place of each."""
+    counts = np.bincount(kinds)
+    found: Array = (np.bincount(kinds, weights=values) / np.maximum(counts, 1))[kinds]
+    return found
+
+
+def _spread(values: Array, kinds: Index) -> float:
+    """The most that values of one kind differ by."""
+    least, most = np.full(int(kinds.max()) + 1, math.inf), np.full(int(kinds.max()) + 1, -math.inf)
+    np.minimum.at(least, kinds, values)
+    np.maximum.at(most, kinds, values)
+    return float((most - least)[kinds].max())
 
 
 def _flatten(entries: Entries, scale: Array, rounds: int, look: Look) -> None:

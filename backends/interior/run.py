@@ -44,7 +44,7 @@ from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import size_of
 from fwdsl.backends.interior.state import InteriorState
 from fwdsl.backends.interior.step_loops import embed, measure, move
-from fwdsl.backends.interior.system import HARMLESS, Systems, least_solution
+from fwdsl.backends.interior.system import HARMLESS, Systems, least_change
 from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.method import Report, Run
@@ -77,6 +77,10 @@ WORN = 1e-12
 
 LONG = 0.5
 """The share of the whole step from which on steps are long: each brings the gap down to half at least."""
+
+STUCK, AT_END = 5, 10
+"""Steps in a row near the solution that bring the gap down by less than `LAME`, after which a run begins anew, and those after which it ends where it
+does so no more."""
 
 ANEW = 2
 """The number of times that it does so."""
@@ -215,14 +219,17 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.problem.look()
         self._take_factors()
         now = self.state
-        near, before = self.pattern is not None and self._is_near(), self._gap()
-        if near:
+        near, before = self._is_near(), self._gap()
+        if near and self.pattern is not None:
             now.missed = min(now.missed, self._missed_rows()[0])
         length = 0.0
         try:
             length = self._step()
             # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
-            now.filled = now.filled or (near and (length < LAME or self._gap() > before or self._misses_more()))
+            falls = self._gap() < (1.0 - LAME) * before
+            now.stuck = 0 if falls or not near else now.stuck + 1
+            loses = self.pattern is not None and near and (length < LAME or self._gap() > before or self._misses_more())
+            now.filled = now.filled or loses
         except (np.linalg.LinAlgError, ZeroDivisionError):
             self.linear = None
             if self.pattern is not None:
@@ -256,6 +263,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def _is_slow(self, length: float) -> bool:
         """True after so many steps, the last of this length, that other units would need fewer."""
         steps = self.state.steps
+        if self.state.stuck >= STUCK:
+            return True
         if steps < PATIENCE:
             return False
         if steps >= LONG_PATIENCE or self._is_near(WORN):
@@ -312,9 +321,23 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         mu = sigma * products / self.degree
         turned = scalings.corrected(affine, mu)
         found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
-        if system.is_poor:
+        length = min(1.0, NEARLY * found.reach(tau, kappa))
+        return self._tried(found, length) if system.is_poor else self._move(found, length)
+
+    def _tried(self, d: Direction, length: float) -> float:
+        """Move as `_move` does where that brings the gap down and loses nothing else, and raise `LinAlgError` where it does not.
+
+        A right-hand side that an answer misses by more than rounding tells of a poor factor, and may still be met well enough.
+        """
+        now = self.state
+        before, gap, missed = now.copied(), self._gap(), self._missed().sizes
+        length = self._move(d, length)
+        after = self._missed().sizes
+        kept = all(after[k] * before.tau <= missed[k] * now.tau for k in (5, 7))
+        if not (kept and self._gap() < (1.0 - LAME) * gap):
+            vars(now).update(vars(before))
             raise np.linalg.LinAlgError("the factor has lost too many digits")
-        return self._move(found, min(1.0, NEARLY * found.reach(tau, kappa)))
+        return length
 
     def _linearised(self) -> Linearised:
         """The system at the state's point and what its equations miss; a candidate and the step after it ask for the same."""
@@ -339,14 +362,16 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             or known[2] is not now.z
             or known[3] != now.tau
         ):
-            systems = self.systems
-            Pv, (Av, Az) = systems.of_P(now.v), systems.known(now.v, now.z)
-            left, rows = np.empty(now.v.size), np.empty(now.z.size)
-            sizes = _loops().measure(
-                *systems.by_rows, now.v, now.z, now.s, now.tau, self.c, self.b, Pv, Av, Az, left, rows
-            )
-            known = self.measured = self.systems, now.v, now.z, now.tau, Missed(left, rows, Pv, Av, Az, sizes)
+            known = self.measured = self.systems, now.v, now.z, now.tau, self._measures(now.v, now.z, now.s)
         return known[4]
+
+    def _measures(self, v: Array, z: Array, s: Array) -> Missed:
+        """The same at a point with the state's tau."""
+        systems = self.systems
+        Pv, (Av, Az) = systems.of_P(v), systems.known(v, z)
+        left, rows = np.empty(v.size), np.empty(z.size)
+        sizes = _loops().measure(*systems.by_rows, v, z, s, self.state.tau, self.c, self.b, Pv, Av, Az, left, rows)
+        return Missed(left, rows, Pv, Av, Az, sizes)
 
     def _corrected(self) -> tuple[Array, Array]:
         """v and z without what the equations miss, where the cones have room for that.
@@ -361,14 +386,30 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             dv, u = at.system(-at.missed.left, -at.right)
         except (np.linalg.LinAlgError, ZeroDivisionError):
             return now.v, now.z
-        if at.system.is_poor:
-            # what is missed is as small as rounding, which a step does not mind
-            at.system.is_poor = False
-            return now.v, now.z
-        v, z, s = np.empty(dv.size), np.empty(u.size), np.empty(u.size)
-        change = dv, at.scalings.inverse(u), -at.scalings.wt(u)
-        fits = _loops().move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, *change, v, z, s)
-        return (v, z) if fits and self.cones.inside(s, z) else (now.v, now.z)
+        # what is missed may be as small as rounding, which a step does not mind
+        is_poor, at.system.is_poor = at.system.is_poor, False
+        dz, ds, still = at.scalings.inverse(u), -at.scalings.wt(u), np.zeros(u.size)
+        if self.systems.of_P(dv).any():
+            return (now.v + dv, now.z + dz) if self._has_room(dv, dz, ds, is_poor) else (now.v, now.z)
+        # without curvature neither side asks anything of the other
+        return (
+            now.v + dv if self._has_room(dv, still, ds, is_poor) else now.v,
+            now.z + dz if self._has_room(np.zeros(dv.size), dz, still, is_poor) else now.z,
+        )
+
+    def _has_room(self, dv: Array, dz: Array, ds: Array, is_poor: bool) -> bool:
+        """True if the state may move by this change, which an answer that `is_poor` is to bring nearer to the equations."""
+        now, loops, systems = self.state, _loops(), self.systems
+        v, z, s = np.empty(dv.size), np.empty(dz.size), np.empty(dz.size)
+        if not loops.move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, dv, dz, ds, v, z, s):
+            return False
+        if not self.cones.inside(s, z):
+            return False
+        if not is_poor:
+            return True
+        sizes = self._measures(v, z, s).sizes
+        before = self._missed().sizes
+        return bool(sizes[5] <= before[5] and sizes[7] <= before[7])
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
@@ -425,7 +466,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if now.tau < VANISHED**2 * now.kappa:
             return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
         nothing = float(now.s @ now.z) + now.tau * now.kappa < NOTHING * now.tau**2
-        return "the numbers have reached the limits of rounding" if nothing or now.short >= ENOUGH else ""
+        ended = nothing or now.short >= ENOUGH or (now.levelled == ANEW and now.stuck >= AT_END)
+        return "the numbers have reached the limits of rounding" if ended else ""
 
     # --- what it knows ------------------------------------------------------------------------------------------------
 
@@ -554,13 +596,22 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         kinds = [k for k in self.batches if k.kind in ORDER[:2]]
         rows = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(k.start, k.stop) for k in kinds)])
         active = rows[now.s[rows] <= now.z[rows]]
-        if not active.size or self.systems.sparse or active.size > ACTIVE:
+        alone = np.diff(self.A.indptr)[active] == 1
+        bounds, others = active[alone], active[~alone]
+        if not active.size or self.systems.sparse or others.size > ACTIVE:
             return v
-        A = self.systems.A
-        A = A[active] if isinstance(A, np.ndarray) else _written_rows(A, active)
-        missed = self.b[active] - A @ ((v - self.offset) * now.of_b / self.d)
-        step = A.T @ least_solution(A @ A.T, missed)
-        return np.asarray(v + self.d * step / now.of_b)
+        u = (v - self.offset) * now.of_b / self.d
+        held, entries = self.A.indices[self.A.indptr[bounds]], self.A.data[self.A.indptr[bounds]]
+        # a row of one unknown says what it is
+        change = np.zeros(u.size)
+        change[held] = np.where(entries != 0.0, self.b[bounds] / np.where(entries != 0.0, entries, 1.0) - u[held], 0.0)
+        if others.size:
+            A = self.systems.A
+            A = A[others] if isinstance(A, np.ndarray) else _written_rows(A, others)
+            missed = self.b[others] - A @ (u + change)
+            A[:, held] = 0.0
+            change += least_change(A, missed)
+        return np.asarray(v + self.d * change / now.of_b)
 
     def _stepped(self, x: Array, ys: list[Array]) -> Array:
         """A short step of the proximal gradient."""

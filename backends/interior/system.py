@@ -419,14 +419,17 @@ class Systems:
         return lu.solve  # type: ignore[no-any-return]
 
 
-def least_solution(gram: Array, right: Array) -> Array:
-    """The solution of least norm of a system with a Gram matrix, by Cholesky's factor where its rows are far from dependent."""
-    root = np.sqrt(np.maximum(gram.diagonal(), 0.0))
-    if root.all():
-        lower = by_factor(gram / root[:, None] / root)
-        if lower is not None and float(lower.diagonal().min()) > INDEPENDENT:
-            return by_cholesky(lower, right / root) / root
-    return np.asarray(np.linalg.lstsq(gram, right, rcond=1e-12)[0])
+def least_change(A: Array, right: Array) -> Array:
+    """The d of least norm with A d = right, or nearest to it: by Cholesky's factor of A A' where the rows of A are far from dependent."""
+    if A.shape[0] <= A.shape[1]:
+        gram = A @ A.T
+        root = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+        if root.all():
+            lower = by_factor(gram / root[:, None] / root)
+            if lower is not None and float(lower.diagonal().min()) > INDEPENDENT:
+                return np.asarray(A.T @ (by_cholesky(lower, right / root) / root))
+        return np.asarray(A.T @ np.linalg.lstsq(gram, right, rcond=1e-12)[0])
+    return np.asarray(np.linalg.lstsq(A, right, rcond=1e-6)[0])
 
 
 def _product(P: Any) -> Solve:

@@ -49,6 +49,9 @@ class Loss(ABC):
     #: l* has another form
     dual_kink: ClassVar[Callable[..., float] | None] = None
 
+    #: Its labels are -1 and 1, and no more than a linear cost: l(z; -b) = l(z; b) + b z.
+    labels_are_costs: ClassVar[bool] = False
+
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0
 

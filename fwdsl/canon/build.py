@@ -36,9 +36,10 @@ from .pairs import build, has_given_bounds, innermost, key_of
 from .parts import Block, Stacked, SumTerm
 from .reach import check_reach
 from .rewrites.form import Rewritten, rewritten_instance
+from .scores import take_first_scores, take_scores
 from .sets import BadArguments, SetReader
 from .squares import complete_squares, root_of_form
-from .terms import bare_factor, first_scores, labels_of_signs, loss_function, samples_of
+from .terms import bare_factor, labels_of_signs, loss_function, samples_of
 from .too_large import refused, too_large
 from .units import measure_in_own_size
 
@@ -185,14 +186,15 @@ class _Builder:
             told = {plan.name: self._kept(plan) for plan in self.arrangement.blocks}
             for made in terms:
                 check_reach(made, told)
+        scored = take_scores(self.reader, self.model, terms, self.arrangement.linear, self.sense)
         q, constant = np.zeros(start), of_factors
-        for i in self.arrangement.linear:
+        for i in scored.linear:
             term = self.model.terms[i]
             c = self.sense * self.reader.scalar(term.coefficient)
             stacked = self.reader.stacked(term.argument)
             stacked.adjoint(np.array([c]), q)
             constant += c * float(stacked.offset[0])
-        constant += complete_squares(self.model, terms, q) + first_scores(self.model, terms, q)
+        constant += complete_squares(self.model, terms, q) + take_first_scores(self.model, terms, q)
         constant += measure_in_own_size(terms, start)
         return Canonical(
             self.instance,
@@ -202,7 +204,7 @@ class _Builder:
             constant,
             self.sense,
             self._size_of_affine(),
-            self.arrangement.facts,
+            self.arrangement.facts + scored.facts,
             self._places(terms),
         )
 
@@ -416,7 +418,7 @@ class _Builder:
         return (norm if count == 1 else Repeated(norm, count)), mapped(stacked, found.take)
 
     def _row_loss(self, term: Term, loss: str, c: float, stacked: Stacked) -> tuple[VectorLossFunction, Stacked]:
-        """A function of all entries, or of each row, as the loss of rows of scores at class 0; `first_scores` adds what it lacks."""
+        """A function of all entries, or of each row, as the loss of rows of scores at class 0; `take_first_scores` adds what it lacks."""
         n, k = stacked.shape if term.of_rows else (1, stacked.rows)
         w = np.full(n, c) if term.weights is None else c * self.reader.vector(term.weights, n)
         found = VectorLossFunction(VECTOR_LOSSES[loss], np.zeros(n, dtype=np.int64), w, k)

@@ -19,6 +19,9 @@ from .maps import LinearMap, NonnegativeMap, as_sparse, bracket
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+COUNTED = 20_000
+"""Numbers of an array up to which its zeros are counted, in some microseconds."""
+
 
 @light_dataclass
 class Matrix(LinearMap):
@@ -39,6 +42,10 @@ class Matrix(LinearMap):
     @property
     def nnz(self) -> int:
         return stored(self.A)
+
+    @cached_property
+    def entries(self) -> int:
+        return entries_of(self.A, 1, self.rows)
 
     @cached_property
     def leaves(self) -> tuple[Rows, ...] | None:
@@ -209,6 +216,13 @@ def is_written(A: MatrixLike) -> bool:
 def stored(A: MatrixLike) -> int:
     """The numbers that A stores."""
     return int(A.nnz) if hasattr(A, "nnz") else int(A.size)
+
+
+def entries_of(A: Any, repeats: int, rows: int) -> int:
+    """The entries of a map to so many rows that has each number of A several times. The zeros of a small array are left out, as of incidences and
+    convolutions that are written as arrays."""
+    small = isinstance(A, np.ndarray) and A.size <= COUNTED
+    return max((int(np.count_nonzero(A)) if small else stored(A)) * repeats, rows)
 
 
 def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:

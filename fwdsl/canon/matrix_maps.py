@@ -14,7 +14,7 @@ from ..light_dataclass import light_dataclass
 from ..readers.held_rows import is_held
 from ..readers.row_blocks import DenseRows, NotInMemory, is_on_disk
 from ..sums import Rows, by_samples, sum_over, tree_sum
-from .data_maps import AbsoluteMatrix, Matrix, held, is_written, leaves_of, parts_by_leaves, stored
+from .data_maps import AbsoluteMatrix, Matrix, entries_of, held, is_written, leaves_of, parts_by_leaves, stored
 from .maps import LinearMap, NonnegativeMap, as_sparse, bracket, of_one_each, placed
 
 if TYPE_CHECKING:
@@ -155,6 +155,10 @@ class LeftMultiply(LinearMap):
         return self.k
 
     @cached_property
+    def entries(self) -> int:
+        return entries_of(self.A, self.k, self.rows)
+
+    @cached_property
     def leaves(self) -> tuple[Rows, ...] | None:
         found = self._leaves
         return None if found is None else tuple((a * self.k, b * self.k) for a, b in found)
@@ -241,6 +245,10 @@ class RightMultiply(LinearMap):
     @property
     def repeats(self) -> int:
         return self.n
+
+    @cached_property
+    def entries(self) -> int:
+        return entries_of(self.B, self.n, self.rows)
 
     def apply(self, x: Array) -> Array:
         return np.ascontiguousarray(product(self.B.T, x.reshape(self.n, -1).T).T).reshape(-1)

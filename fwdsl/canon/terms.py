@@ -14,7 +14,6 @@ from ..atoms.groups import members
 from ..atoms.loss import Loss, LossFunction
 from ..atoms.losses import LOSSES, VECTOR_LOSSES
 from ..atoms.low_rank import LowRank, singular_values, squared_norm
-from ..atoms.vector_loss import VectorLossFunction
 from ..atoms.vectors.common import norm2
 from ..bind.features import implicit_maps
 from ..bind.instance import Instance
@@ -24,7 +23,7 @@ from .affine import AffineReader
 from .combined_maps import Compose, scaled, unscaled
 from .maps import Column, Diagonal
 from .pairs import build
-from .parts import Block, Stacked, SumTerm
+from .parts import Block, Stacked
 
 
 def bare_factor(reader: AffineReader, expr: Expr) -> float:
@@ -89,23 +88,6 @@ def labels_of_signs(f: LossFunction, stacked: Stacked) -> tuple[LossFunction, St
     if d is None or np.all(d == 1.0):
         return None
     return replace(f, b=f.b * d), Stacked(tuple(parts), d * stacked.offset, stacked.shape), d
-
-
-def first_scores(model: Model, terms: list[SumTerm], q: Array) -> float:
-    """Add to the linear cost q what functions that are losses of the class 0 lack, w_i z_i0 for each row i; the constant of it is returned."""
-    constant = 0.0
-    for t, term in enumerate(terms):
-        f = term.f
-        if term.is_constraint or not isinstance(f, VectorLossFunction):
-            continue
-        word = model.terms[term.origin].convex
-        if word is not None and word.as_row_loss:
-            y = np.zeros(f.shape)
-            y[:, 0] = f.w
-            terms[t] = replace(term, costs=-y.reshape(-1))
-            term.map.adjoint(y.reshape(-1), q)
-            constant += float(y.reshape(-1) @ term.map.offset)
-    return constant
 
 
 def term_value(reader: AffineReader, term: Term, x: Array) -> float:

@@ -199,9 +199,9 @@ def _lagrangian(instance: Instance, solution: Solution) -> _Lagrangian | None:
         return None
     # Only the order of the dual point is the canonical form's: which term or constraint of the model each part belongs to.
     places = [(t.is_constraint, t.origin) for t in canonical.terms]
-    units = [t.unit if isinstance(t, SumTerm) else 1.0 for t in canonical.terms]
-    saved = [y if unit == 1.0 else np.asarray(y) / unit for unit, y in zip(units, saved, strict=True)]
-    return _Lagrangian(instance, places, saved, solution)
+    pairs = zip(canonical.terms, saved, strict=True)
+    written = [t.as_written(np.asarray(y)) if isinstance(t, SumTerm) else y for t, y in pairs]
+    return _Lagrangian(instance, places, written, solution)
 
 
 class _Lagrangian:
@@ -243,12 +243,6 @@ class _Lagrangian:
             e = self._argument(part, translator)
             if e.size != y.size:
                 return math.nan  # the dual vector of a factor of the term (`quad_form`), which is not saved
-            if isinstance(part, Term) and part.convex is not None and part.convex.as_row_loss:
-                # the multiplier of the loss of class 0, which lacks the first entry of each row
-                y = y.copy()
-                c = self.sense * translator.number(part.coefficient)
-                first = y.reshape(e.shape if part.of_rows else (1, -1))[:, 0]
-                first += c if part.weights is None else c * translator.expr(part.weights)
             y = y.reshape(e.shape)
             for block in y if isinstance(e, FamilyExpression) else (y,):  # of a family the blocks stand for themselves
                 constant -= (

@@ -11,7 +11,7 @@ from ..backends.registry import AUTOMATIC, EXPANDED, FACTORED, METHODS
 from ..canon.arrange import Arrangement, arrange
 from ..canon.expansion import unexpanded
 from ..canon.factored import unfactored
-from ..canon.form import Expansion
+from ..canon.form import Canonical, Expansion
 from ..canon.forms import Form
 from ..canon.groups import weightless
 from ..canon.rewrites import Rewritten, rewritten
@@ -105,7 +105,7 @@ def _plan_of(problem: Form | Model, options: Options) -> tuple[Plan | None, tupl
         why,
         names,
         (
-            *arrangement.facts,
+            *(form.facts if isinstance(form, Canonical) else arrangement.facts),
             *([f"no point meets the constraints: {contradiction.message}"] if contradiction else []),
             *(_device_lines(device, chosen, on_device) if device is not None else ()),
         ),

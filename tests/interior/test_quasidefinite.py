@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +156,12 @@ def test_the_optimum_is_that_of_the_other_systems(name: str, monkeypatch: pytest
 
 
 def test_a_poor_factor_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The run goes on with the other systems, and so does one that is resumed from it."""
+    """The run goes on with the other systems, and so does one that is resumed from it, where a step gains nothing."""
     problem = posed("linear")
     expected = problem.solve(method="interior", tol=1e-8)
     whole = stepped(problem, "interior", 3)
     monkeypatch.setattr(quasidefinite, "POOR", -1.0)
+    monkeypatch.setattr(InteriorRun, "_gap", lambda self: math.inf)
     whole.step()
     assert isinstance(whole, InteriorRun) and whole.state.filled
     whole.step()
@@ -172,6 +174,16 @@ def test_a_poor_factor_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert isinstance(again, InteriorRun) and again.systems.quasidefinite is None
     assert np.array_equal(whole.state.v, again.state.v) and np.array_equal(whole.state.z, again.state.z)
     monkeypatch.setattr(quasidefinite, "POOR", -1.0)
+    found = problem.solve(method="interior", tol=1e-8)
+    assert found.status == "optimal" and found.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-6)
+
+
+def test_a_poor_factor_is_kept_while_its_steps_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = posed("linear")
+    expected = problem.solve(method="interior", tol=1e-8)
+    monkeypatch.setattr(quasidefinite, "POOR", -1.0)
+    run = stepped(problem, "interior", 5)
+    assert isinstance(run, InteriorRun) and run.systems.quasidefinite is not None and not run.state.filled
     found = problem.solve(method="interior", tol=1e-8)
     assert found.status == "optimal" and found.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-6)
 

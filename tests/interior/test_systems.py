@@ -13,7 +13,7 @@ from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.small import solver_of_small
-from fwdsl.backends.interior.system import System, Systems, least_solution
+from fwdsl.backends.interior.system import System, Systems, least_change
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
 from tests.runs import stepped, without_patterns
@@ -90,12 +90,12 @@ def test_unknowns_of_single_entries_leave_a_narrow_band(monkeypatch: pytest.Monk
         assert other.objective == pytest.approx(expected.objective, rel=1e-7)
 
 
-def test_least_solutions_of_dependent_and_independent_rows() -> None:
+def test_least_changes_of_dependent_and_independent_rows() -> None:
     rng = np.random.default_rng(1)
     A = rng.standard_normal((6, 9))
-    for rows in (A, np.vstack([A, A[:2]]), np.vstack([A, np.zeros(9)])):
+    for rows in (A, np.vstack([A, A[:2]]), np.vstack([A, np.zeros(9)]), np.vstack([A, A])):
         right = rows @ rng.standard_normal(9)
-        np.testing.assert_allclose(rows @ (rows.T @ least_solution(rows @ rows.T, right)), right, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(rows @ least_change(rows, right), right, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_the_value_told_is_that_of_a_point_in_the_cone(n: int, factor: float) ->
 # --- the corpus and the examples -------------------------------------------------------------------------------------
 
 SAMPLES = samples()
-#: Programs that units once counted for: parts that no entry connects, repairs of dual points, losses without a largest curvature, choices.
+#: Programs that units once counted for: parts that no entry connects, repairs of dual points, losses without a largest curvature, choices, scales.
 ONCE = (
     "vector 88",
     "example: svm_dual",
@@ -135,6 +135,8 @@ ONCE = (
     "example: support_vector_reg",
     "example: poisson_reg",
     "family 13",
+    "vector 73",
+    "matrix 12",
 )
 QUICK = [s for i, s in enumerate(SAMPLES) if not i % 31 or s.name.startswith(ONCE)]
 REST = [s for s in SAMPLES if s.name not in {q.name for q in QUICK}]

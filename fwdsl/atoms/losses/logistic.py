@@ -22,6 +22,7 @@ class Logistic(Loss):
 
     name = "logistic"
     smoothness = 0.25
+    labels_are_costs = True
     nanoseconds = 3.2
 
     @staticmethod

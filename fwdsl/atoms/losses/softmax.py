@@ -78,6 +78,7 @@ class Softmax(VectorLoss):
 
     name = "softmax"
     smoothness = 0.5
+    labels_are_costs = True
     conic_rows = 3
 
     @staticmethod
