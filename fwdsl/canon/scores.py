@@ -30,7 +30,7 @@ ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 @light_dataclass
 class Scored:
-    """What is left once losses have taken costs of their scores: the places of linear terms, and sentences for the plan."""
+    """The places of the linear terms that are left once losses have taken costs of their scores, and sentences for the plan."""
 
     linear: tuple[int, ...]
     facts: tuple[str, ...]
