@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Place
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.cache_folder import DiskFull, no_room
 from ..readers.categories import Mixed, Selector
@@ -161,7 +162,7 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
     return close[0] if close else ""
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 

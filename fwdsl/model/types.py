@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ..light_dataclass import value_dataclass
 from ..words import Scalar
 from .dims import Dim
 
@@ -30,7 +30,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Type:
     """A type with its shape.
 
