@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Place
 from ..grammar.source import Span
@@ -497,6 +499,9 @@ def of_python(
     how the value is given, in words.
     """
     origin, selectors = origin or BIND.format(decl.name), categories_of(decl)
+    if type(value) is np.ndarray and not selectors:
+        # no table, of which all else here is asked
+        return RawDatum(decl, value, origin)
     try:
         plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not selectors
         if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):

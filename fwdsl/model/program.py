@@ -220,7 +220,7 @@ def once_per_model(fn: Callable[Concatenate[Model, P], R]) -> Callable[Concatena
     @wraps(fn)
     def known(model: Model, /, *args: P.args, **named: P.kwargs) -> R:
         # keeping is the model's own affair, and this function's
-        kept, key = model._known, (fn, args, *named.items())
+        kept, key = model._known, (fn, args, *named.items()) if named else (fn, args)
         if key not in kept:
             kept[key] = fn(model, *args, **named)
         found: R = kept[key]
