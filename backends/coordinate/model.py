@@ -23,6 +23,7 @@ from fwdsl.backends.active_set import Quadratic, descended
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.factors import block_of
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 
@@ -334,7 +335,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
         return False
     sign = np.where(face[free] == 2.0, 0.0, face[free])
     at, task = np.divmod(free, g.tasks)
-    matrix = gram[np.ix_(at, at)]
+    matrix = block_of(gram, at)
     if g.tasks > 1:
         matrix *= task[:, None] == task
     slopes = slope[task, at]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
 from collections.abc import Iterator
