@@ -243,6 +243,11 @@ class Coordinates:
         return bool(self.ridge.any())
 
     @cached_property
+    def has_ends(self) -> bool:
+        """True if an interval has an end."""
+        return bool((np.isfinite(self.lo) | np.isfinite(self.hi)).any())
+
+    @cached_property
     def has_q(self) -> bool:
         return bool(self.q.any())
 
