@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.factors import Cholesky, by_triangle
+from fwdsl.backends.factors import Cholesky, block_of, by_triangle
 from fwdsl.light_dataclass import light_dataclass
 
 Places = NDArray[np.int8]
@@ -132,7 +132,7 @@ class Quadratic:
 
     def block(self, free: NDArray[np.intp]) -> Block:
         """The block of some coordinates."""
-        return Block(self.H[np.ix_(free, free)], None if self.root is None else self.root[:, free])
+        return Block(block_of(self.H, free), None if self.root is None else self.root[:, free])
 
     def sizes(self, x: Array) -> Array:
         """The sizes of the gradient's terms, about."""

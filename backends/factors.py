@@ -7,13 +7,17 @@ solved by that, and need no `scipy.linalg`, which takes a fifth of a second to i
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.kernels.pool import serial_blas
 from fwdsl.light_dataclass import light_dataclass
+
+N = TypeVar("N", bound=np.generic)
+Indices = NDArray[np.intp]
 
 DAMPING = 1e-14
 """A hair that is added to a diagonal of ones, where columns repeat: each step is made good by the next one."""
@@ -76,6 +80,14 @@ def inverse_of_lower(L: Array) -> Array:
     return np.tril(np.asarray(found))
 
 
+def block_of(matrix: NDArray[N], rows: Indices, columns: Indices | None = None) -> NDArray[N]:
+    """A copy of the block of a matrix in some rows, and in some columns: those of the same numbers unless others are given.
+
+    `matrix[np.ix_(rows, columns)]` takes three to five times as long.
+    """
+    return matrix.take(rows, axis=0).take(rows if columns is None else columns, axis=1)
+
+
 @light_dataclass
 class Cholesky:
     """A symmetric positive definite matrix, factored."""
@@ -87,7 +99,7 @@ class Cholesky:
     def of(matrix: Array) -> Cholesky | None:
         """The factor of a matrix, which is overwritten; None where it is not definite to rounding."""
         diagonal = np.einsum("ii->i", matrix)
-        if not np.all(np.isfinite(diagonal)):
+        if not np.isfinite(diagonal).all():
             return None
         largest = max(float(diagonal.max(initial=0.0)), 1e-300)
         scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, largest))

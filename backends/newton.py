@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.factors import block_of
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.light_dataclass import light_dataclass
@@ -278,10 +279,9 @@ class _System:
                 return np.asarray(self.scale * np.linalg.solve(self.matrix, self.rhs)[:free])
             d = np.zeros(self.rhs.size)
             d[:free][held] = -at[held] / self.scale[held]
-            rest = np.ones(self.rhs.size, dtype=np.bool_)
-            rest[:free] = ~held
+            rest = np.concatenate([np.flatnonzero(~held), np.arange(free, self.rhs.size)])
             rhs = self.rhs - self.matrix @ d
-            d[rest] = np.linalg.solve(self.matrix[np.ix_(rest, rest)], rhs[rest])
+            d[rest] = np.linalg.solve(block_of(self.matrix, rest), rhs[rest])
         except np.linalg.LinAlgError:
             return None
         out = np.asarray(self.scale * d[:free])

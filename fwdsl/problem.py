@@ -166,12 +166,13 @@ class Problem(ShownInNotebooks):
                 return self._solved(session, options, callback, start)
         return self._solved(self._with(options), options, callback, start)
 
-    @staticmethod
     def _solved(
-        session: Session, options: Options, callback: Callable[[Progress], bool | None] | None, start: Start
+        self, session: Session, options: Options, callback: Callable[[Progress], bool | None] | None, start: Start
     ) -> Solution:
-        solution = session.solve(callback, start)
-        found = _judged(session.found(), session.bind(), options.tol)
+        solution, found = session.solve(callback, start), session.found()
+        if options.tol != self._session.options.tol:
+            # the data may be bound for the program's own tolerance
+            found = _judged(found, session.bind(), options.tol)
         warnings = tuple(d.message for d in found if d.severity == "warning")
         return replace(solution, warnings=(*warnings, *solution.warnings)) if warnings else solution
 

@@ -172,13 +172,15 @@ class Session:
 
     def bind(self) -> Instance:
         """The model with its data and parameters. Where only parameters changed, the data are neither read nor measured again."""
-        model, tol, memory, earlier = self.compile(), self.options.tol, self.options.memory, self._earlier
-        if self.options.elsewhere:
+        model, options = self.compile(), self.options
+        if options.elsewhere:
             from .backends.devices import opened
 
             # nobody waits for data to be read, only to be told that there is no device
-            opened(self.options.device)
-        cluster = self.cluster
+            opened(options.device)
+        if self._bound.value is not None:
+            return self._bound.value
+        tol, memory, earlier, cluster = options.tol, options.memory, self._earlier, self.cluster
 
         def work() -> tuple[Instance | None, Diagnostics]:
             from .bind import bind, rebind

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fwdsl.grammar.lexer import Token
 from fwdsl.grammar.tables import Tables
 
-Actions = Mapping[str, Callable[[list[Any]], Any]]
+Bound = tuple[int, str, Callable[[list[Any]], Any] | None]
+"""A production: the number of symbols it takes, the symbol it makes, and what makes its value; None where that is the last symbol's."""
 
 
 @dataclass(frozen=True)
@@ -23,26 +24,22 @@ class Stop:
     accepts: frozenset[str]
 
 
-def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, actions: Actions) -> Any:
-    """The value of the symbol `start` for the tokens, or a `Stop`."""
-    table, rules, first = tables.states, tables.rules, tables.starts[start]
+def run(tables: Tables, start: str, tokens: Sequence[Token], end: Token, rules: Sequence[Bound]) -> Any:
+    """The value of the symbol `start` for the tokens, or a `Stop`; `rules` are those of the tables."""
+    table, first = tables.states, tables.starts[start]
     states, values, state = [first], list[Any](), first
     # a line may have half a million tokens, so reducing and shifting stand here
     for index, token in enumerate((*tokens, end)):
         symbol = token.type
         target = table[state].get(symbol)
         while target is not None and target < 0:
-            rule = rules[-1 - target]
-            length = rule.length
-            if rule.action is not None:
-                children = values[-length:]
-                del values[-length:]
-                values.append(actions[rule.action](children))
+            length, origin, action = rules[-1 - target]
+            if action is not None:
+                values[-length:] = [action(values[-length:])]
             elif length > 1:
                 del values[1 - length :]
-            del states[-length:]
-            state = table[states[-1]][rule.origin]
-            states.append(state)
+            state = table[states[-length - 1]][origin]
+            states[-length:] = [state]
             target = table[state].get(symbol)
         if target is None:
             return _stop(tables, start, tokens, index)

@@ -11,10 +11,10 @@ that starts a statement always starts one at the start of a line, even in a brac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from fwdsl.grammar.lexer import Token
 from fwdsl.grammar.modellers import MACROS
+from fwdsl.light_dataclass import light_dataclass
 
 STARTERS = frozenset("FW PROBLEM DATA PARAM VAR LET MINIMIZE MAXIMIZE SUBJECT SOLVE".split())
 OPENING = {"LPAR": "RPAR", "LSQB": "RSQB"}
@@ -26,7 +26,7 @@ _BEFORE = COMPARISONS | _TIMES | frozenset("FROM IN OF RPAR RSQB".split())
 _SIGNS = frozenset(("PLUS", "MINUS"))
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Line:
     """A logical line: a statement, the words `subject to`, one constraint, or (`STRAY`) a line that starts with no keyword.
 

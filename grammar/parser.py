@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from fwdsl.grammar.build import ACTIONS, Refused
 from fwdsl.grammar.diagnostic import Diagnostic, Fix
 from fwdsl.grammar.failure import Failure, Slip
-from fwdsl.grammar.lalr import Stop, run
+from fwdsl.grammar.lalr import Bound, Stop, run
 from fwdsl.grammar.lexer import Token, end_token, scan
 from fwdsl.grammar.lines import CLOSING, OPENING, STARTERS, Line, next_line, skip_newlines
 from fwdsl.grammar.reader import read
@@ -132,7 +133,7 @@ class _Reading:
         while True:
             end = end_token(tokens[-1].end if tokens else line.stop.start if line.stop else 0)
             try:
-                node = run(tables(), start, tokens, end, ACTIONS)
+                node = run(tables(), start, tokens, end, _rules())
             except Refused as refused:
                 self.found.append(refused.diagnostic(self.source))
                 break
@@ -184,6 +185,12 @@ class _Reading:
             hint=hint,
             fix=Fix(hint, span, right),
         )
+
+
+@cache
+def _rules() -> tuple[Bound, ...]:
+    """The productions, with the functions that make their values."""
+    return tuple((r.length, r.origin, None if r.action is None else ACTIONS[r.action]) for r in tables().rules)
 
 
 _NAME_IT = "name a part with `let` and use the name"

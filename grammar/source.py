@@ -5,13 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from fwdsl.light_dataclass import value_dataclass
 
-@dataclass(frozen=True, slots=True, order=True)
+
+@value_dataclass
 class Span:
     """A half-open range `[start, end)` of code points in a `Source`."""
 
     start: int
     end: int
+
+    def __lt__(self, other: Span) -> bool:
+        return (self.start, self.end) < (other.start, other.end)
 
     def to(self, other: Span) -> Span:
         return Span(min(self.start, other.start), max(self.end, other.end))

@@ -7,10 +7,11 @@ needs. Two trees are equal when they say the same: spans and spellings do not co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
 
 from fwdsl.grammar.source import Source, Span
+from fwdsl.light_dataclass import value_dataclass
 
 NOWHERE = Span(0, 0)
 
@@ -27,7 +28,7 @@ def names_of(node: type[Node], compared: bool = False) -> tuple[str, ...]:
     return _NAMES[key]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Node:
     """Base of all nodes."""
 
@@ -43,7 +44,7 @@ class Node:
                 yield from (v for v in value if isinstance(v, Node))
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Ident(Node):
     """A name in its declaration, or the name of a function, option or argument."""
 
@@ -53,7 +54,7 @@ class Ident(Node):
 # --- expressions ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Number(Node):
     """`1`, `1.5`, `.5`, `1e-3`, `1_000`, `inf`; `text` is the spelling."""
 
@@ -66,35 +67,35 @@ class Number(Node):
         return self.value == self.value // 1 and abs(self.value) < 2**53 and not set(self.text) & set(".eE")
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Boolean(Node):
     """`true` or `false`."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class String(Node):
     """A quoted text; `value` has its escapes resolved."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Name(Node):
     """A use of a name."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Neg(Node):
     """Unary minus in front of a single operand (in a sum the first sign belongs to the `Sum`)."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Sum(Node):
     """`a + b - c`: at least two terms, `signs[i]` is +1 or -1; the first may be -1 (`-a + b`)."""
 
@@ -102,7 +103,7 @@ class Sum(Node):
     signs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Product(Node):
     """`a * b / c @ d`, from left to right: at least two factors, `ops[i]` stands between `factors[i]` and the next."""
 
@@ -110,14 +111,14 @@ class Product(Node):
     ops: tuple[Literal["*", "/", "@"], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Transpose(Node):
     """`A.T`."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Keyword(Node):
     """`name=value` in a call, a source or a solve option."""
 
@@ -125,7 +126,7 @@ class Keyword(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Call(Node):
     """`f(a, b, c=d)`: losses, norms, sets, sources, feature maps."""
 
@@ -134,7 +135,7 @@ class Call(Node):
     keywords: tuple[Keyword, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Slice(Node):
     """`start:stop:step` inside an index; each may be absent."""
 
@@ -143,7 +144,7 @@ class Slice(Node):
     step: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Index(Node):
     """`x[0:5]`, `W[:, 2]`, `B[M]`, `F[task]`."""
 
@@ -151,7 +152,7 @@ class Index(Node):
     items: tuple[Expr | Slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class List(Node):
     """`[1, 2]`, `[[1, 0], [0, 2]]`."""
 
@@ -163,7 +164,7 @@ Expr = Number | Boolean | String | Name | Neg | Sum | Product | Transpose | Call
 # --- types ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class TypeExpr(Node):
     """`matrix[n, d]`, `entries[n, p] of signs`, `index[n] of T`, `family[T] of psd[d]`, `psd[dim(Phi)]`.
 
@@ -178,7 +179,7 @@ class TypeExpr(Node):
 # --- statements ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Item(Node):
     """One declaration of `data`, `param` or `var`: `name: type [in set] [from source | = value]`."""
 
@@ -189,21 +190,21 @@ class Item(Node):
     value: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Version(Node):
     """`fw 1`."""
 
     number: Number
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class ProblemName(Node):
     """`problem NAME`."""
 
     name: Ident
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Declaration(Node):
     """`data`, `param` or `var` and its items."""
 
@@ -211,7 +212,7 @@ class Declaration(Node):
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Let(Node):
     """`let NAME = EXPR`."""
 
@@ -219,7 +220,7 @@ class Let(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Objective(Node):
     """`minimize EXPR` or `maximize EXPR`."""
 
@@ -227,7 +228,7 @@ class Objective(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Comparison(Node):
     """`a <= b`, `0 <= x <= 1`, `norm1(x) <= r`, `A @ x == b`: `len(ops) + 1` operands."""
 
@@ -235,7 +236,7 @@ class Comparison(Node):
     ops: tuple[Literal["<=", ">=", "=="], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Member(Node):
     """`x in SET`; the set is a `Name` (`nonnegative`) or a `Call` (`l1_ball(5)`)."""
 
@@ -243,7 +244,7 @@ class Member(Node):
     set: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class NamedRelation(Node):
     """One constraint of `subject to`, with its name, if any (`budget: sum(x) == 1`)."""
 
@@ -251,14 +252,14 @@ class NamedRelation(Node):
     name: Ident | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class SubjectTo(Node):
     """`subject to` and its constraints."""
 
     constraints: tuple[NamedRelation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Solve(Node):
     """`solve tol = 1e-6, method = pdhg(restart=true)`; a quantity with a unit (`60 s`, `5 min`) is a `Number` in seconds
     whose `text` keeps the unit."""
@@ -269,7 +270,7 @@ class Solve(Node):
 Statement = Version | ProblemName | Declaration | Let | Objective | SubjectTo | Solve
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Comment(Node):
     """`# text`. `own_line` says that no code stands in front of the comment."""
 
@@ -277,7 +278,7 @@ class Comment(Node):
     own_line: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Program(Node):
     """A whole file, without the statements that could not be parsed.
 

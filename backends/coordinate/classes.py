@@ -20,6 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.backends.coordinate.coordinates import Indices
 from fwdsl.backends.coordinate.parts import COPIED_NUMBERS, factor_and_matrix
+from fwdsl.backends.factors import block_of
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.backends.kernels.matrix import pair_products, products_of_columns
 from fwdsl.backends.kernels.pool import serial_blas
@@ -84,7 +85,7 @@ class _Together(_Own):
         self.sums += diagonal @ pairs
 
     def matrices(self) -> list[Array]:
-        return [own[self.place[np.ix_(at, at)]] for own, at in zip(self.sums, self.columns, strict=True)]
+        return [own[block_of(self.place, at)] for own, at in zip(self.sums, self.columns, strict=True)]
 
 
 class ClassColumns:
@@ -178,9 +179,9 @@ class ClassColumns:
                 own += (data * diagonal[rows, 0]) @ data.T
                 all_ += (data * np.square(b[rows, 0])) @ data.T
         self.counted.touched += self.counted.nnz
-        out = own[np.ix_(at, at)]
+        out = block_of(own, at)
         out *= classes[:, None] == classes
-        out -= all_[np.ix_(at, at)]
+        out -= block_of(all_, at)
         return self.factor**2 * out
 
     def _own(self, of: Indices, parts: list[Indices]) -> _Own:

@@ -44,11 +44,9 @@ class ConstrainedDescent(Method):
     def requires(cls, arrangement: Arrangement) -> tuple[str, ...]:
         """One smooth loss of entries of predictions, linear equations or inequalities, and sums over entries on the variables."""
         constraints = [t for t in arrangement.sums if _is_linear(t)]
-        found = [
-            r
-            for r in reasons(replace(arrangement, sums=tuple(t for t in arrangement.sums if t not in constraints)))
-            if "one variable" not in r
-        ]
+        others = tuple(t for t in arrangement.sums if t not in constraints)
+        without = replace(arrangement, sums=others) if constraints else arrangement
+        found = [r for r in reasons(without) if "one variable" not in r]
         if not constraints:
             found.append("no linear equation or inequality ties unknowns together")
         found += [

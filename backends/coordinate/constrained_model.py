@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from fwdsl.atoms.base import Array
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
 from fwdsl.backends.coordinate.model import OnGram, Solved, face_of
-from fwdsl.backends.factors import Cholesky
+from fwdsl.backends.factors import Cholesky, block_of
 from fwdsl.light_dataclass import light_dataclass
 
 WEIGHT = 1.0
@@ -236,7 +236,7 @@ class UnderRows:
         B, root = self.B[:, free], np.sqrt(self.rho)
         own, across = np.zeros(0), np.zeros((0, len(B)))
         if free.size:
-            factor = Cholesky.of(self.model.gram[np.ix_(free, free)])
+            factor = Cholesky.of(block_of(self.model.gram, free))
             if factor is None:
                 return None
             found = factor.solve(np.column_stack([slope[free] + g.c[free] * sign, B.T]))

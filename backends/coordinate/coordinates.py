@@ -147,13 +147,14 @@ class Coordinates:
             order.append(places if groups is None or not groups.order.size else places[groups.order])
             lengths.append(np.ones(block.size, dtype=np.intp) if groups is None else np.diff(groups.start))
             # of one coordinate both norms are its size
-            several = lengths[-1] > 1
-            c.append(np.broadcast_to(part.c, several.shape) + np.where(several, 0.0, part.thin))
-            thin.append(np.where(several, part.thin, 0.0))
-            ball.append(np.broadcast_to(part.ball, lengths[-1].shape))
+            alone = lengths[-1] == 1
+            c.append(part.c + part.thin * alone)
+            thin.append(part.thin * ~alone)
+            ball.append(part.ball + np.zeros(alone.size))
             radius = min(radius, part.radius)
-        start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.intp)
-        at = np.concatenate(order).astype(np.intp)
+        every, at = np.concatenate(lengths), np.concatenate(order)
+        start = np.zeros(every.size + 1, dtype=np.intp)
+        np.cumsum(every, out=start[1:])
         of_groups = np.concatenate(c), ridge, lo, hi, problem.q, np.concatenate(ball), np.concatenate(thin)
         return Coordinates(at, start, *of_groups, radius, tasks)
 
@@ -240,6 +241,11 @@ class Coordinates:
     @cached_property
     def has_ridge(self) -> bool:
         return bool(self.ridge.any())
+
+    @cached_property
+    def has_ends(self) -> bool:
+        """True if an interval has an end."""
+        return bool((np.isfinite(self.lo) | np.isfinite(self.hi)).any())
 
     @cached_property
     def has_q(self) -> bool:

@@ -54,6 +54,7 @@ from fwdsl.backends.coordinate.model import Box, OnColumns, OnGram, Solved, miss
 from fwdsl.backends.coordinate.multiplier import RAISED, first, in_ball
 from fwdsl.backends.coordinate.state import CoordinateState
 from fwdsl.backends.dual import FITTED, dual_value, least_bound, step_inside
+from fwdsl.backends.factors import block_of
 from fwdsl.backends.functions import FastLoss, FastRows, FastVector
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
@@ -157,8 +158,9 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         self.bend = _largest_bend(f)
         self.offset = problem.terms[0].map.offset
         self.length = costs.column_lengths(problem.canonical)
-        extra = np.repeat(np.linalg.norm(self.columns.extra, axis=1), self.columns.tasks)
-        self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
+        if self.columns.extra_at.size:
+            extra = np.repeat(np.linalg.norm(self.columns.extra, axis=1), self.columns.tasks)
+            self.length[self.columns.extra_at] = np.where(extra > 0.0, extra, 1.0)
         g = self.g
         # coordinates with a dual equality, or a cone, that scaling the dual point does not reach
         # of a linear cost as large as the norm no share is left for y
@@ -179,7 +181,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
     def _levelled(self) -> tuple[Indices, Array]:
         """The coordinates beside the data that nothing bounds or weighs, such as intercepts, a row a column of K, and these columns."""
         g, columns = self.g, self.columns
-        if not isinstance(columns, Columns):
+        if not isinstance(columns, Columns) or not columns.extra_at.size:
             return np.zeros((0, 1), dtype=np.intp), np.zeros((0, 0))
         at = columns.extra_at.reshape(-1, columns.tasks)
         free = (g.rest[at] == 0.0) & (g.ridge[at] == 0.0) & np.isinf(g.lo[at]) & np.isinf(g.hi[at])
@@ -190,7 +192,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         """The coordinates that are minimised out: all beside those of dense data, where nothing bounds or weighs them and the Hessian of the loss
         stays, but for a factor. Coordinate descent is slow along columns that are far from 0 on average beside an intercept."""
         columns, at = self.columns, self.level_at
-        if not isinstance(columns, Columns) or at.size < columns.extra_at.size:
+        if not at.size or not isinstance(columns, Columns) or at.size < columns.extra_at.size:
             return np.zeros(0, dtype=np.intp)
         if (self.quadratic or self.as_length is not None) and not self.of_loss.q[at].any():
             h = np.empty_like(self.offset)
@@ -338,9 +340,10 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
         chosen[new] = True
         if s.grams and self.on_box and s.work.size + new.size > costs.MOST_GRAM:
             # those that went to an end make room
-            stays = s.x[s.work] != 0.0
-            stays[: columns.extra_at.size] = True
-            s.work, s.gram = s.work[stays], s.gram[np.ix_(stays, stays)]
+            inside = s.x[s.work] != 0.0
+            inside[: columns.extra_at.size] = True
+            stays = np.flatnonzero(inside)
+            s.work, s.gram = s.work[stays], block_of(s.gram, stays)
         if s.grams and isinstance(columns, Columns) and costs.is_wide(columns.operator, s.work.size + new.size):
             s.whole, s.gram, s.work = True, np.zeros((0, 0)), self._everything()
         elif s.grams:
@@ -517,7 +520,7 @@ class CoordinateRun(Run[PreparedProblem, CoordinateState], of=CoordinateDescent)
                 s.gram_of, s.gram_at = work, math.inf
             elif s.gram_of is not work:
                 at = np.searchsorted(s.gram_of, work)
-                s.gram, s.gram_of = s.gram[np.ix_(at, at)], work
+                s.gram, s.gram_of = block_of(s.gram, at), work
             return s.gram
         main = columns.main(work)
         width, most = (

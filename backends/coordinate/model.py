@@ -23,6 +23,7 @@ from fwdsl.backends.active_set import Quadratic, descended
 from fwdsl.backends.coordinate import loops
 from fwdsl.backends.coordinate.columns import LONGEST_GROUP, Columns
 from fwdsl.backends.coordinate.coordinates import Coordinates, Indices
+from fwdsl.backends.factors import block_of
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.light_dataclass import light_dataclass
 
@@ -75,7 +76,8 @@ def missed(slope: Array, x: Array, g: Coordinates, size: Array) -> float:
     live = size > 0.0
     bend = np.where(live, size, 1.0)
     a = x - (slope + g.ridge * x) / bend
-    new = np.clip(np.copysign(np.maximum(np.abs(a) - g.c / bend, 0.0), a), g.lo, g.hi)
+    new = np.copysign(np.maximum(np.abs(a) - g.c / bend, 0.0), a)
+    new = np.clip(new, g.lo, g.hi) if g.has_ends else new
     rise = np.where(live, np.abs(new - x) * bend, 0.0)
     worst = np.divide(rise, g.c, out=np.zeros_like(rise), where=g.c > 0.0)
     lean = float(rise @ np.maximum(np.abs(new), np.abs(x)))
@@ -319,6 +321,8 @@ def face_of(u: Array, g: Coordinates) -> Array:
         here = g.lengths(u)[g.group] > 0.0
         kinked = lone | (g.thin[g.group] > 0.0)
         free = np.where(g.rest == 0.0, 2.0, np.where(kinked, np.sign(u), 2.0 * here))
+    if not g.has_ends:
+        return free
     held = (u <= g.lo) | (u >= g.hi)
     return np.where(held, 0.0, free) if held.any() else free
 
@@ -334,7 +338,7 @@ def _newton(gram: Array, slope: Array, u: Array, g: Coordinates) -> bool:
         return False
     sign = np.where(face[free] == 2.0, 0.0, face[free])
     at, task = np.divmod(free, g.tasks)
-    matrix = gram[np.ix_(at, at)]
+    matrix = block_of(gram, at)
     if g.tasks > 1:
         matrix *= task[:, None] == task
     slopes = slope[task, at]
@@ -357,14 +361,15 @@ def _newton_direction(matrix: Array, down: Array, u: Array, g: Coordinates, free
     """The step to the minimum of the model on a face, where it has the slope `down`, which may change; None where there is none."""
     bent = matrix.copy()
     # a hair of damping where columns repeat: the step is only a trial
-    bent[np.diag_indices_from(bent)] *= 1.0 + 1e-13
+    diagonal = np.einsum("ii->i", bent)
+    diagonal *= 1.0 + 1e-13
     if not g.alone:
         _bend(bent, down, u, g, free)
     try:
         d: Array = np.asarray(np.linalg.solve(bent, -down))
     except np.linalg.LinAlgError:
         return None
-    return d if np.all(np.isfinite(d)) else None
+    return d if np.isfinite(d).all() else None
 
 
 def _newton_point(

@@ -29,15 +29,15 @@ LARGEST_ENTRIES = 3_000
 
 def factor_and_matrix(m: LinearMap) -> tuple[float, LinearMap] | None:
     """(c, A) where a map is c A for data that store their columns, or X -> c A X for matrices X."""
-    if isinstance(m, Scaled):
-        inner = factor_and_matrix(m.inner)
-        return None if inner is None else (m.c * inner[0], inner[1])
-    if isinstance(m, CountedMap):
-        return factor_and_matrix(m.inner)
     if isinstance(m, Matrix | LeftMultiply):
         stores = is_written(m.A)
         return (1.0, m) if stores and not m.transposed else None
-    return (1.0, m) if isinstance(m, KernelMatrix) and not m.transposed else None
+    if isinstance(m, KernelMatrix):
+        return None if m.transposed else (1.0, m)
+    if isinstance(m, Scaled):
+        inner = factor_and_matrix(m.inner)
+        return None if inner is None else (m.c * inner[0], inner[1])
+    return factor_and_matrix(m.inner) if isinstance(m, CountedMap) else None
 
 
 def main_part(term: SumTerm) -> int | None:

@@ -316,9 +316,12 @@ class Dense:
         nodes = merged(self.leaves, plan.level)
         kept = self._grams if support is None and k * k * len(nodes) <= KEPT_NUMBERS else None
 
-        # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
-        @np.errstate(over="ignore", invalid="ignore")
         def partial(block: Block) -> Array:
+            # numbers beyond single precision are seen by whoever asked for it; a thread has its own warnings
+            with np.errstate(over="ignore", invalid="ignore"):
+                return of_block(block)
+
+        def of_block(block: Block) -> Array:
             total: Array | None = None
             here = d[slice(*block)]
             least, most = float(here.min(initial=np.inf)), float(here.max(initial=0.0))

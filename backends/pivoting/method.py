@@ -96,12 +96,17 @@ class Pivoting(Method):
     @classmethod
     def settles(cls, arrangement: Arrangement, form: Canonical | None) -> str:
         """The reason is a Gram matrix that costs a few passes: how many others take hangs on its condition."""
-        if form is None or gram_seconds(form) > FEW * costs.seconds(form, 1.0, 0.0):
-            return ""
-        if sum(t.map.rows for t in form.terms) < form.size:
-            # working sets of columns may be as few as the rows
+        if form is None or not cls.is_unrivalled(form):
             return ""
         return f"the Gram matrix of {form.size:,} unknowns costs a few passes over the data, and pivoting on it ends"
+
+    @classmethod
+    def is_unrivalled(cls, canonical: Canonical) -> bool:
+        """True where the Gram matrix costs a few passes: pivoting on it ends within a step, or gives up."""
+        if sum(t.map.rows for t in canonical.terms) < canonical.size:
+            # working sets of columns may be as few as the rows
+            return False
+        return gram_seconds(canonical) <= FEW * costs.seconds(canonical, 1.0, 0.0)
 
     @classmethod
     def estimate(cls, canonical: Canonical, tol: float) -> Estimate:

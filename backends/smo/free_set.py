@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fwdsl.atoms.base import Array
+from fwdsl.backends.factors import block_of
 
 ROUNDS = 5
 """Solves of a step, with fewer entries each."""
@@ -32,8 +33,8 @@ def newton_step(
         if not at.size:
             break
         fixed = np.flatnonzero(~free)
-        slope = g[at] + Q[np.ix_(at, fixed)] @ step[fixed]
-        d = _solved(Q if at.size == v.size else Q[np.ix_(at, at)], slope, -float(step[fixed].sum()), has_equality)
+        slope = g[at] + block_of(Q, at, fixed) @ step[fixed]
+        d = _solved(Q if at.size == v.size else block_of(Q, at), slope, -float(step[fixed].sum()), has_equality)
         if d is None:
             return None
         step[at] = d

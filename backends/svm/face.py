@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array
-from fwdsl.backends.factors import cholesky, inverse_of_lower
+from fwdsl.backends.factors import block_of, cholesky, inverse_of_lower
 from fwdsl.backends.svm.multiclass import MulticlassMachine
 from fwdsl.light_dataclass import light_dataclass
 
@@ -110,7 +110,7 @@ def move(
     products = X @ X.T
     K = m.c**2 / m.mu * (products if m.is_dense else products.toarray()) + m.inverse_nu
     label, reference = face.label, face.reference
-    M = K[np.ix_(at, at)]
+    M = block_of(K, at)
     alike = (label[:, None] == label).astype(np.int8) + (reference[:, None] == reference)
     alike -= label[:, None] == reference
     alike -= reference[:, None] == label

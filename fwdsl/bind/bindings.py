@@ -10,9 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Place
 from ..grammar.source import Span
+from ..light_dataclass import light_dataclass
 from ..model import DataDecl, Model, ParamDecl
 from ..readers.cache_folder import DiskFull, no_room
 from ..readers.categories import Mixed, Selector
@@ -161,7 +164,7 @@ def _similar(name: str, allowed: Sequence[str]) -> str:
     return close[0] if close else ""
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class RawDatum:
     """The value of a datum before its conversion. `origin` says where it comes from, and `place` is its file, if it has one.
 
@@ -496,6 +499,9 @@ def of_python(
     how the value is given, in words.
     """
     origin, selectors = origin or BIND.format(decl.name), categories_of(decl)
+    if type(value) is np.ndarray and not selectors:
+        # no table, of which all else here is asked
+        return RawDatum(decl, value, origin)
     try:
         plain = decl.type.is_matrix and len(decl.type.shape) == 2 and not selectors
         if plain and (gives_blocks(value) or (stays is not None and has_blocks(value))):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..light_dataclass import value_dataclass
 from ..model import Expr, evaluate_dim, sizes_of
 from ..readers.row_blocks import is_on_disk
 from ..words import CONSTANTS
@@ -46,7 +46,7 @@ class FeatureValues(Protocol):
         """The features that a map makes of its data."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Environment:
     """The values of the names in an expression."""
 

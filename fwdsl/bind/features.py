@@ -167,8 +167,16 @@ def _nodes(model: Model) -> tuple[Expr, ...]:
     return tuple(node for expr in expressions(model) for node in expr.walk())
 
 
+@once_per_model
+def _operations(model: Model) -> frozenset[str]:
+    """The operations that these parts are."""
+    return frozenset(node.op for node in _nodes(model))
+
+
 def nodes_of(model: Model, *ops: str) -> list[Expr]:
     """The parts of the expressions of a model that are of one of these operations."""
+    if _operations(model).isdisjoint(ops):
+        return []
     return [node for node in _nodes(model) if node.op in ops]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..grammar import tree
+from ..light_dataclass import value_dataclass
 
 UseKind = Literal["", "signs", "labels", "index", "weights", "psd"]
 """The kind of data that a place needs an array to be; "" stands for numbers."""
@@ -56,12 +57,12 @@ class LetLeaf:
 Leaf = DataLeaf | ParamLeaf | VarLeaf | LetLeaf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_dataclass
 class Use(tree.Name):
     """A use of a leaf inside a tree. Assembly replaces it by a plain `Name`."""
 
-    leaf: Leaf | None = None
-    role: UseKind = ""
+    leaf: Leaf | None = field(default=None, compare=False)
+    role: UseKind = field(default="", compare=False)
 
 
 def use(leaf: Leaf, role: UseKind = "") -> Use:

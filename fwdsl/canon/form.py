@@ -154,7 +154,7 @@ class Canonical:
             elif norms is None:
                 left.append((block, m))
             else:
-                total += float(np.square(factor) * (norms @ norms) * (w.mean() if w.size else 0.0))
+                total += float(factor * factor * (norms @ norms) * (w.sum() / w.size if w.size else 0.0))
         if left:
             signs = np.random.default_rng(0).choice([-1.0, 1.0], self.size)
             z = sum((m.apply(signs[b.slice]) for b, m in left), np.zeros(term.map.rows))

@@ -13,7 +13,7 @@ import numpy as np
 from ..atoms.groups import members
 from ..bind.instance import Instance
 from ..light_dataclass import light_dataclass
-from ..model import Expr
+from ..model import Expr, Model, once_per_model
 from .matrix_maps import Take
 from .pairs import innermost
 
@@ -37,12 +37,17 @@ def same_groups(a: Given, b: Given) -> bool:
 
 def weightless(instance: Instance) -> frozenset[tuple[str, int]]:
     """The terms and constraints that have a group of weight 0: it is not penalised or bounded, so the rest has no prox of the whole."""
-    model = instance.model
+    return frozenset((kind, i) for kind, i, weights in _of_groups(instance.model) if _has_zero(instance, weights))
+
+
+@once_per_model
+def _of_groups(model: Model) -> list[tuple[str, int, Expr | None]]:
+    """The terms and constraints of groups, with the weights of these."""
     applied = [("term", i, term.options) for i, term in enumerate(model.terms)]
     applied += [("constraint", i, innermost(c.set).args) for i, c in enumerate(model.constraints) if c.set is not None]
     applied += [("constraint", i, t.options) for i, c in enumerate(model.constraints) for t in c.terms]
-    grouped = [(kind, i, dict(args)) for kind, i, args in applied if "groups" in dict(args)]
-    return frozenset((kind, i) for kind, i, args in grouped if _has_zero(instance, args.get("weights")))
+    named = [(kind, i, dict(args)) for kind, i, args in applied]
+    return [(kind, i, args.get("weights")) for kind, i, args in named if "groups" in args]
 
 
 def _has_zero(instance: Instance, weights: Expr | None) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 from ..grammar import tree
 from ..grammar.diagnostic import Diagnostic, Fix, Label
 from ..grammar.source import Source, Span
+from ..light_dataclass import light_dataclass
 from ..model import Dim, Expr
 from ..words import NUMBERS_BY_NAME, SETS, is_taken, kind_of_word
 from . import shapes, signs
@@ -25,7 +26,7 @@ _SLIP = 0.8
 EntryKind = Literal["data", "param", "var", "let", "dimension"]
 
 
-@dataclass(frozen=True)
+@light_dataclass
 class Entry:
     """A declared name. `value` is the meaning of its uses, or None after an error that was reported.
 

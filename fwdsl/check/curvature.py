@@ -24,7 +24,8 @@ Sense = Literal["minimize", "maximize"]
 
 def judge(ctx: Context, s: Summand, sense: Sense) -> tuple[Term, Fact] | None:
     """A summand as a term with the fact that proves its curvature; None after an error."""
-    s = replace(s, coefficient=tidied(s.coefficient))
+    coefficient = tidied(s.coefficient)
+    s = s if coefficient is s.coefficient else replace(s, coefficient=coefficient)
     number = algebra.number(s.coefficient)
     if number is not None and not isfinite(number):
         report_infinite(ctx, s.span)

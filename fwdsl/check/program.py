@@ -261,4 +261,4 @@ def examine_text(text: str | bytes, name: str = "<text>") -> Examined:
     examined = _examined(program, broken)
     told = [d for d in (*found, *examined.diagnostics) if d.severity == "error" or not broken]
     every = sorted(told, key=lambda d: d.span.start if d.span else -1)
-    return replace(examined, diagnostics=tuple(every[:AT_MOST]))
+    return Examined(program, examined.model, tuple(every[:AT_MOST]), examined.context)

@@ -39,6 +39,8 @@ def tidied(expr: Expr) -> Expr:
 
     So equal products from a text and from the Python builder are equal expressions.
     """
+    if expr.op == "const":
+        return expr
     atoms: Atoms = {}
     polynomial = _expand(expr, atoms)
     if polynomial is None or len(polynomial) != 1:

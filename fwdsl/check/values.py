@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from ..light_dataclass import value_dataclass
 from ..model import Dim, Expr, Term, is_concave, is_of_rows
 from ..words import CONVEX
 from . import algebra
@@ -15,7 +16,7 @@ Nested = float | str | tuple["Nested", ...]
 """The values of a literal array."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class AppliedAtom:
     """A loss or another convex function with its arguments, without coefficient. `reduce` is empty until `mean` or `sum` is applied."""
 
@@ -54,7 +55,7 @@ class AppliedAtom:
         return algebra.times(coefficient, algebra.const(-1.0)) if self.is_concave else coefficient
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Summand:
     """coefficient * body. The body is an `Expr` where it is affine. `span` covers a coefficient that is written next to it.
 
@@ -68,7 +69,7 @@ class Summand:
     weight: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Combination:
     """An expanded sum with at least one loss or convex function: one number, or one for each sample along the dimension `samples`.
 

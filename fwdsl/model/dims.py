@@ -93,6 +93,7 @@ def split_dim(dim: str) -> tuple[str, int]:
     return str(dim_of((names, c) for names, c in terms if names)), shift
 
 
+@lru_cache(maxsize=4096)
 def names_in(dim: Dim) -> tuple[str, ...]:
     """The names in a dimension, each once."""
     return () if isinstance(dim, int) else tuple(dict.fromkeys(n for names, _ in monomials(dim) for n in names))

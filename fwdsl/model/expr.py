@@ -7,11 +7,12 @@ Losses, norms and other convex functions never occur inside an `Expr`: the check
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from ..grammar.source import Span
 from ..grammar.tree import NOWHERE
+from ..light_dataclass import value_dataclass
 from .dims import Dim, evaluate_dim
 from .types import Sign, Type
 
@@ -61,7 +62,7 @@ Op = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Expr:
     """One operation. It depends on `variables`, and is constant where there are none."""
 

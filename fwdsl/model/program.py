@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..grammar.source import Source, Span
 from ..grammar.tree import NOWHERE, Call, Program
+from ..light_dataclass import value_dataclass
 from ..words import AXIS, CONVEX, LOSSES, SETS, ConvexWord, SetWord
 from .dims import Dim
 from .expr import Expr
@@ -18,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class DataDecl:
     """A declared datum. `source` is its `from` call, which serves the names `serves` in order. `literal` is its value."""
 
@@ -30,7 +31,7 @@ class DataDecl:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class ParamDecl:
     """A parameter: a number, a vector or a matrix. `default` is a constant expression, or None where a user must supply a value.
 
@@ -49,7 +50,7 @@ class ParamDecl:
         return DataDecl(self.name, self.type, span=self.span)
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class VarDecl:
     """A variable. The model's constraints contain the set of its declaration."""
 
@@ -58,7 +59,7 @@ class VarDecl:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class SetRef:
     """A set with its arguments by parameter name: `l1_ball` with {"r": ...}; `rows(l2_ball(1))` has `inner`."""
 
@@ -82,7 +83,7 @@ def is_of_rows(options: tuple[tuple[str, Expr], ...]) -> bool:
     return any(name == AXIS.name for name, _ in options)
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Term:
     """One term of the expanded objective: coefficient * reduce(atom(argument, target; options)).
 
@@ -123,7 +124,7 @@ class Term:
         return CONVEX[self.atom] if self.kind == "function" else None
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class ConstraintDecl:
     """One constraint, normalised.
 
@@ -155,7 +156,7 @@ class ConstraintDecl:
         return bound, tuple(replace(t, argument=a) for t, a in zip(self.terms, arguments, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@value_dataclass
 class Fact:
     """A property that the checker proved, and its reason: ("fit", "convex", "mean of logistic, convex in X @ beta")."""
 
@@ -219,7 +220,7 @@ def once_per_model(fn: Callable[Concatenate[Model, P], R]) -> Callable[Concatena
     @wraps(fn)
     def known(model: Model, /, *args: P.args, **named: P.kwargs) -> R:
         # keeping is the model's own affair, and this function's
-        kept, key = model._known, (fn, args, *named.items())
+        kept, key = model._known, (fn, args, *named.items()) if named else (fn, args)
         if key not in kept:
             kept[key] = fn(model, *args, **named)
         found: R = kept[key]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ..light_dataclass import value_dataclass
 from ..words import Scalar
 from .dims import Dim
 
@@ -30,7 +30,11 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+_PLAIN = frozenset(("real", "vector", "matrix"))
+"""The kinds of most types: their arrays have the shapes that are declared."""
+
+
+@value_dataclass
 class Type:
     """A type with its shape.
 
@@ -49,6 +53,8 @@ class Type:
     @property
     def array_shape(self) -> tuple[Dim, ...]:
         """The shape of the array: (d, d) for `symmetric[d]`, (T, ...) for a family, (n,) for labels and an index."""
+        if self.kind in _PLAIN:
+            return self.shape
         if self.is_symmetric:
             return self.shape * 2
         if self.is_family and self.element is not None:

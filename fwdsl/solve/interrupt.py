@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import unwrap
 from types import FrameType
-from typing import Any
 
 from ..backends.kernels.compile import is_compiling
 
@@ -36,9 +35,6 @@ class Control:
         finally:
             self.within = False
 
-
-# without the enumerations that Python makes of what it takes and gives, which take longer than all else here
-_set_handler: Callable[..., Any] = unwrap(signal.signal)
 
 _heard: list[int] = []
 
@@ -73,8 +69,9 @@ def interruptible(control: Control) -> Iterator[None]:
         else:
             (previous if callable(previous) else signal.default_int_handler)(number, frame)
 
-    previous = _set_handler(signal.SIGINT, handle)
+    # `signal.signal` makes enumerations of what it takes and gives, which takes longer than all else here
+    previous = _signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
-        _set_handler(signal.SIGINT, previous)
+        _signal.signal(signal.SIGINT, previous)

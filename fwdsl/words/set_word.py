@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeVar
 
 from .base import GROUPS, Parameter, Word
@@ -14,7 +15,7 @@ End = float | str
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SetWord(Word):
     """A convex set. `of` says what it is a set of.
 
@@ -85,7 +86,7 @@ class SetWord(Word):
 
         return value(self.ends[0]), value(self.ends[1])
 
-    @property
+    @cached_property
     def threshold(self) -> bool:
         """True if its projection takes one number from the sizes of all entries, or of all groups: the multiplier of its bound."""
         return self.of in ("vector", "entrywise") and (bool(self.total) or self.grouped)
@@ -95,7 +96,7 @@ class SetWord(Word):
         """True if two of it, of radii that may differ, are one: the smaller one, or none but where the radii are the same."""
         return self.nested or (self.total == "equal" and self.threshold)
 
-    @property
+    @cached_property
     def grouped(self) -> bool:
         """True if it is of groups of entries."""
         return any(p.name == GROUPS[0].name for p in self.parameters)

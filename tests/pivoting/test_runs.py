@@ -203,5 +203,6 @@ def test_it_settles_nothing_where_data_are_wide() -> None:
     rng = np.random.default_rng(0)
     text = "data A: matrix[n, d], y: vector[n]\nvar x: vector[d] in nonnegative\nminimize sum_squares(A @ x - y) + sum_squares(x)\n"
     for shape, settled in (((60, 40), True), ((40, 60), False)):
-        plan = fw.parse(text).bind(A=rng.standard_normal(shape), y=rng.standard_normal(shape[0])).plan()
-        assert ("a few passes over the data" in plan.why) == settled
+        bound = fw.parse(text).bind(A=rng.standard_normal(shape), y=rng.standard_normal(shape[0]))
+        assert ("a few passes over the data" in bound.plan().why) == settled
+        assert fw.backends.registry.METHODS[METHOD].is_unrivalled(bound.canonical) == settled

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from fwdsl.light_dataclass import light_dataclass, light_state
+from fwdsl.light_dataclass import light_dataclass, light_state, value_dataclass
 
 
 def made() -> tuple[type[Any], type[Any]]:
@@ -127,3 +127,17 @@ def test_threads_may_make_the_first_objects_at_once() -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(one, range(8))) == [2 * n for n in range(8)]
+
+
+def test_values_are_compared_hashed_and_shown_by_their_fields() -> None:
+    @value_dataclass
+    class Place:
+        """A row, and how it is told."""
+
+        row: int
+        told: str = field(default="", compare=False)
+
+    one, same = Place(1, "here"), Place(1, "there")
+    assert one == same and hash(one) == hash(same) and one != Place(2)
+    assert replace(one, row=2) == Place(2) and repr(same).endswith("Place(row=1, told='there')")
+    assert copy.copy(one).told == "here" and not hasattr(one, "__dict__")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from fwdsl.backends import factors
-from fwdsl.backends.factors import by_cholesky, by_triangle, cholesky, inverse_of_lower
+from fwdsl.backends.factors import block_of, by_cholesky, by_triangle, cholesky, inverse_of_lower
 
 ORDERS = (1, 5, factors.SMALL, factors.SMALL + 1, 60)
 
@@ -55,3 +56,14 @@ def test_a_small_problem_is_solved_without_scipys_linear_algebra() -> None:
         subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout.split() == ["optimal", "False"]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_block_is_a_copy_of_some_rows_and_columns(order: Literal["C", "F"]) -> None:
+    matrix = np.array(np.arange(30.0).reshape(5, 6), order=order)
+    rows, columns = np.array([4, 0, 0]), np.array([1, 5])
+    np.testing.assert_array_equal(block_of(matrix, rows, columns), matrix[np.ix_(rows, columns)])
+    found = block_of(matrix, rows)
+    np.testing.assert_array_equal(found, matrix[np.ix_(rows, rows)])
+    found[:] = -1.0
+    assert matrix.min() == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 from typing import Literal
 
 from ...check import algebra, shapes
@@ -109,10 +110,10 @@ def changed(e: Expr, change: Change) -> Expr:
     own = change(e)
     if own is not None:
         return own
-    if not e.variables:
+    if not e.variables or not e.args:
         return e
-    args = tuple(changed(a, change) for a in e.args)
-    if all(a is b for a, b in zip(args, e.args, strict=True)):
+    args = tuple([changed(a, change) for a in e.args])
+    if all(map(is_, args, e.args)):
         return e
     return replace(e, args=args, variables=frozenset().union(*(a.variables for a in args)))
 
