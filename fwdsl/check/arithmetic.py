@@ -10,11 +10,12 @@ from ..grammar import tree
 from ..grammar.diagnostic import Fix
 from ..grammar.source import Span
 from ..model import Dim, Expr, Type
-from . import algebra, shapes
+from ..words import LOSSES
+from . import algebra, shapes, signs
 from .budget import DEPTH_AT_MOST, OPERATIONS_AT_MOST
 from .context import Context
 from .operands import report_infinite
-from .values import Combination, Summand, Value
+from .values import AppliedAtom, Combination, Summand, Value
 
 PRODUCT_RULE = "At most one factor of a product depends on variables."
 
@@ -180,7 +181,7 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
         return None
     if factor.type.is_scalar:
         return sum_.scaled(factor, span=span)
-    if not sum_.shape or factor.type.array_shape != sum_.shape:
+    if (not sum_.shape or factor.type.array_shape != sum_.shape) and not _weighs_entries(sum_, factor):
         what = f"one value for each of `{sum_.samples}` samples" if sum_.samples is not None else "one number"
         what = (
             f"one value for each entry of a matrix[{sum_.samples}, {sum_.columns}]"
@@ -192,10 +193,23 @@ def _weighted(ctx: Context, a: Value, b: Value, left: tree.Expr, right: tree.Exp
             f"`{ctx.text(factor_node)}` is {shapes.describe_type(factor.type)}, and `{ctx.text(sum_.span)}` is {what}",
             factor_node.span,
             labels=ctx.declared(factor_node),
-            rule="A weight is a nonnegative number, or inside `mean` and `sum` a vector with an entry for each sample.",
+            rule="A weight is a nonnegative number, or inside `mean` and `sum` a vector with an entry for each sample, or a matrix with one for each "
+            "prediction.",
         )
         return None
     return replace(sum_, summands=tuple(_with_weight(s, factor) for s in sum_.summands), span=span)
+
+
+def _weighs_entries(sum_: Combination, factor: Expr) -> bool:
+    """True if each summand is a loss of single predictions that are a matrix, and the factor has a number for each of them."""
+    bodies = [s.body for s in sum_.summands if isinstance(s.body, AppliedAtom)]
+    return len(bodies) == len(sum_.summands) and all(
+        body.kind == "loss"
+        and body.per_sample
+        and not LOSSES[body.atom].scores
+        and body.argument.type.array_shape == factor.type.array_shape
+        for body in bodies
+    )
 
 
 def _with_weight(s: Summand, weight: Expr) -> Summand:
@@ -210,10 +224,18 @@ def _with_weight(s: Summand, weight: Expr) -> Summand:
             body = algebra.multiply(weight, body, shapes.plain(weight.type))
         return replace(s, coefficient=coefficient, body=body)
     old = s.body.weights if s.body.per_sample else s.weight
-    new = weight if old is None else algebra.multiply(old, weight, old.type)
+    new = weight if old is None else _together(old, weight)
     if s.body.per_sample:
         return replace(s, coefficient=coefficient, body=replace(s.body, weights=new))
     return replace(s, coefficient=coefficient, weight=new)
+
+
+def _together(a: Expr, b: Expr) -> Expr:
+    """The product of two weights, each a vector over samples or a matrix of all predictions."""
+    if a.type.array_shape == b.type.array_shape:
+        return algebra.multiply(a, b, a.type)
+    rows, entries = (a, b) if shapes.has_one_axis(a.type) else (b, a)
+    return replace(algebra.weighted_rows(rows, entries), sign=signs.product(a.sign, b.sign))
 
 
 def split_scale(coefficient: Expr, weight: Expr) -> tuple[Expr, Expr]:
