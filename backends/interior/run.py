@@ -399,7 +399,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def _has_room(self, dv: Array, dz: Array, ds: Array, is_poor: bool) -> bool:
         """True if the state may move by this change, which an answer that `is_poor` is to bring nearer to the equations."""
-        now, loops, systems = self.state, _loops(), self.systems
+        now, loops = self.state, _loops()
         v, z, s = np.empty(dv.size), np.empty(dz.size), np.empty(dz.size)
         if not loops.move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, dv, dz, ds, v, z, s):
             return False

@@ -88,6 +88,9 @@ OF_A_PLANE = 1.6e-8
 """Seconds of a factorisation for each unknown of a plane of differences and each unknown of its shorter side: the factor fills up along the lines
 that cut the plane. Measured on pictures of 64 x 64 to 192 x 192."""
 
+NEAREST = 4.5
+"""The lines of a plane, less one, up to which a row of data sees neighbours: those of a blur by five diagonals."""
+
 OF_AN_ORDER, OF_A_MATRIX = 4e-4, 2.7e-6
 """Seconds of a step for the cones of matrices of each order, decompositions and lengths of steps, and for each of them divided by the square of the
 order: measured on 50 programs with matrices of order 3 to 60."""
@@ -212,11 +215,12 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             of_three=of_three,
             turns=turns.each,
         )
+    near = _near_maps(form)
     products = squares = dense = of_equations = filling = 0.0
     for term, conic in zip(form.terms, known, strict=False):
         own, of_zeros = _repeats(conic) * _products(term), all(cone.kind == "zero" for cone in conic.cones)
-        # differences and slices hardly fill a factor up
-        filling += own if any(m.nnz for _, m in term.map.parts) else 0.0
+        # differences and slices hardly fill a factor up, nor does what sees neighbours in a plane
+        filling += own if any(m.nnz and m not in near for _, m in term.map.parts) else 0.0
         # those of quadratic losses are in P, which is formed once
         if np.any(conic.curvature):
             squares += own
@@ -322,10 +326,27 @@ def _of_matrices(known: list[Conic], unknowns: int) -> _Turns:
 
 @once_per_form
 def _of_planes(form: Canonical) -> float:
-    """Seconds of a factorisation that differences in a plane add: those of neighbours reach as far as a side of it is long, of a line hardly."""
+    """Seconds of a factorisation that differences in a plane add, and data that see neighbours in one: those reach as far as a side of it is long,
+    those of a line hardly. The factor's lines are as many times as long as they reach over sides, each way."""
     maps = [m for term in form.terms for _, m in term.map.parts if not m.nnz and m.rows < m.entries <= WIDEST * m.rows]
     side = max(map(_reach_of_some, maps), default=0)
-    return OF_A_PLANE * form.size * min(side, form.size / side) if side else 0.0
+    seconds = OF_A_PLANE * form.size * min(side, form.size / side) if side else 0.0
+    for side, lines in _near_maps(form).values():
+        seconds = max(seconds, OF_A_PLANE * form.size * min(side, form.size / side) * lines**2)
+    return seconds
+
+
+@once_per_form
+def _near_maps(form: Canonical) -> dict[LinearMap, tuple[int, float]]:
+    """The maps with data whose rows see neighbours in a matrix variable, as of blurs by matrices of few diagonals: with the side of it, and the lines
+    that a row sees less one."""
+    found = {}
+    for block, m in (part for term in form.terms for part in term.map.parts):
+        if m.nnz and len(block.shape) == 2 and m.rows < m.entries <= WIDEST * m.rows:
+            lines = _reach_of_some(m) / block.shape[1]
+            if lines <= NEAREST:
+                found[m] = block.shape[1], max(1.0, lines)
+    return found
 
 
 def least_of(form: Canonical, order: int) -> float:
