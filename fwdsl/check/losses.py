@@ -53,6 +53,7 @@ def loss(ctx: Context, node: tree.Call, written: str = "") -> Combination | None
     if signature.nonnegative_target and not signs.is_nonnegative(target.sign):
         _report_negative_target(ctx, bound["target"], target, written or name)
         return None
+    _warn_of_option(ctx, node, bound, target, signature)
     body = AppliedAtom(
         "loss", signature.name, prediction, target, options=known_options, text=ctx.text(node), span=node.span
     )
@@ -94,6 +95,21 @@ def _varies(ctx: Context, part: tree.Expr) -> bool:
     """True if an argument depends on a variable."""
     value = ctx.infer(ctx, part)
     return isinstance(value, Expr) and not value.is_constant
+
+
+def _warn_of_option(ctx: Context, node: tree.Call, bound: BoundArguments, target: Expr, signature: LossWord) -> None:
+    """Warn of a number as the target where CVXPY has an option of the loss."""
+    option, value = signature.option_elsewhere, algebra.number(target)
+    if not option or option in bound or value is None or value <= 0.0:
+        return
+    part, z = ctx.text(bound["target"]), ctx.text(bound["prediction"])
+    ctx.warn(
+        "FW2095",
+        f"`{part}` is the target of `{node.func.name}`, and not its `{option}`",
+        bound["target"].span,
+        rule="A loss takes its prediction first and its target second.",
+        hint=f"write `{node.func.name}({z}, {option}={part})` for this `{option}`, `{node.func.name}({z} - {part})` for this target",
+    )
 
 
 def _report_negative_target(ctx: Context, part: tree.Expr, target: Expr, name: str) -> None:

@@ -50,6 +50,8 @@ class LossWord(Word):
     likelihood: bool = False
     #: The norm that its sum is where all targets are 0.
     as_norm: str = ""
+    #: The option that CVXPY has in the place of the target.
+    option_elsewhere: str = ""
 
     @property
     def classifies(self) -> bool:
@@ -136,6 +138,7 @@ def loss_word(
     of_numbers: bool = False,
     rises: bool = False,
     elsewhere: tuple[str, ...] = (),
+    option_elsewhere: str = "",
 ) -> LossWord:
     """The record of a loss of a prediction and a target, with options behind them."""
     # the constants of a loss with nonnegative targets are promised to be so, on whichever side they stand
@@ -158,6 +161,7 @@ def loss_word(
         nonnegative_target=nonnegative_target,
         of_numbers=of_numbers,
         rises=rises,
+        option_elsewhere=option_elsewhere,
     )
 
 
@@ -211,6 +215,7 @@ LOSSES: dict[str, LossWord] = Words(
             Parameter("delta", "positive", 1.0),
             residual=True,
             alone=0.0,
+            option_elsewhere="delta",
         ),
         loss_word("epsilon_insensitive", "max(0, |z - b| - eps).", _EPS, residual=True),
         loss_word("squared_epsilon_insensitive", "max(0, |z - b| - eps)^2.", _EPS, residual=True),
