@@ -85,6 +85,9 @@ does so no more."""
 ANEW = 2
 """The number of times that it does so."""
 
+CORRECTIONS = 2
+"""Corrections of a point near the solution."""
+
 SHORT = 1e-3
 """The length of the step that sharpens a point, as a share of its size."""
 
@@ -112,6 +115,10 @@ NOTHING = 1e-26
 def _peak(v: Array) -> float:
     """The largest size of an entry, for numbers of which none is NaN: BLAS takes a quarter of NumPy's time for a few."""
     return abs(float(v[idamax(v)])) if v.size else 0.0
+
+
+_Point = tuple[Array, Array, Array]
+"""v, z and s."""
 
 
 class _Loops(NamedTuple):
@@ -376,40 +383,51 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def _corrected(self) -> tuple[Array, Array]:
         """v and z without what the equations miss, where the cones have room for that.
 
-        Residuals and multipliers of rows that are not active shrink alike, so the signs of the slopes would be right at the very end alone.
+        Residuals and multipliers of rows that are not active shrink alike, so the signs of the slopes would be right at the very end alone. What the
+        first correction leaves is next to rounding; the second one takes most of that.
         """
         now = self.state
+        point = now.v, now.z, now.s
         try:
-            if now.steps == 0 or self._missed().is_exact:
-                return now.v, now.z
-            at = self._linearised()
-            dv, u = at.system(-at.missed.left, -at.right)
+            for again in range(CORRECTIONS if now.steps else 0):
+                missed = self._measures(*point) if again else self._missed()
+                nearer = None if missed.is_exact else self._nearer(point, missed, again > 0)
+                if nearer is None:
+                    break
+                point = nearer
         except (np.linalg.LinAlgError, ZeroDivisionError):
-            return now.v, now.z
-        # what is missed may be as small as rounding, which a step does not mind
-        is_poor, at.system.is_poor = at.system.is_poor, False
-        dz, ds, still = at.scalings.inverse(u), -at.scalings.wt(u), np.zeros(u.size)
-        if self.systems.of_P(dv).any():
-            return (now.v + dv, now.z + dz) if self._has_room(dv, dz, ds, is_poor) else (now.v, now.z)
-        # without curvature neither side asks anything of the other
-        return (
-            now.v + dv if self._has_room(dv, still, ds, is_poor) else now.v,
-            now.z + dz if self._has_room(np.zeros(dv.size), dz, still, is_poor) else now.z,
-        )
+            pass
+        return point[:2]
 
-    def _has_room(self, dv: Array, dz: Array, ds: Array, is_poor: bool) -> bool:
-        """True if the state may move by this change, which an answer that `is_poor` is to bring nearer to the equations."""
-        now, loops = self.state, _loops()
-        v, z, s = np.empty(dv.size), np.empty(dz.size), np.empty(dz.size)
-        if not loops.move(1.0, 1.0, *self.cones.symmetric[:2], now.v, now.z, now.s, dv, dz, ds, v, z, s):
+    def _nearer(self, point: _Point, missed: Missed, asks: bool) -> _Point | None:
+        """A point (v, z, s) less what its equations miss; None where the cones have no room, or with `asks` where it misses no less."""
+        at = self._linearised()
+        dv, u = at.system(-missed.left, -at.scalings.inverse_t(missed.rows))
+        # what is missed may be as small as rounding, which a step does not mind
+        asks, at.system.is_poor = asks or at.system.is_poor, False
+        dz, ds = at.scalings.inverse(u), -at.scalings.wt(u)
+        # equations have no slack
+        ds[: self.systems.equations] = 0.0
+        v, z, s = point
+        still, not_moved = np.zeros(dv.size), np.zeros(u.size)
+        # without curvature neither side asks anything of the other
+        ways = [(dv, dz, ds)] if self.systems.of_P(dv).any() else [(dv, not_moved, ds), (still, dz, not_moved)]
+        taken = [way for way in ways if self._has_room(point, way, missed if asks else None)]
+        for change_v, change_z, change_s in taken:
+            v, z, s = v + change_v, z + change_z, s + change_s
+        return (v, z, s) if taken else None
+
+    def _has_room(self, point: _Point, change: _Point, missed: Missed | None) -> bool:
+        """True if a point may move by this change, and where `missed` is given, to one that misses its equations by no more."""
+        v, z, s = (np.empty(a.size) for a in point)
+        if not _loops().move(1.0, 1.0, *self.cones.symmetric[:2], *point, *change, v, z, s):
             return False
         if not self.cones.inside(s, z):
             return False
-        if not is_poor:
+        if missed is None:
             return True
         sizes = self._measures(v, z, s).sizes
-        before = self._missed().sizes
-        return bool(sizes[5] <= before[5] and sizes[7] <= before[7])
+        return bool(sizes[5] <= missed.sizes[5] and sizes[7] <= missed.sizes[7])
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
