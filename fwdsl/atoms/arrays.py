@@ -17,6 +17,9 @@ MatrixLike: TypeAlias = "NDArray[Any] | csr_array"
 """A matrix of data: a dense array, a memory map, a SciPy sparse matrix, or an object that stands for one by its products."""
 
 
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""The share of numbers of about one that is rounding."""
+
 HALVINGS = 200
 """The most that an interval is halved: from 1600 to the width of doubles takes some 60, and a root at 0 more than 1000."""
 

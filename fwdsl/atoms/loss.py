@@ -49,8 +49,8 @@ class Loss(ABC):
     #: l* has another form
     dual_kink: ClassVar[Callable[..., float] | None] = None
 
-    #: Its labels are -1 and 1, and no more than a linear cost: l(z; -b) = l(z; b) + b z.
-    labels_are_costs: ClassVar[bool] = False
+    #: with_cost(b, c) -> the targets b' with l(z; b) + c z = l(z; b'), NaN where there is none; None of losses that make nothing of costs.
+    with_cost: ClassVar[Callable[..., Array] | None] = None
 
     #: Nanoseconds that value and slope at a sample take, as measured (`benchmarks/costs.py`): 1 for arithmetic, more for exponentials.
     nanoseconds: ClassVar[float] = 1.0

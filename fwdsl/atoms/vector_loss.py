@@ -45,8 +45,9 @@ class VectorLoss(ABC):
     strong_convexity: ClassVar[float] = 0.0
     piecewise_linear: ClassVar[bool] = False
     piecewise_quadratic: ClassVar[bool] = False
-    #: A label is no more than a linear cost: l(z; k) = l(z; y) + z_y - z_k.
-    labels_are_costs: ClassVar[bool] = False
+    #: with_cost(y, c) -> the codes y' with l(z; y) + <c, z> = l(z; y'), of rows c of a matrix, -1 where there is none; None of losses that make
+    #: nothing of costs.
+    with_cost: ClassVar[Callable[..., Codes] | None] = None
     #: The domain of l*(.; y) is 0 <= u_l <= 1 for each l != y, with u_y minus their sum; else it is u + e_y in the simplex.
     boxed_dual: ClassVar[bool] = False
     #: The rows of the conic form for each prediction, at least.

@@ -1,7 +1,8 @@
-"""Linear costs of the scores that a loss of labels is of, which other labels say where a label is no more than such a cost:
+"""Linear costs of the scores that a loss is of, which other targets say where a target is no more than such a cost:
 
     log(1 + exp(-b z)) + b z               =  log(1 + exp(b z)),    b in {-1, 1}
     log sum_l exp(z_l) - z_y + z_y - z_k   =  log sum_l exp(z_l) - z_k
+    exp(z) - b z - c z                     =  exp(z) - (b + c) z
 
 So sum(logistic(z)) - dot(y, z) is the logistic loss with the labels 2 y - 1 where y has entries 0 and 1, and
 sum(log_sum_exp(Z, axis=1)) - sum(Y * Z) that of softmax where the rows of Y are those of the identity.
@@ -24,9 +25,6 @@ from .affine import AffineReader
 from .parts import SumTerm
 from .rewrites.expressions import multiple_of, number_and_rest
 
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""The share of a weight by which a cost may miss it."""
-
 
 @light_dataclass
 class Scored:
@@ -37,11 +35,11 @@ class Scored:
 
 
 def take_scores(reader: AffineReader, model: Model, terms: list[SumTerm], linear: Sequence[int], sense: int) -> Scored:
-    """Have losses take the linear costs of their scores as labels, in `terms`; `linear` are the places of the linear terms."""
+    """Have losses take the linear costs of their scores as targets, in `terms`; `linear` are the places of the linear terms."""
     left, facts = tuple(linear), list[str]()
     for t, term in enumerate(terms):
         f = term.f
-        if not left or term.is_constraint or isinstance(f, VectorFunction) or not f.loss.labels_are_costs:
+        if not left or term.is_constraint or isinstance(f, VectorFunction) or f.loss.with_cost is None:
             continue
         found = {i: costs for i in left if (costs := _costs(reader, model, i, term, sense)) is not None}
         if not found:
@@ -53,7 +51,7 @@ def take_scores(reader: AffineReader, model: Model, terms: list[SumTerm], linear
         if other is not None:
             terms[t] = replace(term, f=other, costs=costs)
             left = tuple(i for i in left if i not in found)
-            facts += [f"`{model.terms[i].text}` is in the labels of `{term.text}`" for i in found]
+            facts += [f"`{model.terms[i].text}` is in the targets of `{term.text}`" for i in found]
     return Scored(left, tuple(facts))
 
 
@@ -93,43 +91,47 @@ def _costs(reader: AffineReader, model: Model, i: int, term: SumTerm, sense: int
     shape = sizes_of(scores.type, reader.instance.dims)
     if multiple is None or math.prod(shape) != term.f.size:
         return None
-    if k is None:
-        k = 1.0 / max(1, math.prod(shape))
+    # a mean is that of all entries
+    k = k if _sums(linear.argument) else k / max(1, math.prod(shape))
     return sense * reader.scalar(linear.coefficient) * k * multiple * reader.vector(weights, term.f.size)
 
 
-def _weights_and_scores(e: Expr) -> tuple[float | None, Expr, Expr] | None:
-    """(k, D, Z) of k dot(D, Z), k sum(D * Z) and k sum((D * Z) @ ones), and (None, D, Z) of mean(D * Z), whose k is 1 over the number of entries;
-    None of all else."""
+def _sums(e: Expr) -> bool:
+    """False of a multiple of a mean."""
+    return number_and_rest(e)[1].op != "mean"
+
+
+def _weights_and_scores(e: Expr) -> tuple[float, Expr, Expr] | None:
+    """(k, D, Z) of k dot(D, Z), k sum(D * Z), k sum((D * Z) @ ones) and k mean(D * Z); None of all else."""
     k, e = number_and_rest(e)
-    mean = e.op == "mean"
     if e.op in ("sum", "mean"):
+        sums = e.op == "sum"
         c, e = number_and_rest(e.args[0])
         k *= c
-        if e.op == "matmul" and e.args[1].op == "ones" and not mean:
+        if e.op == "matmul" and e.args[1].op == "ones" and sums:
             c, e = number_and_rest(e.args[0])
             k *= c
-        if e.op != "mul" or (mean and k != 1.0):
+        if e.op != "mul":
             return None
     elif e.op != "dot":
         return None
     weights, scores = e.args if e.args[0].is_constant else e.args[::-1]
     if not weights.is_constant or weights.type.array_shape != scores.type.array_shape:
         return None
-    return (None if mean else k), weights, scores
+    return k, weights, scores
 
 
 def with_costs(f: LossFunction | VectorLossFunction, c: Array) -> LossFunction | VectorLossFunction | None:
-    """z -> f(z) + <c, z> as the loss of other labels; None where it is none."""
+    """z -> f(z) + <c, z> as the loss of other targets; None where it is none."""
+    if f.loss.with_cost is None:
+        return None
+    w = f.w if isinstance(f, LossFunction) else f.w[:, None]
+    c = c.reshape(w.shape[0], -1) if w.ndim > 1 else c
+    of_one = np.divide(c, w, out=np.zeros(c.shape), where=w > 0.0)
+    if np.any(c[f.w == 0.0]):
+        return None
     if isinstance(f, LossFunction):
-        turns = np.abs(c) > ROUNDING * f.w
-        if not np.all(np.abs(c - f.w * f.b)[turns] <= ROUNDING * f.w[turns]):
-            return None
-        return replace(f, b=np.where(turns, -f.b, f.b))
-    n, k = f.shape
-    wanted = -c.reshape(n, k)
-    wanted[np.arange(n), f.y] += f.w
-    y = wanted.argmax(axis=1)
-    wanted[np.arange(n), y] -= f.w
-    fits = bool(np.all(np.abs(wanted) <= ROUNDING * f.w[:, None]))
-    return replace(f, y=y.astype(f.y.dtype)) if fits else None
+        b = f.loss.with_cost(f.b, of_one)
+        return replace(f, b=b) if np.isfinite(b).all() else None
+    y = f.loss.with_cost(f.y, of_one)
+    return replace(f, y=y.astype(f.y.dtype)) if (y >= 0).all() else None

@@ -32,6 +32,7 @@ def drawn(seed: int = 1) -> dict[str, Any]:
         "soft": rng.random(N),
         "p": rng.dirichlet(np.ones(K), N),
         "v": rng.random(N) + 0.1,
+        "c": rng.poisson(1.5, N).astype(float),
     }
 
 
@@ -44,6 +45,7 @@ HEAD = {
     "soft": "soft: vector[n]",
     "p": "p: matrix[n, k]",
     "v": "v: vector[n] in nonnegative",
+    "c": "c: vector[n] in nonnegative",
 }
 
 
@@ -66,6 +68,14 @@ PAIRS = {
             "w: vector[d], b: real",
             "maximize sum(y * (X @ w + b + 0.3)) - sum(logistic(X @ w + b + 0.3)) - norm1(w)",
         ),
+    ),
+    "counts": (
+        ("X c", "w: vector[d]", "minimize mean(poisson(X @ w, c)) + 0.05 * norm1(w)"),
+        ("X c", "w: vector[d]", "minimize mean(exp(X @ w) - c * (X @ w)) + 0.05 * norm1(w)"),
+    ),
+    "a sum of counts": (
+        ("X c", "w: vector[d], b: real", "minimize sum(poisson(X @ w + b, c)) + sum_squares(w)"),
+        ("X c", "w: vector[d], b: real", "maximize dot(c, X @ w + b) - sum(exp(X @ w + b)) - sum_squares(w)"),
     ),
     "a mean": (
         ("X s", "w: vector[d]", "minimize mean(logistic(X @ w, s)) + 0.1 * norm_inf(w)"),
@@ -105,7 +115,7 @@ def test_costs_of_scores_are_labels(name: str) -> None:
     assert sign * there.objective == pytest.approx(here.objective, rel=1e-7)
     again = check_certificate(there.instance, there)
     assert again.agrees, again.text
-    assert "is in the labels of" in str(other.plan())
+    assert "is in the targets of" in str(other.plan())
 
 
 @pytest.mark.parametrize(
@@ -131,23 +141,28 @@ def test_other_costs_stay_costs(names: str, variables: str, text: str) -> None:
     assert found.objective == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
+ASKED = {"signs": lambda rng, b: np.where(rng.random(N) < 0.5, b, 0.0), "real": lambda rng, b: b - rng.random(N)}
+
+
 @pytest.mark.parametrize(
-    "loss", [loss for loss in LOSSES.values() if loss.labels_are_costs], ids=lambda loss: loss.name
+    "loss", [loss for loss in LOSSES.values() if loss.with_cost is not None], ids=lambda loss: loss.name
 )
-def test_labels_of_signs_are_costs(loss: Any) -> None:
+def test_targets_are_costs(loss: Any) -> None:
     rng = np.random.default_rng(2)
-    z, b, w = 3.0 * rng.standard_normal(N), np.where(rng.random(N) < 0.5, -1.0, 1.0), rng.random(N) + 0.1
+    signs = loss.word.target == "signs"
+    b = np.where(rng.random(N) < 0.5, -1.0, 1.0) if signs else rng.poisson(2.0, N).astype(float)
+    z, w = 3.0 * rng.standard_normal(N), rng.random(N) + 0.1
     f = LossFunction(loss, b, w, np.array([o.default for o in loss.word.options]))
-    turned = rng.random(N) < 0.5
-    c = np.where(turned, w * b, 0.0)
+    c = w * ASKED[loss.word.target](rng, b)
     other = with_costs(f, c)
-    assert isinstance(other, LossFunction)
+    assert isinstance(other, LossFunction) and not np.array_equal(other.b, b)
     assert other.value(z) == pytest.approx(f.value(z) + float(c @ z), rel=1e-12)
-    assert with_costs(f, 0.5 * c) is None
+    # no sign is beyond -1 and 1, and no count below 0
+    assert with_costs(f, w * (b + 3.0)) is None
 
 
 @pytest.mark.parametrize(
-    "loss", [loss for loss in VECTOR_LOSSES.values() if loss.labels_are_costs], ids=lambda loss: loss.name
+    "loss", [loss for loss in VECTOR_LOSSES.values() if loss.with_cost is not None], ids=lambda loss: loss.name
 )
 def test_labels_of_classes_are_costs(loss: Any) -> None:
     rng = np.random.default_rng(3)
@@ -159,3 +174,10 @@ def test_labels_of_classes_are_costs(loss: Any) -> None:
     assert isinstance(other, VectorLossFunction) and np.array_equal(other.y, wanted)
     assert other.value(z.reshape(-1)) == pytest.approx(f.value(z.reshape(-1)) + float(c @ z.reshape(-1)), rel=1e-12)
     assert with_costs(f, 0.5 * c) is None
+
+
+def test_samples_without_a_weight_take_no_cost() -> None:
+    f = LossFunction(LOSSES["logistic"], np.ones(2), np.array([1.0, 0.0]), np.zeros(0))
+    kept = with_costs(f, np.array([1.0, 0.0]))
+    assert isinstance(kept, LossFunction) and np.array_equal(kept.b, [-1.0, 1.0])
+    assert with_costs(f, np.array([1.0, 1e-3])) is None

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..arrays import bisected
+from ..arrays import ROUNDING, bisected
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import HALF, added, log1p, log_of, remainder, shifted, taylor
@@ -22,8 +22,13 @@ class Logistic(Loss):
 
     name = "logistic"
     smoothness = 0.25
-    labels_are_costs = True
     nanoseconds = 3.2
+
+    @staticmethod
+    def with_cost(b, c):
+        # log(1 + exp(-b z)) + b z = log(1 + exp(b z))
+        turned = np.abs(c - b) <= ROUNDING
+        return np.where(turned, -b, np.where(np.abs(c) <= ROUNDING, b, np.nan))
 
     @staticmethod
     def value_gradient_loop(z, b, w, p, out):

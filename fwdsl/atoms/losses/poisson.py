@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..arrays import ROUNDING
 from ..base import Array
 from ..conic import Conic, ConicRow, ConicTriple, by_entries
 from ..elementary import omega, wright
@@ -22,6 +23,11 @@ class Poisson(Loss):
     name = "poisson"
     smoothness = math.inf
     nanoseconds = 9.0
+
+    @staticmethod
+    def with_cost(b, c):
+        counts = b - c
+        return np.where(counts >= -ROUNDING * (b + np.abs(c)), np.maximum(counts, 0.0), np.nan)
 
     @staticmethod
     def tangent(z, b, p):

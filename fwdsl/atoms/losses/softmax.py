@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..arrays import bisected
+from ..arrays import ROUNDING, bisected
 from ..base import Array
 from ..conic import Cone, Conic, MatrixEntries, joined
 from ..elementary import added, omega, remainder, shifted, taylor, wright
@@ -78,8 +78,17 @@ class Softmax(VectorLoss):
 
     name = "softmax"
     smoothness = 0.5
-    labels_are_costs = True
     conic_rows = 3
+
+    @staticmethod
+    def with_cost(y, c):
+        # -z_y + <c, z> is to be -z_k
+        rows = np.arange(y.size)
+        wanted = -c
+        wanted[rows, y] += 1.0
+        codes = wanted.argmax(axis=1)
+        wanted[rows, codes] -= 1.0
+        return np.where((np.abs(wanted) <= ROUNDING).all(axis=1), codes, -1)
 
     @staticmethod
     def value_gradient_loop(z, y, w, out):

@@ -5,7 +5,7 @@ r"""Single terms and constraints in plainer words, each with the multiplier of w
     d (1'x) + e == 0, however the sum is written             =     sum(x) - (-e / d) == 0
     norm1(E x - b)                                           =     sum(absolute(E x, b))
     sum(abs(x))                                              =     norm1(x)
-    sum_squares(d * (E x - b)), d data                       =     sum(d^2 * squared(E x, b))
+    sum_squares(d * (E x - b)), d data                       =     sum(d^2 * squared(E x, b)), of vectors and matrices
     quad_form(E x - b, diag(s))                              =     sum(s * squared(E x, b))
     I x                                                      =     x
 
@@ -139,13 +139,13 @@ def _term(term: Term, sliced: frozenset[str]) -> tuple[Term | None, Expr | None]
             return replace(loss, target=target_of(constant, shape), options=()), d
     weighed = _weighed(argument) if word is not None and word.adds_squares and not term.options else None
     if weighed is not None:
-        d, rest = weighed
+        d, of_argument, rest = weighed
         live, constant = parts(rest)
         # of a variable itself they are a diagonal as they stand
         if bare_variable(live) is None:
             weights = algebra.multiply(d, d, shapes.plain(d.type))
             loss = replace(term, kind="loss", atom=word.as_loss, argument=live, weights=weights, reduce="sum")  # type: ignore[union-attr]
-            return replace(loss, target=target_of(constant, shape)), d
+            return replace(loss, target=target_of(constant, shape)), of_argument
     return (replace(term, argument=argument) if argument is not term.argument else None), None
 
 
@@ -155,18 +155,22 @@ def _norm_of(term: Term) -> str:
     return LOSSES[term.atom].as_norm if term.kind == "loss" and zero and term.weights is None else ""
 
 
-def _weighed(e: Expr) -> tuple[Expr, Expr] | None:
-    """(d, e) of d * e or diag(d) @ e, with a constant vector d and a vector e; None of anything else."""
-    if not e.type.is_vector or len(e.args) != 2:
+def _weighed(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """(d, f, e) of d * e or diag(d) @ e, with a constant d, and what multiplies each entry of e: d itself, or a row of it for each; None of anything
+    else."""
+    if not (e.type.is_vector or e.type.is_matrix) or len(e.args) != 2:
         return None
     left, right = e.args
     if e.op == "matmul":
-        return (left.args[0], right) if left.op == "diag" and left.is_constant and left.args[0].type.is_vector else None
+        if not (left.op == "diag" and left.is_constant and left.args[0].type.is_vector):
+            return None
+        d = left.args[0]
+        return d, d if e.type.is_vector else algebra.weighted_rows(d, algebra.ones(e.type.array_shape)), right
     if e.op != "mul":
         return None
     for d, rest in ((left, right), (right, left)):
-        if d.is_constant and d.type.is_vector and rest.type.is_vector:
-            return d, rest
+        if d.is_constant and d.type.array_shape == rest.type.array_shape:
+            return d, d, rest
     return None
 
 
