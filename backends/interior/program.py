@@ -49,6 +49,9 @@ WIDE, NARROWER, FEW = 20.0, 0.5, 0.02
 """Powers of two beyond which scales differ much, and by which an entry is below the largest of its row and column to count for nothing; the share of
 these powers that other scales differ by which take their place; and the share of the entries up to which few count for nothing."""
 
+FAR = 40.0
+"""Powers of two that levelled entries differ by where no units explain them, as of the powers of numbers near 0; normal ones differ by 15."""
+
 LONG = 10_000
 """Entries from which on the clock is looked at in each step of levelling: fewer take no time."""
 
@@ -430,11 +433,13 @@ def equilibrated(program: ConicProgram, look: Look) -> tuple[Array, Array]:
         entries = entries._replace(size=entries.size + of_argument[entries.row])
     entries = entries.by(groups)
     scale = _levelled(program, groups, entries, look)
+    # what no scales level, but for zeros that are nearly so: units are levelled
+    left = float(np.ptp(entries.size + scale[entries.row] + scale[entries.column]))
     _flatten(entries, scale, RUIZ, look)
     # with squares or other cones these scales hang on the units of the data
     linear = program.is_linear and not program.P.diagonal().any()
     # what the rows of one term have in common, or the unknowns of one kind, is a unit; so many may be more than it says
-    if linear and max(np.ptp(scale[: entries.rows]), np.ptp(scale[entries.rows :])) > WIDE:
+    if linear and left > FAR and max(np.ptp(scale[: entries.rows]), np.ptp(scale[entries.rows :])) > WIDE:
         alike = np.concatenate([program.origins, [len(program.parts)], len(program.parts) + 1 + program.kinds])
         if _spread(scale, alike) > WIDE:
             plain = _means(scale, alike)

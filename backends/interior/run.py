@@ -78,10 +78,6 @@ WORN = 1e-12
 LONG = 0.5
 """The share of the whole step from which on steps are long: each brings the gap down to half at least."""
 
-STUCK, AT_END = 5, 10
-"""Steps in a row near the solution that bring the gap down by less than `LAME`, after which a run begins anew, and those after which it ends where it
-does so no more."""
-
 ANEW = 2
 """The number of times that it does so."""
 
@@ -233,8 +229,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         try:
             length = self._step()
             # near the end each step is long and brings the gap down, unless the factor has lost more digits than its residuals tell
-            falls = self._gap() < (1.0 - LAME) * before
-            now.stuck = 0 if falls or not near else now.stuck + 1
             loses = self.pattern is not None and near and (length < LAME or self._gap() > before or self._misses_more())
             now.filled = now.filled or loses
         except (np.linalg.LinAlgError, ZeroDivisionError):
@@ -270,8 +264,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
     def _is_slow(self, length: float) -> bool:
         """True after so many steps, the last of this length, that other units would need fewer."""
         steps = self.state.steps
-        if self.state.stuck >= STUCK:
-            return True
         if steps < PATIENCE:
             return False
         if steps >= LONG_PATIENCE or self._is_near(WORN):
@@ -484,8 +476,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         if now.tau < VANISHED**2 * now.kappa:
             return "the iterates leave for infinity, and no direction of theirs proves that there is no solution"
         nothing = float(now.s @ now.z) + now.tau * now.kappa < NOTHING * now.tau**2
-        ended = nothing or now.short >= ENOUGH or (now.levelled == ANEW and now.stuck >= AT_END)
-        return "the numbers have reached the limits of rounding" if ended else ""
+        return "the numbers have reached the limits of rounding" if nothing or now.short >= ENOUGH else ""
 
     # --- what it knows ------------------------------------------------------------------------------------------------
 

@@ -25,4 +25,3 @@ class InteriorState(State):
     levelled: int = 0  # how often the factors were chosen anew
     filled: bool = False  # whether quasidefinite systems were given up, which had lost too many digits
     missed: float = math.inf  # the least that the equations of the rows missed near the solution
-    stuck: int = 0  # steps in a row near the solution that hardly brought the gap down

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..atoms.base import Array, MatrixLike
 from ..bind import row_chunks
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 COUNTED = 20_000
 """Numbers of an array up to which its zeros are counted, in some microseconds."""
+
+ZEROS, FARTHEST = 4, 8
+"""The numbers of an array of few diagonals for each one that is not 0, at least, and the farthest diagonal."""
 
 
 @light_dataclass
@@ -219,10 +223,19 @@ def stored(A: MatrixLike) -> int:
 
 
 def entries_of(A: Any, repeats: int, rows: int) -> int:
-    """The entries of a map to so many rows that has each number of A several times. The zeros of a small array are left out, as of incidences and
-    convolutions that are written as arrays."""
-    small = isinstance(A, np.ndarray) and A.size <= COUNTED
-    return max((int(np.count_nonzero(A)) if small else stored(A)) * repeats, rows)
+    """The entries of a map to so many rows that has each number of A several times. The zeros of a small array of few diagonals are left out, as of
+    differences and blurs that are written as arrays."""
+    few = _diagonals(A) if isinstance(A, np.ndarray) and A.size <= COUNTED else None
+    return max((stored(A) if few is None else few) * repeats, rows)
+
+
+def _diagonals(A: NDArray[Any]) -> int | None:
+    """The numbers of a matrix other than 0, where all of them are near the diagonal; else None."""
+    numbers = int(np.count_nonzero(A))
+    if ZEROS * numbers > A.size:
+        return None
+    i, j = np.nonzero(A)
+    return numbers if np.abs(i - j).max(initial=0) <= FARTHEST else None
 
 
 def shape_of(A: MatrixLike, transposed: bool) -> tuple[int, int]:

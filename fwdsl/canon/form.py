@@ -119,6 +119,8 @@ class Canonical:
             v = norms**2
             v /= max(float(v.max(initial=0.0)), 1e-300)
             z = factor * Matrix(m.A).apply(v)
+            if z.shape != term.f.w.shape:  # one loss of all the rows
+                return None
             found = term.curvature * float(term.f.w @ (z * z)) / max(float(v @ v), 1e-300)
         return found if math.isfinite(found) else None
 

@@ -108,7 +108,8 @@ def _weights_and_scores(e: Expr) -> tuple[float, Expr, Expr] | None:
         sums = e.op == "sum"
         c, e = number_and_rest(e.args[0])
         k *= c
-        if e.op == "matmul" and e.args[1].op == "ones" and sums:
+        # a matrix of ones would add up each row several times
+        if e.op == "matmul" and e.args[1].op == "ones" and e.args[1].type.is_vector and sums:
             c, e = number_and_rest(e.args[0])
             k *= c
         if e.op != "mul":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from ..atoms.base import Array
 from ..atoms.vectors.common import norm2
 from ..light_dataclass import light_dataclass
 from ..sums import tree_dot
-from .certificate import CertificateKind, relative
+from .certificate import FLOOR, CertificateKind, relative
 
 
 @light_dataclass
@@ -71,10 +71,15 @@ class DualBound:
     met: bool = False
     #: |y|' |K| |x|, where it was added up with the bound.
     pairs: float | None = None
-    #: The share of `size` and of |y|' |K| |x| that counts in S.
-    weight: float = 1.0
+    #: The share of `size` and of |y|' |K| |x| that counts in S where these would decide it: asked for then, as it takes products with the data.
+    weigh: Callable[[], float] | None = None
     #: -(q + K'y), kept where there are constraints, whose multipliers are of it: it costs a pass over the data.
     slopes: tuple[Array, ...] = ()
+
+    @cached_property
+    def weight(self) -> float:
+        """The share that `weigh` gives; 1 where there is none."""
+        return 1.0 if self.weigh is None else self.weigh()
 
     @property
     def proven(self) -> float:
@@ -133,7 +138,10 @@ class Verified:
         Multipliers far larger than the costs they balance count for less (`weight`).
         The linear terms at x and the last ones are without variables far out. Along a ray they outgrow all else, and would call any gap small.
         """
-        return self.at_zero + self.point.size + self.bound.weight * (self.bound.size + self._pairs())
+        sizes = self.bound.size + self._pairs()
+        # at another point than the bound's own its terms may be far larger
+        small = FLOOR * sizes > max(abs(self.primal), abs(self.bound.value))
+        return self.at_zero + self.point.size + (self.bound.weight if small else 1.0) * sizes
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""

@@ -140,14 +140,15 @@ def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) ->
         point.dot(k, np.abs(yi), sums) for k, (yi, sums) in enumerate(zip(y, point.sums, strict=False)) if sums.size
     )
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
-    weight = _weight(canonical, y, v, x) if small else 1.0
-    counted = canonical.scale + point.size + weight * (sizes + pairs)
+    bound = DualBound(
+        total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met,
+        weigh=lambda: _weight(canonical, y, v, x),
+        slopes=(v,) if canonical.instance.model.constraints else (),
+    )  # fmt: skip
+    counted = canonical.scale + point.size + (bound.weight if small else 1.0) * (sizes + pairs)
     if EPS * (sizes + pairs) > max(abs(point.value), FLOOR * counted):
         return _no_bound("the terms of the dual objective cancel to nothing but rounding")
-    slopes = (v,) if canonical.instance.model.constraints else ()
-    return DualBound(
-        total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met, weight=weight, slopes=slopes
-    )
+    return bound
 
 
 def _weight(canonical: Canonical, y: Sequence[Array], v: Array, x: Array) -> float:

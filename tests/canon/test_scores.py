@@ -129,6 +129,12 @@ def test_costs_of_scores_are_labels(name: str) -> None:
             "W: matrix[d, k]",
             "minimize sum(log_sum_exp(X @ W, axis=1)) / n - sum(p * (X @ W)) / n + 0.05 * norm1(W)",
         ),
+        # a matrix of ones adds up each row twice
+        (
+            "X Y",
+            "W: matrix[d, k]",
+            "minimize sum(log_sum_exp(X @ W, axis=1)) - sum((Y * (X @ W)) @ ones(k, 2)) + 5 * sum_squares(W)",
+        ),
     ],
 )
 def test_other_costs_stay_costs(names: str, variables: str, text: str) -> None:

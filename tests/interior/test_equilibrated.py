@@ -32,3 +32,17 @@ def test_polynomials_of_least_error_in_any_unit(unit: float) -> None:
     for A in (unit * V, unit * V * columns):
         found = fw.parse(TEXT).bind(V=A, b=unit * b).solve(method="interior", tol=1e-7)
         assert found.status == "optimal" and found.objective == pytest.approx(unit * expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("power", [4.0, 5.0])
+def test_units_of_columns_are_levelled(power: float, seed: int) -> None:
+    """Columns in units of their own need no more steps than in one: their scales are not taken for rounding."""
+    rng = np.random.default_rng(seed)
+    A, b = np.abs(rng.standard_normal((60, 8))), 1.0 + rng.random(60)
+    units = 10.0 ** rng.uniform(-power, power, 8)
+    text = "data A: matrix[m, n], b: vector[m], q: vector[n]\nvar x: vector[n] in nonnegative\nmaximize dot(q, x)\nsubject to A @ x <= b\n"
+    plain, other = (fw.parse(text).bind(A=A * u, b=b, q=u).solve(method="interior") for u in (np.ones(8), units))
+    assert plain.status == other.status == "optimal"
+    assert other.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert other.iterations <= plain.iterations + 5

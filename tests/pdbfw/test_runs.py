@@ -229,3 +229,11 @@ def test_large_data_end_with_a_status(set_: str, scale: float) -> None:
     large = fw.parse(vector_text("logistic", set_)).bind(**{**data, "A": scale * data["A"]})
     s = large.solve(method="pdbfw", max_iter=400, threads=1)
     assert np.isfinite(s.objective) and s.dual_bound <= s.objective
+
+
+def test_one_loss_of_all_rows_has_no_guess() -> None:
+    rng = np.random.default_rng(3)
+    text = "data X: matrix[n, p]\nvar W: matrix[p, 3]\nminimize log_sum_exp(X @ W) + 0.1 * sum_squares(W)\n"
+    problem = fw.parse(text).bind(X=rng.standard_normal((30, 5)))
+    assert problem.canonical.stretch is None
+    assert problem.solve().status == "optimal"

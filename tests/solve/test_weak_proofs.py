@@ -188,3 +188,17 @@ def test_whole_numbers_behind_a_rounded_ray() -> None:
     np.testing.assert_array_equal(whole[1], [0.0, 2.0])
     assert in_whole_numbers([np.array([1.0, 0.37])]) is None
     assert in_whole_numbers([np.zeros(2)]) is None
+
+
+@pytest.mark.parametrize("seed", [1, 4, 5, 6])
+def test_equations_that_contradict_each_other_beside_rounding_make_no_gap_small(seed: int) -> None:
+    """The last equation is the sum of two others to rounding, and asks for 1e-4 more: what meets it is 1e11 away, with multipliers of 1e15."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((7, 24))
+    A[-1] = A[0] + A[1]
+    b = A @ rng.random(24)
+    b[-1] += 1e-4
+    text = "data A: matrix[m, n], b: vector[m], c: vector[n]\nvar x: vector[n] in nonnegative\nminimize dot(c, x)\nsubject to A @ x == b"
+    found = fw.parse(text).bind(A=A, b=b, c=rng.random(24)).solve(method="interior", time=3.0)
+    gap = found.objective - found.dual_bound
+    assert found.status != "optimal" or gap <= 1e-5 * abs(found.objective)
