@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -142,7 +143,7 @@ def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) ->
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
     bound = DualBound(
         total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met,
-        weigh=lambda: _weight(canonical, y, v, x),
+        weigh=partial(_weight, canonical, y, v, x),
         slopes=(v,) if canonical.instance.model.constraints else (),
     )  # fmt: skip
     counted = canonical.scale + point.size + (bound.weight if small else 1.0) * (sizes + pairs)
