@@ -59,6 +59,11 @@ class Missed(NamedTuple):
     sizes: tuple[float, ...]
 
     @property
+    def largest(self) -> tuple[float, float]:
+        """The most that an equation of v misses, and that one of the rows does."""
+        return self.sizes[5], self.sizes[7]
+
+    @property
     def is_exact(self) -> bool:
         """True if all that is missed is rounding."""
         _, _, _, _, _, left, Az, rows, Av, _ = self.sizes

@@ -329,10 +329,10 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         A right-hand side that an answer misses by more than rounding tells of a poor factor, and may still be met well enough.
         """
         now = self.state
-        before, gap, missed = now.copied(), self._gap(), self._missed().sizes
+        before, gap, missed = now.copied(), self._gap(), self._missed().largest
         length = self._move(d, length)
-        after = self._missed().sizes
-        kept = all(after[k] * before.tau <= missed[k] * now.tau for k in (5, 7))
+        pairs = zip(self._missed().largest, missed, strict=True)
+        kept = all(after * before.tau <= most * now.tau for after, most in pairs)
         if not (kept and self._gap() < (1.0 - LAME) * gap):
             vars(now).update(vars(before))
             raise np.linalg.LinAlgError("the factor has lost too many digits")
@@ -418,8 +418,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return False
         if missed is None:
             return True
-        sizes = self._measures(v, z, s).sizes
-        return bool(sizes[5] <= missed.sizes[5] and sizes[7] <= missed.sizes[7])
+        pairs = zip(self._measures(v, z, s).largest, missed.largest, strict=True)
+        return all(after <= most for after, most in pairs)
 
     def _first_point(self) -> None:
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.

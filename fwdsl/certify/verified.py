@@ -71,15 +71,15 @@ class DualBound:
     met: bool = False
     #: |y|' |K| |x|, where it was added up with the bound.
     pairs: float | None = None
-    #: The share of `size` and of |y|' |K| |x| that counts in S where these would decide it: asked for then, as it takes products with the data.
-    weigh: Callable[[], float] | None = None
+    #: The share of `size` and of |y|' |K| |x| that counts in S, or what tells it: products with the data, asked for where the share would decide S.
+    weight: float | Callable[[], float] = 1.0
     #: -(q + K'y), kept where there are constraints, whose multipliers are of it: it costs a pass over the data.
     slopes: tuple[Array, ...] = ()
 
     @cached_property
-    def weight(self) -> float:
-        """The share that `weigh` gives; 1 where there is none."""
-        return 1.0 if self.weigh is None else self.weigh()
+    def share(self) -> float:
+        """The weight as a number."""
+        return self.weight() if callable(self.weight) else self.weight
 
     @property
     def proven(self) -> float:
@@ -139,9 +139,9 @@ class Verified:
         The linear terms at x and the last ones are without variables far out. Along a ray they outgrow all else, and would call any gap small.
         """
         sizes = self.bound.size + self._pairs()
-        # at another point than the bound's own its terms may be far larger
+        # at another point than the bound's own, its terms may be far larger
         small = FLOOR * sizes > max(abs(self.primal), abs(self.bound.value))
-        return self.at_zero + self.point.size + (self.bound.weight if small else 1.0) * sizes
+        return self.at_zero + self.point.size + (self.bound.share if small else 1.0) * sizes
 
     def _pairs(self) -> float:
         """|y|' |K| |x| of the variables that are not far out."""

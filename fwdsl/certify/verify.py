@@ -143,10 +143,10 @@ def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) ->
     small = FLOOR * (sizes + pairs) > max(abs(point.value), abs(total))
     bound = DualBound(
         total, cost, kind, "; ".join(statements), radius, y, sizes, normals, local, met,
-        weigh=partial(_weight, canonical, y, v, x),
+        weight=partial(_weight, canonical, y, v, x),
         slopes=(v,) if canonical.instance.model.constraints else (),
     )  # fmt: skip
-    counted = canonical.scale + point.size + (bound.weight if small else 1.0) * (sizes + pairs)
+    counted = canonical.scale + point.size + (bound.share if small else 1.0) * (sizes + pairs)
     if EPS * (sizes + pairs) > max(abs(point.value), FLOOR * counted):
         return _no_bound("the terms of the dual objective cancel to nothing but rounding")
     return bound
@@ -159,6 +159,8 @@ def _weight(canonical: Canonical, y: Sequence[Array], v: Array, x: Array) -> flo
     norm or a ridge on a set the normal of the set is no cost.
     """
     over = math.inf
+    if not any(term.is_indicator for term in canonical.terms):
+        return 1.0
     for block in canonical.blocks:
         costs, balance = np.abs(canonical.q[block.slice]), np.zeros(block.size)
         if block.g.pair[0] is not None or block.g.curvature > 0.0:

@@ -177,6 +177,8 @@ def unpack(form: Mapping[str, Any], arrays: Mapping[str, Any]) -> Journal:
 
 def _taken_apart(part: Point | DualBound, name: str, arrays: dict[str, object]) -> dict[str, object]:
     """The numbers and words of a point or bound. Tuples of arrays go to `arrays`, and their lengths stay."""
+    if isinstance(part, DualBound):
+        part = replace(part, weight=part.share)
     out: dict[str, object] = {}
     for f in fields(part):
         value = getattr(part, f.name)
