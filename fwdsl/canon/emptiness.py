@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..atoms.arrays import ROUNDING
 from ..atoms.base import Array
 from ..grammar.source import Span
 from ..light_dataclass import light_dataclass
@@ -22,9 +23,6 @@ from .pairs import build, words_of
 
 SLACK = 1e-9
 """The least amount, relative to its size, by which a bound must be missed: nearer, rounding may be at work, and the method decides."""
-
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""The same where two numbers are compared as they are given: what the rounding of either explains contradicts nothing."""
 
 LARGEST = 2_000_000
 """Numbers of a matrix up to which its equations are looked at for a contradiction."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..atoms.arrays import ROUNDING
 from ..atoms.base import Array, VectorFunction
 from ..atoms.family import Repeated
 from ..atoms.vectors import ConvexSet
@@ -16,7 +17,7 @@ from ..model import ConstraintDecl, Expr, SetRef, Term, Type
 from ..words import AXIS, BOX, CONVEX, SETS, SIMPLEX
 from .affine import AffineReader
 from .arrange import parts_of
-from .emptiness import ROUNDING, Empty, numbers, ordered
+from .emptiness import Empty, numbers, ordered
 from .pairs import build
 
 

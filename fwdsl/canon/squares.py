@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..atoms.arrays import ROUNDING
 from ..atoms.base import Array
 from ..atoms.loss import LossFunction
 from ..model import Expr, Model, Term
 from ..words import CONVEX
 from .data_maps import Matrix
-from .emptiness import ROUNDING
 from .parts import Stacked, SumTerm
 from .sets import BadArguments
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import ROUNDING
 from ..base import Array, Face
 from ..conic import Conic, budget_form
 from .common import INSIDE, ConvexSet, excess, face
-
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""A multiple of a is told by each entry, to this share of its size."""
 
 
 def halfspace_kernel(v, t, out, a, b, squares):

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import ROUNDING
 from ..base import Array, Face
 from .common import MOST_NORMALS, Norm, face, falling_order, nonincreasing, scale_into
-
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""The share of the largest lambda by which one may exceed the one before it: no more than rounding."""
 
 
 def sorted_l1_kernel(v, t, out, c, r, lambdas):

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...atoms.arrays import ROUNDING
 from ...atoms.base import Array
 from ...light_dataclass import light_dataclass, light_state
 from ...model import ConstraintDecl, Model, Term, VarDecl
 from ..affine import AffineReader, KeptReader
-from ..emptiness import ROUNDING
 from ..form import Canonical, once_per_form
 
 Key = tuple[str, object]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...atoms.arrays import ROUNDING
 from ...atoms.base import Array, VectorFunction
 from ...atoms.vectors import ConvexSet, Ridged
 from ...bind.instance import Instance
@@ -18,7 +19,6 @@ from ...light_dataclass import light_dataclass
 from ...model import Model, evaluate_dim, once_per_model, sizes_of
 from ...readers.row_blocks import is_on_disk
 from ..arrange import BlockPlan, arrange
-from ..emptiness import ROUNDING
 from ..form import Canonical
 from ..kinds import FormKind
 from ..parts import Block, SumTerm
