@@ -113,9 +113,13 @@ def loops_of(cls: type, loops: dict[str, str], prefix: str = "") -> Iterator[tup
 
 @cache
 def loop(around: FunctionType, formula: FunctionType) -> Callable[..., float]:
-    """A copy of a loop that calls this formula, and is of the formula's file: compiled code is named and kept by it."""
+    """A copy of a loop that calls this formula, and is of the formula's file: compiled code is named and kept by it.
+
+    It begins at the formula's line too, where `inspect`, which numba asks, finds a whole function.
+    """
     name = around.__name__.removeprefix("row_")
-    code = around.__code__.replace(co_filename=formula.__code__.co_filename)
+    place = formula.__code__
+    code = around.__code__.replace(co_filename=place.co_filename, co_firstlineno=place.co_firstlineno)
     made = FunctionType(code, {**around.__globals__, "formula": formula}, name)
     made.__qualname__ = f"{formula.__qualname__}.{name}"
     made.__module__ = formula.__module__

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fwdsl.atoms.loss import Loss
-from fwdsl.atoms.losses import LOSSES
+from fwdsl.atoms.losses import LOSSES, VECTOR_LOSSES
 from fwdsl.backends.kernels import kernel
 from fwdsl.testing import check_loss
 from fwdsl.testing.losses import LOSS_CHECKS, LossCase, loss_case
@@ -38,6 +40,15 @@ def test_losses(name: str, parameters: tuple[float, ...], check: Callable[[LossC
 def test_the_public_check_takes_our_losses(name: str) -> None:
     """With each option moved."""
     check_loss(LOSSES[name])
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.values(), *VECTOR_LOSSES.values()], ids=lambda loss: loss.name)
+def test_loops_begin_where_a_function_does(loss: Any) -> None:
+    """numba asks `inspect` for their text, which in Python 3.13 fails from the middle of a docstring on."""
+    loops = [getattr(loss, name) for name in dir(loss) if name.endswith("_loop")]
+    for fn in filter(None, loops):
+        lines, first = inspect.getsourcelines(fn)
+        assert first == fn.__code__.co_firstlineno and lines[0].lstrip().startswith(("def ", "@"))
 
 
 @pytest.mark.parametrize("t", [1e-12, 1e-3, 1.0, 1e6])
