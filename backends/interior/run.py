@@ -34,7 +34,7 @@ from scipy.sparse import csr_array
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest
-from fwdsl.backends.interior.cones import KINDS, Cones, Symmetric
+from fwdsl.backends.interior.cones import KINDS, Cones, Scalings, Symmetric
 from fwdsl.backends.interior.directions import Direction, Linearised, Missed, scalings_at
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import ROUNDING, presolved
@@ -312,7 +312,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = system(-share * left, turned - share * right, harmless)
             s = np.empty(u.size)
             moved = loop(share, middle, product, pivot, tau, kappa, slope, b, *along, turned, v, u, s)
-            return Direction(scalings, v, u, s, *moved)
+            found = Direction(scalings, v, u, s, *moved)
+            self._keep_rows(scalings, found.ds, v, found.tau * self.b - share * missed.rows)
+            return found
 
         affine = direction(1.0, scalings.lam, tau * kappa)
         reach = min(1.0, affine.reach(tau, kappa))
@@ -398,6 +400,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         # what is missed may be as small as rounding, which a step does not mind
         asks, at.system.is_poor = asks or at.system.is_poor, False
         dz, ds = at.scalings.inverse(u), -at.scalings.wt(u)
+        self._keep_rows(at.scalings, ds, dv, -missed.rows)
         # equations have no slack
         ds[: self.systems.equations] = 0.0
         v, z, s = point
@@ -408,6 +411,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for change_v, change_z, change_s in taken:
             v, z, s = v + change_v, z + change_z, s + change_s
         return (v, z, s) if taken else None
+
+    def _keep_rows(self, scalings: Scalings, ds: Array, dv: Array, right: Array) -> None:
+        """Give ds in cones of matrices the change that the equations A dv + ds = right ask for: near the end W'of a scaled one has far fewer digits."""
+        if scalings.matrices:
+            left = right - self.A @ dv
+            for k in scalings.matrices:
+                ds[k.place] = left[k.place]
 
     def _has_room(self, point: _Point, change: _Point, missed: Missed | None) -> bool:
         """True if a point may move by this change, and where `missed` is given, to one that misses its equations by no more."""

@@ -58,6 +58,9 @@ INDEPENDENT = 1e-5
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
 
+WHOLE = 1_000_000
+"""Numbers that A may have for a system to keep the multipliers of some rows, where the one without them is singular."""
+
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
@@ -176,10 +179,17 @@ class Systems:
                 if self.kind == "condensed":
                     self.filled = FilledCones.of(self.A, batches, self.equations)
         if self.filled is not None:
-            solve, products = self.filled.solver(
-                self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
-            )
-            return System(self.of_P, products, self.equations, solve)
+            try:
+                solve, products = self.filled.solver(
+                    self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
+                )
+                return System(self.of_P, products, self.equations, solve)
+            except np.linalg.LinAlgError:
+                if self.A.shape[0] * self.A.shape[1] > WHOLE:
+                    raise
+                # squares of large numbers have drowned the others: rows of such keep their multipliers from here on
+                self.filled, self.kind, self.A = None, "whole", self.A.toarray()
+                self.At = self.A.T
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
