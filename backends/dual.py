@@ -531,8 +531,10 @@ def _metric(
 
 
 def _metric_of_eigenvalues(f: Eigen, y: Array, most: Array) -> Metric:
-    """That of the eigenvalues of y, where their domain is a box. An entry beside two eigenvectors has the mean of their distances: y may turn where it
-    is at an end, and the end moves on by the square of that alone."""
+    """That of the eigenvalues of y, where their domain is a box.
+
+    An entry beside two eigenvectors has the mean of their distances: y may turn where it is at an end, which it then leaves by a square alone.
+    """
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
     if dual_interval(f.inner) is None or not y.size or not np.isfinite(y).all():
         return DiagonalMetric(np.full(y.size, unit * unit))

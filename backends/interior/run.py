@@ -413,7 +413,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         return (v, z, s) if taken else None
 
     def _keep_rows(self, scalings: Scalings, ds: Array, dv: Array, right: Array) -> None:
-        """Give ds in cones of matrices the change that the equations A dv + ds = right ask for: near the end W'of a scaled one has far fewer digits."""
+        """Give ds of cones of matrices what the equations A dv + ds = right ask for: near the end W' of a scaled one has few digits of that."""
         if scalings.matrices:
             left = right - self.A @ dv
             for k in scalings.matrices:
