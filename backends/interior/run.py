@@ -36,6 +36,7 @@ from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest
 from fwdsl.backends.interior.cones import KINDS, Cones, Scalings, Symmetric
 from fwdsl.backends.interior.directions import Direction, Linearised, Missed, scalings_at
+from fwdsl.backends.interior.faces import faced
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import ROUNDING, presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
@@ -164,7 +165,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         # what systems miss at a point (v, z) and tau
         self.measured: tuple[Systems, Array, Array, float, Missed] | None = None
         problem.writes_down = True
-        program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
+        program = self.program = presolved(faced(ConicProgram.of(problem.canonical, problem.look)), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         at = program.logarithms
         #: How far the units of arguments move logarithms, and v with them: v is that of the scaled program plus the offset.

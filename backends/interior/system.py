@@ -64,6 +64,9 @@ WHOLE = 1_000_000
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
 
+ENOUGH_OF_MATRICES = 1e-10
+"""The same beside cones of matrices, whose slacks keep to their equations whatever an answer misses."""
+
 HARMLESS = 1e-6
 """The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
 
@@ -173,7 +176,7 @@ class Systems:
                 solve, products = self.matrices.solver(
                     scalings, lambda gram: _factored(gram, np.zeros((0, gram.shape[0])), self.look), self.look
                 )
-                return System(self.of_P, products, self.equations, solve)
+                return System(self.of_P, products, self.equations, solve, ENOUGH_OF_MATRICES)
             except np.linalg.LinAlgError:
                 self.matrices = None  # equations that depend on each other
                 if self.kind == "condensed":
@@ -183,7 +186,7 @@ class Systems:
                 solve, products = self.filled.solver(
                     self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
                 )
-                return System(self.of_P, products, self.equations, solve)
+                return System(self.of_P, products, self.equations, solve, ENOUGH_OF_MATRICES)
             except np.linalg.LinAlgError:
                 if self.A.shape[0] * self.A.shape[1] > WHOLE:
                     raise
@@ -465,8 +468,9 @@ class System:
 
     is_poor = False
 
-    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve) -> None:
+    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve, enough: float = ENOUGH) -> None:
         self.of_P, self.products, self.equations, self.solve = of_P, products, equations, solve
+        self.enough = enough
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
@@ -481,13 +485,13 @@ class System:
             measure(p, self.of_P(v), across, r, along, u, k, rest, sizes)
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
             size = _share(sizes[3:], 1e-3)
-            if not (size <= ENOUGH and sizes[0] <= harmless):
+            if not (size <= self.enough and sizes[0] <= harmless):
                 size = max(size, _share(sizes[:3], 1e-18))
             if not size < 0.5 * least:
                 break
             best, least = found, size
             # an answer that was refined is as good as its terms allow where what is left is near their rounding
-            if size <= ENOUGH or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
+            if size <= self.enough or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
                 break
         return best[:n], best[n:]
 
