@@ -1,8 +1,8 @@
 r"""Cones of matrices whose points all lie on a face: equations X w = 0 leave no interior, which steps and multipliers ask for.
 
 With the columns of B an orthonormal basis of what is at right angles to all such w, X w = 0 and X positive semidefinite say that X = B Y B' with
-Y = B'X B positive semidefinite. So the cone of X gives way to that of B'X B, of a smaller order, and the equations stay. A multiplier Y of the smaller
-cone is B Y B' of the larger one, at the edge of that: t w w' more costs nothing, as the equations take it back.
+Y = B'X B positive semidefinite. So the cone of X gives way to that of B'X B, of a smaller order, and the equations stay. A multiplier Y of the
+smaller cone is B Y B' of the larger one, at the edge of that: t w w' more costs nothing, as the equations take it back.
 
 Source: Borwein, Wolkowicz, "Regularizing the abstract convex program", 1981.
 """
