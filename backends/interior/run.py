@@ -50,6 +50,7 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.sparse_rows import Rows
 from fwdsl.canon.maps import by_rows
 
 NEARLY = 0.99
@@ -179,6 +180,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         P = program.P
         P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else scaled(P, self.d, self.d)
         problem.look()
+        self.by_rows = Rows(self.A)
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
         problem.look()
@@ -313,9 +315,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, u = system(-share * left, turned - share * right, harmless)
             s = np.empty(u.size)
             moved = loop(share, middle, product, pivot, tau, kappa, slope, b, *along, turned, v, u, s)
-            found = Direction(scalings, v, u, s, *moved)
-            self._keep_rows(scalings, found.ds, v, found.tau * self.b - share * missed.rows)
-            return found
+            return Direction(scalings, v, u, s, *moved)
 
         affine = direction(1.0, scalings.lam, tau * kappa)
         reach = min(1.0, affine.reach(tau, kappa))
@@ -323,6 +323,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         mu = sigma * products / self.degree
         turned = scalings.corrected(affine, mu)
         found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
+        if scalings.matrices:
+            self._keep_rows(scalings, found.ds, found.v, found.tau * self.b - (1.0 - sigma) * missed.rows)
         length = min(1.0, NEARLY * found.reach(tau, kappa))
         return self._tried(found, length) if system.is_poor else self._move(found, length)
 
@@ -401,7 +403,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         # what is missed may be as small as rounding, which a step does not mind
         asks, at.system.is_poor = asks or at.system.is_poor, False
         dz, ds = at.scalings.inverse(u), -at.scalings.wt(u)
-        self._keep_rows(at.scalings, ds, dv, -missed.rows)
+        if at.scalings.matrices:
+            self._keep_rows(at.scalings, ds, dv, -missed.rows)
         # equations have no slack
         ds[: self.systems.equations] = 0.0
         v, z, s = point
@@ -415,10 +418,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
 
     def _keep_rows(self, scalings: Scalings, ds: Array, dv: Array, right: Array) -> None:
         """Give ds of cones of matrices what the equations A dv + ds = right ask for: near the end W' of a scaled one has few digits of that."""
-        if scalings.matrices:
-            left = right - self.A @ dv
-            for k in scalings.matrices:
-                ds[k.place] = left[k.place]
+        left = right - self.by_rows @ dv
+        for k in scalings.matrices:
+            ds[k.place] = left[k.place]
 
     def _has_room(self, point: _Point, change: _Point, missed: Missed | None) -> bool:
         """True if a point may move by this change, and where `missed` is given, to one that misses its equations by no more."""
