@@ -531,7 +531,7 @@ def _metric(
 
 
 def _metric_of_eigenvalues(f: Eigen, y: Array, most: Array) -> Metric:
-    """That of the eigenvalues of y, where their domain is a box.
+    """The metric of the eigenvalues of y, where their domain is a box.
 
     An entry beside two eigenvectors has the mean of their distances: y may turn where it is at an end, which it then leaves by a square alone.
     """

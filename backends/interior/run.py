@@ -323,7 +323,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         mu = sigma * products / self.degree
         turned = scalings.corrected(affine, mu)
         found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
-        if scalings.matrices:
+        if scalings.matrices and self._is_near():
             self._keep_rows(scalings, found.ds, found.v, found.tau * self.b - (1.0 - sigma) * missed.rows)
         length = min(1.0, NEARLY * found.reach(tau, kappa))
         return self._tried(found, length) if system.is_poor else self._move(found, length)

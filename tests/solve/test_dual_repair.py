@@ -99,7 +99,7 @@ subject to
 
 
 def test_multipliers_of_matrices_move_in_their_eigenvectors() -> None:
-    """What is at the edge of a cone moves the less; the equalities are met by the Gram matrix as by the factor of one whose columns depend."""
+    """The edge of a cone is kept, whether the Gram matrix gives the step or, where its columns depend, the factor."""
     n, rng = 5, np.random.default_rng(8)
     prepared = PreparedProblem(fw.parse(LYAPUNOV).bind(A=rng.normal(size=(n, n))).canonical, 1)
     vectors, _ = np.linalg.qr(rng.normal(size=(n, n)))
