@@ -57,6 +57,9 @@ NEARLY = 0.99
 SHORTEST, ENOUGH = 1e-6, 2
 """A step shorter than this, as a share of the whole one, does not move the point; so many in a row end the run."""
 
+MEETS = 10.0
+"""The size of what meets in a column at the first multipliers of a linear program, from which on they are taken for too small."""
+
 LAME = 0.1
 """A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
 that pivots takes over."""
@@ -130,6 +133,13 @@ def _loops() -> _Loops:
     return _Loops(*(kernel(f, reorder=True) for f in (measure, embed, move)))
 
 
+def _largest_sum(A: csr_array, sizes: Array, first: int) -> float:
+    """The largest entry of |A|'sizes, over the rows from the first one on."""
+    rows = A.indptr[first:]
+    sums = np.bincount(A.indices[rows[0] :], np.abs(A.data[rows[0] :]) * np.repeat(sizes[first:], np.diff(rows)), 1)
+    return float(sums.max())
+
+
 def _written_rows(A: csr_array, rows: NDArray[np.intp]) -> Array:
     """Some rows of a sparse matrix, written out: for a few SciPy takes ten times as long to find them."""
     first, counts = A.indptr[rows], np.diff(A.indptr)[rows]
@@ -180,6 +190,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         problem.look()
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
+        #: Whether there are no squares, and no cones but intervals.
+        self.is_linear = program.is_linear and not (P.any() if isinstance(P, np.ndarray) else P.data.any())
         problem.look()
         size = size_of(problem.canonical)
         self.kind = size.kind
@@ -425,6 +437,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
 
         The units of cones that are not symmetric are on no line into them: then the run begins in the middle.
+
+        From multipliers much smaller than the solution's steps stay short. A linear program's are about as large as what meets in a column, of the
+        z of least length: c is made smaller until that is one.
         """
         now = self.state
         if not all(KINDS[k.kind].symmetric for k in self.batches if k.kind in KINDS):
@@ -432,6 +447,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         system = self.systems.at(self.batches, scalings_at(self.cones, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
+        if self.is_linear and now.levelled == 0:
+            met = _largest_sum(self.A, np.abs(u), self.systems.equations)
+            if math.isfinite(met) and met > MEETS:
+                now.of_c = self.of_c = self.of_c / met
+                self.c = self.of_c * self.unlevelled[1]
+                v, u = system(-self.c, self.b)
         s, z = -u, u.copy()
         for batch in self.batches:
             at = slice(batch.start, batch.stop)

@@ -225,6 +225,31 @@ def test_a_far_solution_is_reached_in_its_own_units() -> None:
     assert found.objective == pytest.approx(1e10, rel=1e-3)
 
 
+def test_a_linear_program_begins_with_multipliers_of_the_size_of_what_meets_in_a_column(tmp_path: Path) -> None:
+    """The multipliers of 400 residuals are at most one, and that of the simplex is what all of them make together."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 100))
+    text = "data X: matrix[m, n], y: vector[m]\nvar w: vector[n] in simplex(1)\nminimize mean(absolute(X @ w, y))\n"
+    problem = fw.parse(text).bind(X=X, y=X[:, :10] @ rng.standard_normal(10))
+    before, run = started(problem, "interior"), stepped(problem, "interior", 1)
+    assert isinstance(before, InteriorRun) and isinstance(run, InteriorRun)
+    # (I, A'; A, -I) (v, u) = (-c, b), the scalings being those of the middle
+    A, first = before.A.toarray(), before.systems.equations
+    weight = np.where(np.arange(A.shape[0]) < first, 0.0, 1.0)
+    K = np.block([[np.zeros((A.shape[1],) * 2), A.T], [A, -np.diag(weight)]])
+    u = np.linalg.solve(K, np.concatenate([-before.c, before.b]))[A.shape[1] :]
+    met = (np.abs(A[first:]).T @ np.abs(u[first:])).max()
+    assert met > 10.0
+    assert before.of_c / run.state.of_c == pytest.approx(met, rel=1e-6)
+    np.testing.assert_allclose(run.c, before.c / met, rtol=1e-6)
+    again = resumed(stepped(problem, "interior", 1), tmp_path, {})
+    run.step()
+    again.step()
+    np.testing.assert_array_equal(again.state.v, run.state.v)
+    found = problem.solve(method="interior")
+    assert found.status == "optimal" and found.iterations < PATIENCE
+
+
 @pytest.mark.parametrize(
     ("steps", "size", "length", "anew"),
     [
