@@ -28,12 +28,12 @@ from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
+    add_gram,
     attended,
     cholesky,
     dense_gram,
     indefinite,
     sparse_product,
-    weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
@@ -303,15 +303,15 @@ class Systems:
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
-        k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
+        k, order = self.equations, separate.kept.size
         matrix, equal = np.zeros((order + k, order + k), order="F"), np.zeros((0, order))
         matrix[:order, :order] = self.P_kept
         if others.shape[0]:
             rest = others.matrix
             if rest.shape[0] > k:
-                matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+                add_gram(matrix, rest[k:], np.ones(rest.shape[0] - k), self.look)
             equal = rest[:k].toarray()
-        matrix[:inner, :inner] += separate.gram(factors, self.look)
+        separate.add_gram(matrix, factors, self.look)
         return _factored(matrix, equal, self.look)
 
     def _condensed(self, A: Array) -> Solve:
@@ -330,9 +330,9 @@ class Systems:
                 return self._of_long(self.long, A, across)
             except np.linalg.LinAlgError:
                 pass  # equations that depend on each other
-        square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self._P_filled + _written(square)
+        matrix[:n, :n] = self._P_filled
+        add_gram(matrix, rest, np.ones(rest.shape[0]), self.look)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
     def _long_rows(self, P: Any) -> LongRows | None:
