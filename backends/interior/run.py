@@ -57,7 +57,7 @@ NEARLY = 0.99
 SHORTEST, ENOUGH = 1e-6, 2
 """A step shorter than this, as a share of the whole one, does not move the point; so many in a row end the run."""
 
-MEETS = 10.0
+MEETS = 5.0
 """The size of what meets in a column at the first multipliers of a linear program, from which on they are taken for too small."""
 
 LAME = 0.1
@@ -75,7 +75,7 @@ are nearly its own units, or as its steps are long."""
 ALIKE = 10.0
 """The ratio of units, either way, up to which they are nearly the same."""
 
-WORN = 1e-12
+WORN = 1e-16
 """Complementary products beside tau^2 down to which a long run goes on: below, rounding is what holds it up."""
 
 LONG = 0.5

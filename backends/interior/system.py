@@ -28,16 +28,17 @@ from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
+    add_gram,
     attended,
     cholesky,
     dense_gram,
     indefinite,
     sparse_product,
-    weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.filled_cones import FilledCones
+from fwdsl.backends.interior.lengths import Lengths, TurnedRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch, part_of
@@ -74,14 +75,6 @@ class LongRows(NamedTuple):
 
     rows: NDArray[np.intp]
     others: NDArray[np.bool_]
-
-
-class FullRows(NamedTuple):
-    """The rows of a batch of cones in A of the kept unknowns, of which few numbers are 0."""
-
-    batch: int
-    first: int  # of them among the rows that are no entry's
-    rows: Array
 
 
 class Systems:
@@ -139,7 +132,7 @@ class Systems:
         self.long = self._long_rows(P) if self.thin and not self.parts else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
-        self.full: tuple[FullRows, ...] = ()
+        self.long_cones: tuple[Lengths, ...] = ()
         if separate is not None:
             kept = separate.kept
             chosen, self.diagonal = P[kept][:, kept], P.diagonal()
@@ -155,7 +148,7 @@ class Systems:
                 self.few = FewRows.of(separate, chosen, mixed[separate.others], equations)
                 if self.few is None:
                     # a complement of few rows keeps more digits of products with a matrix
-                    self.full = _full_rows(separate, batches)
+                    self.long_cones = Lengths.of(separate, batches, self.look)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = None
         if self.separate is None:
@@ -280,8 +273,8 @@ class Systems:
     def _mixed(
         self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
     ) -> tuple[Array, Rows]:
-        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry. Full rows of long cones are turned without a matrix."""
-        row, column, value = _entries_of_roots(batches, scalings, {f.batch for f in self.full})
+        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry."""
+        row, column, value = _entries_of_roots(batches, scalings, {of.batch for of in self.long_cones})
         alone, others = row == column, separate.others
         weights = np.zeros(self.A.shape[0])
         weights[row[alone]] = value[alone]
@@ -295,23 +288,21 @@ class Systems:
             rest = (
                 csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest
             ).tocsr()
-        for f in self.full:
-            scaling = scalings[f.batch]
-            assert isinstance(scaling, SecondOrder)
-            rest = _with_rows(rest, f.first, scaling.rows(f.rows))
-        return weights, Rows(rest)
+        return weights, TurnedRows(rest, self.long_cones, scalings)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
-        k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
+        k, order = self.equations, separate.kept.size
         matrix, equal = np.zeros((order + k, order + k), order="F"), np.zeros((0, order))
         matrix[:order, :order] = self.P_kept
         if others.shape[0]:
             rest = others.matrix
-            if rest.shape[0] > k:
-                matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+            if isinstance(others, TurnedRows):
+                others.add_squares(matrix, k, self.look)
+            else:
+                add_gram(matrix, rest[k:], np.ones(rest.shape[0] - k), self.look)
             equal = rest[:k].toarray()
-        matrix[:inner, :inner] += separate.gram(factors, self.look)
+        separate.add_gram(matrix, factors, self.look)
         return _factored(matrix, equal, self.look)
 
     def _condensed(self, A: Array) -> Solve:
@@ -330,9 +321,9 @@ class Systems:
                 return self._of_long(self.long, A, across)
             except np.linalg.LinAlgError:
                 pass  # equations that depend on each other
-        square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self._P_filled + _written(square)
+        matrix[:n, :n] = self._P_filled
+        add_gram(matrix, rest, np.ones(rest.shape[0]), self.look)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
     def _long_rows(self, P: Any) -> LongRows | None:
@@ -579,34 +570,3 @@ def _entries_of_roots(
             column.append(np.tile(places, (1, batch.rows)).reshape(-1))
         value.append(root.reshape(-1))
     return np.concatenate(row), np.concatenate(column), np.concatenate(value)
-
-
-def _full_rows(separate: Separate, batches: Sequence[Batch]) -> tuple[FullRows, ...]:
-    """The batches of long second-order cones that see most of the kept unknowns in each row."""
-    found, others = [], separate.others
-    for k, batch in enumerate(batches):
-        if batch.kind != ORDER[2] or batch.rows <= LONGEST:
-            continue
-        first = int(np.searchsorted(others, batch.start))
-        last = first + batch.number * batch.rows
-        if last > others.size or others[first] != batch.start or others[last - 1] != batch.stop - 1:
-            continue
-        own = separate.rest[first:last]
-        if own.nnz > DENSE_SHARE * own.shape[0] * own.shape[1]:
-            found.append(FullRows(k, first, own.toarray()))
-    return tuple(found)
-
-
-def _with_rows(matrix: csr_array, first: int, rows: Array) -> csr_array:
-    """A matrix with these rows, none of whose numbers are left out, in the place of its own from `first` on."""
-    count, n = rows.shape
-    start, stop = matrix.indptr[first], matrix.indptr[first + count]
-    each = np.diff(matrix.indptr)
-    each[first : first + count] = n
-    columns = np.tile(np.arange(n, dtype=matrix.indices.dtype), count)
-    return by_rows(
-        np.concatenate([matrix.data[:start], rows.reshape(-1), matrix.data[stop:]]),
-        np.concatenate([matrix.indices[:start], columns, matrix.indices[stop:]]),
-        np.concatenate([[0], np.cumsum(each)]).astype(matrix.indptr.dtype),
-        matrix.shape,
-    )
