@@ -1,4 +1,4 @@
-"""Long second-order cones in the reduced system: the squares of their scaled rows without the rows.
+"""Long second-order cones in condensed systems: the squares of their scaled rows without the rows.
 
 With W = eta (2 w w' - J)^(1/2) and A = (a_0'; A_1) the rows of a cone,
 
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, add_gram, dense_gram
 from fwdsl.backends.interior.cones import Scaling, SecondOrder
 from fwdsl.backends.interior.program import ORDER, Batch
-from fwdsl.backends.interior.separate import Separate
 from fwdsl.backends.interior.sizes import DENSE_SHARE, is_long
 from fwdsl.backends.sparse_rows import Rows
 from fwdsl.light_dataclass import light_dataclass
@@ -32,16 +32,16 @@ class Lengths:
     """A batch of such cones."""
 
     batch: int  # its place among the batches
-    place: slice  # of its rows among those that are no entry's
+    place: slice  # of its rows among those of A
     heads: csr_array  # a_0 of each cone
     tails: csr_array  # A_1 of all
     each: int  # rows of A_1 of a cone
     square: Array | None  # A_1'A_1, of one cone with full rows
 
     @staticmethod
-    def of(separate: Separate, batches: Sequence[Batch], look: Look) -> tuple[Lengths, ...]:
-        """Those of the rows that are no entry's, where rows of W^-T A would have many numbers."""
-        found, others, order = [], separate.others, separate.kept.size
+    def of(A: csr_array, others: NDArray[Any], batches: Sequence[Batch], look: Look) -> tuple[Lengths, ...]:
+        """Those of these rows of a program, which A has, where rows of W^-T A would have many numbers."""
+        found, order = [], A.shape[1]
         for k, batch in enumerate(batches):
             if batch.kind != ORDER[2]:
                 continue
@@ -49,7 +49,7 @@ class Lengths:
             last = first + batch.number * batch.rows
             if last > others.size or others[first] != batch.start or others[last - 1] != batch.stop - 1:
                 continue
-            own = separate.rest[first:last]
+            own = A[first:last]
             if not is_long(batch.rows, min(float(order), own.nnz / batch.number), order):
                 continue
             at = np.arange(last - first)
@@ -99,6 +99,12 @@ class TurnedRows(Rows):
         for place, scaling in self.turned:
             u[place] = scaling.inverse(u[place])
         super().add_adjoint(u, out, rows)
+
+    def products(self, v: Array, u: Array) -> tuple[Array, Array]:
+        """W^-T A v and A'W^-1 u."""
+        across = np.zeros(v.size)
+        self.add_adjoint(u, across)
+        return self @ v, across
 
     def add_squares(self, matrix: Array, first: int, look: Look) -> None:
         """Add the squares of the rows from the first one on to the lower triangle of the first rows and columns of a matrix by columns."""

@@ -263,9 +263,11 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             quick += AS_IT_STANDS * share * float(left) ** 3 / (3.0 * strands**2)
             fills_up = left > UNORDERED * strands
         quick += _of_planes(form)
-    products, filling = products + others + scaled, filling + others + scaled
+    plain = products + others
+    products, filling = plain + scaled, filling + others + scaled
+    # long cones are priced by their scaled rows here, for the system as it stands keeps more digits beside them
     thick = _thick(full, unknowns)
-    of_products = PAIR * (products - scaled) + SPARSE_PRODUCT * (scaled - thick) + DENSE_PRODUCT * thick
+    of_products = PAIR * plain + SPARSE_PRODUCT * (scaled - thick) + DENSE_PRODUCT * thick
     of_dense = DENSE_PRODUCT * rows * unknowns**2
     # beside a large cone of matrices all of A is kept as a dense matrix
     of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
@@ -304,12 +306,7 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
     elif owned and order <= LARGEST:
         seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries + turns.mixed
         # the products of K, dense or not, and those of scaled rows
-        lengths = _lengths(form, known, order)
-        dense -= lengths.dense
-        seconds += DENSE_PRODUCT * dense + PAIR * (products - scaled - lengths.kept - dense)
-        thick = _thick(lengths.others, order)
-        scaled -= lengths.scaled
-        seconds += DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
+        seconds += _of_squares(plain, dense, scaled, _lengths(form, known, order), order)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found._replace(quick=quick, of_three=of_three, fills=fills_up, turns=turns.each)
@@ -523,6 +520,14 @@ def _lengths(form: Canonical, known: list[Conic], order: int) -> _Lengths:
             kept += _repeats(conic) * _products(term)
             dense += _repeats(conic) * _products(term)
     return _Lengths(number, scaled, kept, dense, others)
+
+
+def _of_squares(plain: float, dense: float, scaled: float, lengths: _Lengths, order: int) -> float:
+    """Seconds of the squares of the rows in a matrix of this order: of so many multiplications of rows as they are, some of them dense, and of scaled
+    rows of cones."""
+    thick, scaled, dense = _thick(lengths.others, order), scaled - lengths.scaled, dense - lengths.dense
+    seconds = DENSE_PRODUCT * dense + PAIR * (plain - lengths.kept - dense)
+    return seconds + DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
 
 
 def _thick(full: list[tuple[int, float]], columns: int) -> float:

@@ -116,8 +116,12 @@ class Systems:
         self.orders = ORDERS  # how often one is looked for
         self.P = P
         # where cones have matrices, products with them fill A up
-        few = not any(k.rows > LONGEST and k.kind not in ORDER[:2] for k in batches)
-        self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        long = [k for k in batches if k.rows > LONGEST and k.kind not in ORDER[:2]]
+        self.long_cones: tuple[Lengths, ...] = ()
+        self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        if self.thin and long and all(k.kind == ORDER[2] for k in long):
+            self.long_cones = Lengths.of(A, np.arange(A.shape[0]), batches, self.look)
+        self.thin = self.thin and len(self.long_cones) == len(long)
         self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind in ("condensed", "sparse") else None
         largest = max((k.rows for k in batches if k.kind == "semidefinite"), default=0)
         if kind == "sparse" and self.matrices is not None and self.matrices.few.size > largest:
@@ -129,10 +133,9 @@ class Systems:
             self.filled = FilledCones.of(A, batches, equations)
         stays = self.sparse or self.thin or self.matrices is not None or self.filled is not None
         self.A = A if stays else A.toarray()
-        self.long = self._long_rows(P) if self.thin and not self.parts else None
+        self.long = self._long_rows(P) if self.thin and not self.parts and not long else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
-        self.long_cones: tuple[Lengths, ...] = ()
         if separate is not None:
             kept = separate.kept
             chosen, self.diagonal = P[kept][:, kept], P.diagonal()
@@ -148,7 +151,7 @@ class Systems:
                 self.few = FewRows.of(separate, chosen, mixed[separate.others], equations)
                 if self.few is None:
                     # a complement of few rows keeps more digits of products with a matrix
-                    self.long_cones = Lengths.of(separate, batches, self.look)
+                    self.long_cones = Lengths.of(separate.rest, separate.others, batches, self.look)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = None
         if self.separate is None:
@@ -180,6 +183,8 @@ class Systems:
                 return self._separated(separate, batches, scalings, root)
             if separate is not None and separate.turned_rows.size:
                 root = None
+            if self.thin and self.long_cones:
+                return self._with_long(batches, scalings)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._apart if self.parts else self._thin
             return System(
@@ -248,11 +253,11 @@ class Systems:
         self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None
     ) -> System:
         """The system without the unknowns of single entries, at a scaling whose W^-T has the diagonal `root`, or is a matrix."""
-        others = separate.others
+        others, rest = separate.others, separate.of_rest
         if root is None:
-            weights, rest = self._mixed(separate, batches, scalings)
+            weights, rest = self._mixed(separate.rest, others, batches, scalings)
         else:
-            weights, rest = root, separate.of_rest.scaled(root[others])
+            weights, rest = root, rest.scaled(root[others])
         if separate.turned_rows.size:
             separate = separate.turned(_rows_of_roots(batches, scalings, weights.size))
             weights[separate.turned_rows] = 1.0
@@ -271,24 +276,42 @@ class Systems:
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
     def _mixed(
-        self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
-    ) -> tuple[Array, Rows]:
-        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry."""
+        self, A: csr_array, others: NDArray[Any], batches: Sequence[Batch], scalings: Sequence[Scaling | None]
+    ) -> tuple[Array, TurnedRows]:
+        """The diagonal of a W^-T that is a matrix, and W^-T A in these rows of the program, which A has."""
         row, column, value = _entries_of_roots(batches, scalings, {of.batch for of in self.long_cones})
-        alone, others = row == column, separate.others
-        weights = np.zeros(self.A.shape[0])
+        alone = row == column
+        weights = np.zeros(batches[-1].stop)
         weights[row[alone]] = value[alone]
         if alone.all():
-            rest = _scaled_rows(separate.rest, weights[others])
+            rest = _scaled_rows(A, weights[others])
         else:
             place = np.full(weights.size, -1)
             place[others] = np.arange(others.size)
             row, column = place[row], place[column]
             own = (row >= 0) & (column >= 0)
-            rest = (
-                csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest
-            ).tocsr()
+            rest = (csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ A).tocsr()
         return weights, TurnedRows(rest, self.long_cones, scalings)
+
+    def _with_long(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
+        """The condensed system of a sparse A with long second-order cones."""
+        n, k = self.P.shape[0], self.equations
+        _, rows = self._mixed(self.A, np.arange(self.A.shape[0]), batches, scalings)
+        matrix = np.zeros((n + k, n + k), order="F")
+        matrix[:n, :n] = self._P_filled
+        rows.add_squares(matrix, k, self.look)
+        inner = _factored(matrix, self.A[:k].toarray(), self.look)
+
+        def solve(right: Array) -> Array:
+            p, r = right[:n].copy(), right[n:].copy()
+            r[:k] = 0.0
+            rows.add_adjoint(r, p)
+            found = inner(np.concatenate([p, right[n : n + k]]))
+            u = rows @ found[:n] - r
+            u[:k] = found[n:]
+            return np.concatenate([found[:n], u])
+
+        return System(self.of_P, rows.products, k, solve)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""

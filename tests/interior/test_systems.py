@@ -13,7 +13,7 @@ from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.small import solver_of_small
-from fwdsl.backends.interior.system import System, Systems, least_change
+from fwdsl.backends.interior.system import System, Systems, _scaled, least_change
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
 from tests.runs import stepped, without_patterns
@@ -187,10 +187,10 @@ def test_long_cones_are_turned_without_a_matrix(
     separate = systems.separate
     assert separate is not None and systems.few is None and systems.long_cones
     scalings = scalings_of(run.batches, now.s, now.z)
-    weights, rest = systems._mixed(separate, run.batches, scalings)
+    weights, rest = systems._mixed(separate.rest, separate.others, run.batches, scalings)
     with monkeypatch.context() as alone:
         alone.setattr(systems, "long_cones", ())
-        others, whole = systems._mixed(separate, run.batches, scalings)
+        others, whole = systems._mixed(separate.rest, separate.others, run.batches, scalings)
     single = np.setdiff1d(np.arange(weights.size), separate.others)
     np.testing.assert_array_equal(weights[single], others[single])
     written = whole.matrix.toarray()
@@ -204,3 +204,26 @@ def test_long_cones_are_turned_without_a_matrix(
     rest.add_squares(matrix, systems.equations, lambda: None)
     expected = written[systems.equations :].T @ written[systems.equations :]
     np.testing.assert_allclose(np.tril(matrix)[: v.size, : v.size], np.tril(expected), atol=1e-9 * size**2)
+
+
+@pytest.mark.parametrize("tail", ["", "\nsubject to sum(x) == 0.5"])
+def test_a_sparse_system_with_long_cones_is_solved(tail: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P v + A'W^-1 u = p and W^-T A v - u = r, without the squares of rows that the cone turns."""
+    without_patterns(monkeypatch)
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((30, 120)) * (rng.random((30, 120)) < 0.2), rng.standard_normal(30)
+    text = (
+        "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize sum_squares(A @ x - b) + norm_inf(x) + norm2(x)"
+    )
+    run = stepped(fw.parse(text + tail).bind(A=sp.csr_array(A), b=b), "interior", 4)
+    systems, now = run.systems, run.state
+    assert systems.thin and systems.long_cones
+    scalings = scalings_of(run.batches, now.s, now.z)
+    k, scaled = systems.equations, _scaled(run.A.toarray(), run.batches, scalings)
+    p, r = rng.standard_normal(run.c.size), rng.standard_normal(now.z.size)
+    v, u = systems.at(run.batches, scalings)(p, r)
+    size = np.abs(scaled).max() * max(np.abs(u).max(), np.abs(v).max())
+    P = run.P if isinstance(run.P, np.ndarray) else run.P.toarray()
+    np.testing.assert_allclose(P @ v + scaled.T @ u, p, atol=1e-9 * size)
+    np.testing.assert_allclose(scaled[:k] @ v, r[:k], atol=1e-6 * size)
+    np.testing.assert_allclose((scaled @ v - u)[k:], r[k:], atol=1e-9 * size)
