@@ -72,6 +72,9 @@ PATIENCE, LONG_PATIENCE = 25, 60
 """Steps after which a run begins anew, in the units of the solution as far as it is known: the second where it would gain little by that, as these
 are nearly its own units, or as its steps are long."""
 
+SPAN, STEADY = 10, 0.1
+"""Steps from one look to the next at whether such a run goes on, and the share of its gap that is then left at most where it does."""
+
 ALIKE = 10.0
 """The ratio of units, either way, up to which they are nearly the same."""
 
@@ -83,6 +86,9 @@ LONG = 0.5
 
 ANEW = 2
 """The number of times that it does so."""
+
+DEAR = 0.2
+"""Seconds of a step's system beyond which it does not take over where a run begins anew: its digits are worth less than that."""
 
 CORRECTIONS = 2
 """Corrections of a point near the solution."""
@@ -194,7 +200,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.is_linear = program.is_linear and not (P.any() if isinstance(P, np.ndarray) else P.data.any())
         problem.look()
         size = size_of(problem.canonical)
-        self.kind = size.kind
+        self.kind, self.seconds = size.kind, size.seconds
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
         self.separates = self.kind == "reduced" or chained
         # a chain's narrow band has kernels that are faster still
@@ -252,6 +258,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 now.iteration += 1
         if now.levelled < ANEW and (self._is_slow(length) or self._ended()):
             self._begin_anew()
+        elif (now.steps - PATIENCE) % SPAN == 0:
+            now.lately = self._gap()
 
     def _misses_more(self) -> bool:
         """True if the equations of the rows miss many times the least that they missed near the solution, and more than rounding."""
@@ -280,6 +288,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return False
         if steps >= LONG_PATIENCE or self._is_near(WORN):
             return True
+        if (steps - PATIENCE) % SPAN or self._gap() <= STEADY * self.state.lately:
+            return False
         return length < LONG and not all(1.0 / ALIKE <= share <= ALIKE for share in self._sizes())
 
     def _sizes(self) -> tuple[float, float]:
@@ -296,7 +306,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         of_v, of_z = self._sizes()
         of_b, of_c = now.of_b * of_v, now.of_c * of_z
         fresh = self.begin(None, None)
-        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=True)
+        filled = now.filled or self.seconds <= DEAR
+        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=filled)
         # the same object: a checkpoint has it
         vars(now).update(vars(fresh))
         self.known = None

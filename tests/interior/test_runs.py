@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
-from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun, _written_rows
+from fwdsl.backends.interior.run import DEAR, LONG_PATIENCE, PATIENCE, SPAN, InteriorRun, _written_rows
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.backends.registry import METHODS
 from fwdsl.canon.form import Canonical
@@ -279,6 +279,21 @@ BOUNDED_RATES = """data y: matrix[n, k], A: matrix[n, d]
 var W: matrix[d, k] in columns(linf_ball(0.4)), b: vector[k]
 minimize mean(poisson(A @ W + b, y)) + 0.215 * max_rownorm1(W)
 """
+
+
+def test_a_slow_run_goes_on_while_its_gap_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks are `SPAN` steps apart, and one that finds a tenth of the gap at most leaves the run as it is."""
+    run = stepped(lp(12, 5), "interior", 1)
+    assert isinstance(run, InteriorRun)
+    run.state.tau, run.state.v = 1.0, 1e6 * run.state.v / np.abs(run.state.v).max()
+    for steps, lately, anew in [(0, 0.0, True), (0, 11.0, False), (0, 9.0, True), (1, 9.0, False), (SPAN, 9.0, True)]:
+        run.state.steps, run.state.lately = PATIENCE + steps, lately * run._gap()
+        assert run._is_slow(0.1) == anew
+    # systems without zeros take over where they are cheap
+    for seconds, filled in [(0.5 * DEAR, True), (2.0 * DEAR, False)]:
+        run.seconds, run.state.filled = seconds, False
+        run._begin_anew()
+        assert run.state.filled == filled and run.state.steps == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
