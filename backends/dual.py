@@ -383,11 +383,15 @@ def _hidden_penalties(problem: PreparedProblem, ys: Sequence[Array], kty: Array)
 def _is_rounding(
     problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array, shrinks: bool
 ) -> bool:
-    """True if the verifier takes the equalities for met: y is in the domains, and nothing is missed by more than ROUNDING of its terms' sizes."""
+    """True if the verifier takes the equalities for met: y is in the domains, and what is missed is rounding."""
     # all sizes together, which need no product
     total = sum(_sizes(problem, ys).values())
-    if not float(np.abs(miss).max(initial=0.0)) <= ROUNDING * total or not _within(problem, ys, shrinks):
-        return False
+    largest = float(np.abs(miss).max(initial=0.0))
+    return largest <= ROUNDING * total and _within(problem, ys, shrinks) and missed_by_rounding(problem, ys, wanted, miss)
+
+
+def missed_by_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
+    """True if the wanted entries of q + K'y are 0 but for a miss of no more than ROUNDING of the sizes of their terms."""
     sizes = np.abs(problem.q)
     for term, y in zip(problem.terms, ys, strict=True):
         for block, m in term.map.parts:

@@ -21,6 +21,8 @@ from scipy.sparse import csr_array, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.sizes import FILLED
+from fwdsl.backends.kernels.compile import kernel
+from fwdsl.backends.kernels.matrix import csr_gram
 from fwdsl.canon.maps import by_rows
 
 Look = Callable[[], None]
@@ -32,6 +34,9 @@ BLOCK, SPARSE_BLOCK = 1 << 31, 1 << 26
 
 WIDEST = 10_000
 """Columns up to which a sparse matrix may be multiplied as a dense one, and kept as one."""
+
+WRITTEN = 30.0
+"""The factor by which a multiplication of a dense product is faster than one of pairs of entries of a row."""
 
 NUMBERS = 1 << 22
 """Numbers of a sparse matrix that are written out as a dense one at a time."""
@@ -79,6 +84,28 @@ def weighted_gram(K: csr_array, a: Array, look: Look) -> Any:
         rest = np.delete(np.arange(K.shape[0]), full)
         out += weighted_gram(K[rest], a[rest], look)
     return out
+
+
+def add_gram(matrix: Array, K: csr_array, a: Array, look: Look) -> None:
+    """Add K' diag(a) K, for weights a >= 0, to the lower triangle of the first rows and columns of a matrix by columns.
+
+    Of the upper one any part may be added.
+    """
+    d, each = K.shape[1], np.diff(K.indptr)
+    if each.max(initial=0) <= 1:
+        # rows of one entry: the squares are a diagonal
+        np.einsum("ii->i", matrix)[:d] += np.bincount(K.indices, K.data * (np.repeat(a, each) * K.data), d)
+        return
+    costs = each.astype(np.float64) ** 2
+    full = (WRITTEN * costs > float(d) ** 2) & (d <= WIDEST)
+    if full.any():
+        matrix[:d, :d] += weighted_gram(K[full], a[full], look)
+        a, costs = np.where(full, 0.0, a), np.where(full, 0.0, costs)
+    unsigned = np.uint32 if K.indices.dtype == np.int32 else np.uint64
+    arrays = K.indptr.view(unsigned), K.indices.view(unsigned), K.data, np.arange(d), int(each.max())
+    for first, last in _cuts(costs):
+        look()
+        kernel(csr_gram)(*arrays, a, matrix.T, first, last)
 
 
 def sparse_product(left: csr_array, right: csr_array, look: Look) -> csr_array:

@@ -27,7 +27,7 @@ from fwdsl.backends.interior.cone_loops import write, write_lengths
 from fwdsl.backends.interior.cones import Scalings
 from fwdsl.backends.interior.ldl_loops import answer, factor, least_degrees, walk
 from fwdsl.backends.interior.program import ORDER, Batch
-from fwdsl.backends.interior.sizes import ORDERED
+from fwdsl.backends.interior.sizes import HALF_FULL, ORDERED
 from fwdsl.backends.kernels.compile import kernel
 from fwdsl.canon.maps import row_by_row
 
@@ -60,6 +60,9 @@ LARGE = 5_000
 REFINEMENTS, ENOUGH, POOR = 10, 1e-11, 1e-8
 """Refinements of an answer at most, the relative residual that needs no more, and the one from which on the factor is poor."""
 
+OF_DATA, SURELY = 5, 0.7
+"""Entries of a row from which on it is one of data, and the share of the multiplications told beforehand from which on no order is looked for."""
+
 SECONDS, OF_A_NUMBER, OF_AN_ENTRY = 4e-10, 1.5e-8, 1.6e-8
 """Seconds of a multiplication of the factorisation, those of a step's answers with a number of L or of the system, and a step's share of those of the
 order with an entry of the system."""
@@ -91,6 +94,8 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     squares = min(float(np.square(of, dtype=np.float64).sum()) for of in (np.diff(A.indptr), of_columns))
     if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
         return None
+    if SURELY * SECONDS * _core(A) > allowed:
+        return None
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
     key = _key(P, A, batches) if size <= SMALL and A.nnz + P.nnz <= KEPT_ENTRIES else None
     if key is not None and (known := _known(key)) is not None:
@@ -121,6 +126,18 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     if key is not None:
         _keep(key, _Kept(seconds, pattern))
     return pattern
+
+
+def _core(A: Any) -> float:
+    """About the multiplications of a factor of what rows of data leave in any order, which fills up as those of random matrices do: of the order of
+    their number or that of the unknowns that they see, whichever is less."""
+    each = np.diff(A.indptr)
+    data = each >= OF_DATA
+    seen = np.count_nonzero(np.bincount(A.indices[np.repeat(data, each)], minlength=1))
+    if not seen:
+        return 0.0
+    met = float(np.square(each[data], dtype=np.float64).sum()) / seen
+    return met**2 / (met**2 + HALF_FULL**2) * float(min(np.count_nonzero(data), seen)) ** 3 / 3.0
 
 
 class _Kept(NamedTuple):

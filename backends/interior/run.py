@@ -59,6 +59,9 @@ NEARLY = 0.99
 SHORTEST, ENOUGH = 1e-6, 2
 """A step shorter than this, as a share of the whole one, does not move the point; so many in a row end the run."""
 
+MEETS = 5.0
+"""The size of what meets in a column at the first multipliers of a linear program, from which on they are taken for too small."""
+
 LAME = 0.1
 """A step near the solution that is shorter than this share of the whole one has a direction of few digits, whatever its residual says: the system
 that pivots takes over."""
@@ -71,10 +74,13 @@ PATIENCE, LONG_PATIENCE = 25, 60
 """Steps after which a run begins anew, in the units of the solution as far as it is known: the second where it would gain little by that, as these
 are nearly its own units, or as its steps are long."""
 
+SPAN, STEADY = 10, 0.1
+"""Steps from one look to the next at whether such a run goes on, and the share of its gap that is then left at most where it does."""
+
 ALIKE = 10.0
 """The ratio of units, either way, up to which they are nearly the same."""
 
-WORN = 1e-12
+WORN = 1e-16
 """Complementary products beside tau^2 down to which a long run goes on: below, rounding is what holds it up."""
 
 LONG = 0.5
@@ -82,6 +88,9 @@ LONG = 0.5
 
 ANEW = 2
 """The number of times that it does so."""
+
+DEAR = 0.2
+"""Seconds of a step's system beyond which it does not take over where a run begins anew: its digits are worth less than that."""
 
 CORRECTIONS = 2
 """Corrections of a point near the solution."""
@@ -130,6 +139,13 @@ class _Loops(NamedTuple):
 @cache
 def _loops() -> _Loops:
     return _Loops(*(kernel(f, reorder=True) for f in (measure, embed, move)))
+
+
+def _largest_sum(A: csr_array, sizes: Array, first: int) -> float:
+    """The largest entry of |A|'sizes, over the rows from the first one on."""
+    rows = A.indptr[first:]
+    sums = np.bincount(A.indices[rows[0] :], np.abs(A.data[rows[0] :]) * np.repeat(sizes[first:], np.diff(rows)), 1)
+    return float(sums.max())
 
 
 def _written_rows(A: csr_array, rows: NDArray[np.intp]) -> Array:
@@ -183,9 +199,11 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         self.by_rows = Rows(self.A)
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
+        #: Whether there are no squares, and no cones but intervals.
+        self.is_linear = program.is_linear and not (P.any() if isinstance(P, np.ndarray) else P.data.any())
         problem.look()
         size = size_of(problem.canonical)
-        self.kind = size.kind
+        self.kind, self.seconds = size.kind, size.seconds
         chained = self.kind == "sparse" and not program.equations and any(p.form.owned for p in program.parts)
         self.separates = self.kind == "reduced" or chained
         # a chain's narrow band has kernels that are faster still
@@ -243,6 +261,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
                 now.iteration += 1
         if now.levelled < ANEW and (self._is_slow(length) or self._ended()):
             self._begin_anew()
+        elif (now.steps - PATIENCE) % SPAN == 0:
+            now.lately = self._gap()
 
     def _misses_more(self) -> bool:
         """True if the equations of the rows miss many times the least that they missed near the solution, and more than rounding."""
@@ -271,6 +291,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             return False
         if steps >= LONG_PATIENCE or self._is_near(WORN):
             return True
+        if (steps - PATIENCE) % SPAN or self._gap() <= STEADY * self.state.lately:
+            return False
         return length < LONG and not all(1.0 / ALIKE <= share <= ALIKE for share in self._sizes())
 
     def _sizes(self) -> tuple[float, float]:
@@ -287,7 +309,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         of_v, of_z = self._sizes()
         of_b, of_c = now.of_b * of_v, now.of_c * of_z
         fresh = self.begin(None, None)
-        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=True)
+        filled = now.filled or self.seconds <= DEAR
+        fresh = replace(fresh, iteration=now.iteration, of_c=of_c, of_b=of_b, levelled=now.levelled + 1, filled=filled)
         # the same object: a checkpoint has it
         vars(now).update(vars(fresh))
         self.known = None
@@ -438,6 +461,9 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         """v with the least v'P v / 2 + <c, v> + |b - A v|^2 / 2, s = b - A v and z = -s, moved into the cones by a multiple of their units.
 
         The units of cones that are not symmetric are on no line into them: then the run begins in the middle.
+
+        From multipliers much smaller than the solution's steps stay short. A linear program's are about as large as what meets in a column, of the
+        z of least length: c is made smaller until that is one.
         """
         now = self.state
         if not all(KINDS[k.kind].symmetric for k in self.batches if k.kind in KINDS):
@@ -445,6 +471,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         system = self.systems.at(self.batches, scalings_at(self.cones, now.s, now.z))
         self.problem.look()
         v, u = system(-self.c, self.b)
+        if self.is_linear and now.levelled == 0:
+            met = _largest_sum(self.A, np.abs(u), self.systems.equations)
+            if math.isfinite(met) and met > MEETS:
+                now.of_c = self.of_c = self.of_c / met
+                self.c = self.of_c * self.unlevelled[1]
+                v, u = system(-self.c, self.b)
         s, z = -u, u.copy()
         for batch in self.batches:
             at = slice(batch.start, batch.stop)

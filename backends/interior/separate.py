@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, diags_array, hstack, vstack
 
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.conic import Conic
-from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
+from fwdsl.backends.interior.blocked import Look, Solve, add_gram, dense_gram
 from fwdsl.backends.interior.loops import entries_expand, entries_products, entries_reduce
 from fwdsl.backends.interior.program import ConicProgram
 from fwdsl.backends.interior.sizes import DENSE_SHARE
@@ -151,13 +151,13 @@ class Separate:
             D[g.z] += f.D
         return D
 
-    def gram(self, factors: list[Factor], look: Look) -> Array:
-        D = self.weights(factors)
+    def add_gram(self, matrix: Array, factors: list[Factor], look: Look) -> None:
+        """Add K' diag(D) K to the lower triangle of the first rows and columns of a matrix by columns."""
+        D, d = self.weights(factors), self.K.shape[1]
         if isinstance(self.K, np.ndarray):
-            scaled = np.sqrt(D)[:, None] * self.K
-            return dense_gram(scaled, look)
-        found = weighted_gram(self.K, D, look)
-        return found if isinstance(found, np.ndarray) else np.asarray(found.toarray())
+            matrix[:d, :d] += dense_gram(np.sqrt(D)[:, None] * self.K, look)
+        else:
+            add_gram(matrix, self.K, D, look)
 
     def by_unknowns(self, solve: Solve, rest: Rows) -> SolveKept:
         """The solver for the kept unknowns, and what K and the other rows are of them, from that of their condensed matrix."""

@@ -69,11 +69,15 @@ MOST = 1_000_000
 WHOLE_FACTOR, FACTOR = 3e-11, 2.5e-11
 """Seconds of a factorisation of an indefinite and of a definite matrix, divided by the third power of its order."""
 
-DENSE_PRODUCT, SPARSE_PRODUCT = 5e-11, 2e-9
-"""Seconds of a multiplication of a product of matrices, dense or sparse."""
+DENSE_PRODUCT, SPARSE_PRODUCT, PAIR = 5e-11, 2e-9, 5e-10
+"""Seconds of a multiplication of a product of matrices, dense or sparse, and of one of the squares of sparse rows in a matrix without zeros."""
 
 FILLED = 40.0
 """The factor by which a multiplication of a dense product is faster: rows of a sparse matrix that are so full are written out."""
+
+OF_WRITING, OUTER = 20.0, 6.0
+"""Seconds that writing down a number of scaled rows takes, and those of a number of an outer product and its sum, beside a multiplication of their
+product."""
 
 TURNED = 7e-10
 """Seconds of a multiplication of the scaling of a long cone with its rows of data."""
@@ -185,6 +189,11 @@ def unreadable(form: Canonical) -> str:
     return ""
 
 
+def is_long(rows: int, seen: float, order: int) -> bool:
+    """True if a second-order cone has so many rows, and sees so many unknowns, that two outer products take less time than its scaled rows."""
+    return rows > LONGEST and rows * seen * (OF_WRITING + seen) > OUTER * order**2
+
+
 @once_per_form
 def size_of(form: Canonical) -> Size:
     """The size of a canonical problem whose functions have conic forms."""
@@ -254,9 +263,11 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             quick += AS_IT_STANDS * share * float(left) ** 3 / (3.0 * strands**2)
             fills_up = left > UNORDERED * strands
         quick += _of_planes(form)
-    products, filling = products + others + scaled, filling + others + scaled
+    plain = products + others
+    products, filling = plain + scaled, filling + others + scaled
+    # long cones are priced by their scaled rows here, for the system as it stands keeps more digits beside them
     thick = _thick(full, unknowns)
-    of_products = SPARSE_PRODUCT * (products - thick) + DENSE_PRODUCT * thick
+    of_products = PAIR * plain + SPARSE_PRODUCT * (scaled - thick) + DENSE_PRODUCT * thick
     of_dense = DENSE_PRODUCT * rows * unknowns**2
     # beside a large cone of matrices all of A is kept as a dense matrix
     of_rows = of_dense + turns.written if turns.largest > LONGEST else min(of_dense, of_products) + turns.mixed
@@ -293,10 +304,9 @@ def _size(form: Canonical, conics: Sequence[Conic | None]) -> Size:
             memory = 16.0 * few * (few + order) + 220.0 * entries
             found = Size(unknowns, rows, entries, "reduced", few, complement, once, memory)
     elif owned and order <= LARGEST:
-        # the products of K, dense or not
         seconds = 1e-4 + FACTOR * order**3 + OF_A_NUMBER * order**2 + PASSES * entries + turns.mixed
-        dense += _thick(full, order)
-        seconds += DENSE_PRODUCT * dense + SPARSE_PRODUCT * (products - dense)
+        # the products of K, dense or not, and those of scaled rows
+        seconds += _of_squares(plain, dense, scaled, _lengths(form, known, order), order)
         if seconds < found.seconds:
             found = Size(unknowns, rows, entries, "reduced", order, seconds, once, 24.0 * order**2 + 220.0 * entries)
     return found._replace(quick=quick, of_three=of_three, fills=fills_up, turns=turns.each)
@@ -476,16 +486,48 @@ def _is_diagonal(conic: Conic) -> bool:
 
 def _filled_cones(form: Canonical, known: list[Conic]) -> list[tuple[int, float]]:
     """The rows of each cone whose scaling has no zeros, and about how many unknowns all of them see together."""
-    found = []
+    pairs = zip([*form.terms, *([None] * len(form.blocks))], known, strict=True)
+    return [(cone.rows, seen) for term, conic in pairs for cone, seen in _filled_cones_of(form, term, conic)]
+
+
+def _filled_cones_of(form: Canonical, term: SumTerm | None, conic: Conic) -> list[tuple[Cone, float]]:
+    """The cones of one function whose scaling has no zeros, and about how many unknowns each sees."""
+    across = float(conic.size if term is None else _across(term))
+    each = max(1.0, across / max(1, conic.offset.size))
+    filled = [cone for cone in conic.cones if not cone.is_separable and not cone.is_of_three]
+    return [(cone, min(float(form.size), each * cone.rows)) for cone in filled]
+
+
+class _Lengths(NamedTuple):
+    """The long second-order cones of a reduced system."""
+
+    number: int
+    scaled: float  # multiplications of their scaled rows, which are saved
+    kept: float  # those of their rows, where their squares are kept
+    dense: float  # those of these that are dense
+    others: list[tuple[int, float]]  # the rows of each other cone whose scaling has no zeros, and the unknowns that it sees
+
+
+def _lengths(form: Canonical, known: list[Conic], order: int) -> _Lengths:
+    number, scaled, kept, dense, others = 0, 0.0, 0.0, 0.0, []
     for term, conic in zip([*form.terms, *([None] * len(form.blocks))], known, strict=True):
-        across = float(conic.size if term is None else sum(m.entries for _, m in term.map.parts))
-        each = across / max(1, conic.offset.size)
-        found += [
-            (cone.rows, min(float(form.size), max(1.0, each) * cone.rows))
-            for cone in conic.cones
-            if not cone.is_separable and not cone.is_of_three
-        ]
-    return found
+        mine = _filled_cones_of(form, term, conic)
+        long = [(c.rows, seen) for c, seen in mine if c.kind == "second_order" and is_long(c.rows, seen, order)]
+        number += len(long)
+        scaled += sum(rows * (seen * seen) for rows, seen in long)
+        others += [(c.rows, seen) for c, seen in mine if (c.rows, seen) not in long]
+        if term is not None and len(long) == len(conic.cones) == 1 and _across(term) > DENSE_SHARE * term.map.rows * form.size:
+            kept += _repeats(conic) * _products(term)
+            dense += _repeats(conic) * _products(term)
+    return _Lengths(number, scaled, kept, dense, others)
+
+
+def _of_squares(plain: float, dense: float, scaled: float, lengths: _Lengths, order: int) -> float:
+    """Seconds of the squares of the rows in a matrix of this order: of so many multiplications of rows as they are, some of them dense, and of scaled
+    rows of cones."""
+    thick, scaled, dense = _thick(lengths.others, order), scaled - lengths.scaled, dense - lengths.dense
+    seconds = DENSE_PRODUCT * dense + PAIR * (plain - lengths.kept - dense)
+    return seconds + DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
 
 
 def _thick(full: list[tuple[int, float]], columns: int) -> float:

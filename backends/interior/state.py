@@ -24,4 +24,5 @@ class InteriorState(State):
     steps: int = 0  # steps since the factors were chosen
     levelled: int = 0  # how often the factors were chosen anew
     filled: bool = False  # whether quasidefinite systems were given up, which had lost too many digits
+    lately: float = 0.0  # the gap `SPAN` steps before the next look at how the run goes
     missed: float = math.inf  # the least that the equations of the rows missed near the solution

@@ -28,16 +28,17 @@ from fwdsl.backends.interior.banded import Band, BandedNormal
 from fwdsl.backends.interior.blocked import (
     Look,
     Solve,
+    add_gram,
     attended,
     cholesky,
     dense_gram,
     indefinite,
     sparse_product,
-    weighted_gram,
 )
 from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.filled_cones import FilledCones
+from fwdsl.backends.interior.lengths import Lengths, TurnedRows
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.matrix_unknowns import MatrixUnknowns
 from fwdsl.backends.interior.program import ORDER, Batch, part_of
@@ -82,14 +83,6 @@ class LongRows(NamedTuple):
     others: NDArray[np.bool_]
 
 
-class FullRows(NamedTuple):
-    """The rows of a batch of cones in A of the kept unknowns, of which few numbers are 0."""
-
-    batch: int
-    first: int  # of them among the rows that are no entry's
-    rows: Array
-
-
 class Systems:
     """The systems of one program: P and A as dense or sparse matrices; the first rows of A are `equations`, of the zero cone.
 
@@ -129,8 +122,12 @@ class Systems:
         self.orders = ORDERS  # how often one is looked for
         self.P = P
         # where cones have matrices, products with them fill A up
-        few = not any(k.rows > LONGEST and k.kind not in ORDER[:2] for k in batches)
-        self.thin = kind == "condensed" and few and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        long = [k for k in batches if k.rows > LONGEST and k.kind not in ORDER[:2]]
+        self.long_cones: tuple[Lengths, ...] = ()
+        self.thin = kind == "condensed" and A.nnz < DENSE_SHARE * A.shape[0] * A.shape[1]
+        if self.thin and long and all(k.kind == ORDER[2] for k in long):
+            self.long_cones = Lengths.of(A, np.arange(A.shape[0]), batches, self.look)
+        self.thin = self.thin and len(self.long_cones) == len(long)
         self.matrices = MatrixUnknowns.of(A, P, batches, equations) if kind in ("condensed", "sparse") else None
         largest = max((k.rows for k in batches if k.kind == "semidefinite"), default=0)
         if kind == "sparse" and self.matrices is not None and self.matrices.few.size > largest:
@@ -142,10 +139,9 @@ class Systems:
             self.filled = FilledCones.of(A, batches, equations)
         stays = self.sparse or self.thin or self.matrices is not None or self.filled is not None
         self.A = A if stays else A.toarray()
-        self.long = self._long_rows(P) if self.thin and not self.parts else None
+        self.long = self._long_rows(P) if self.thin and not self.parts and not long else None
         self.narrow: BandedNormal | None = None
         self.few: FewRows | None = None
-        self.full: tuple[FullRows, ...] = ()
         if separate is not None:
             kept = separate.kept
             chosen, self.diagonal = P[kept][:, kept], P.diagonal()
@@ -161,7 +157,7 @@ class Systems:
                 self.few = FewRows.of(separate, chosen, mixed[separate.others], equations)
                 if self.few is None:
                     # a complement of few rows keeps more digits of products with a matrix
-                    self.full = _full_rows(separate, batches)
+                    self.long_cones = Lengths.of(separate.rest, separate.others, batches, self.look)
                     self.P_kept = chosen if isinstance(P, np.ndarray) else chosen.toarray()
         self.At: Any = None
         if self.separate is None:
@@ -200,6 +196,8 @@ class Systems:
                 return self._separated(separate, batches, scalings, root)
             if separate is not None and separate.turned_rows.size:
                 root = None
+            if self.thin and self.long_cones:
+                return self._with_long(batches, scalings)
             scaled, across = self._rows(batches, scalings, root)
             factor = self._sparse if self.sparse else self._apart if self.parts else self._thin
             return System(
@@ -268,11 +266,11 @@ class Systems:
         self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None], root: Array | None
     ) -> System:
         """The system without the unknowns of single entries, at a scaling whose W^-T has the diagonal `root`, or is a matrix."""
-        others = separate.others
+        others, rest = separate.others, separate.of_rest
         if root is None:
-            weights, rest = self._mixed(separate, batches, scalings)
+            weights, rest = self._mixed(separate.rest, others, batches, scalings)
         else:
-            weights, rest = root, separate.of_rest.scaled(root[others])
+            weights, rest = root, rest.scaled(root[others])
         if separate.turned_rows.size:
             separate = separate.turned(_rows_of_roots(batches, scalings, weights.size))
             weights[separate.turned_rows] = 1.0
@@ -291,40 +289,56 @@ class Systems:
         return System(self.of_P, lambda v, u: separate.products(weights, rest, v, u), self.equations, whole)
 
     def _mixed(
-        self, separate: Separate, batches: Sequence[Batch], scalings: Sequence[Scaling | None]
-    ) -> tuple[Array, Rows]:
-        """The diagonal of a W^-T that is a matrix, and W^-T A in the rows of no entry. Full rows of long cones are turned without a matrix."""
-        row, column, value = _entries_of_roots(batches, scalings, {f.batch for f in self.full})
-        alone, others = row == column, separate.others
-        weights = np.zeros(self.A.shape[0])
+        self, A: csr_array, others: NDArray[Any], batches: Sequence[Batch], scalings: Sequence[Scaling | None]
+    ) -> tuple[Array, TurnedRows]:
+        """The diagonal of a W^-T that is a matrix, and W^-T A in these rows of the program, which A has."""
+        row, column, value = _entries_of_roots(batches, scalings, {of.batch for of in self.long_cones})
+        alone = row == column
+        weights = np.zeros(batches[-1].stop)
         weights[row[alone]] = value[alone]
         if alone.all():
-            rest = _scaled_rows(separate.rest, weights[others])
+            rest = _scaled_rows(A, weights[others])
         else:
             place = np.full(weights.size, -1)
             place[others] = np.arange(others.size)
             row, column = place[row], place[column]
             own = (row >= 0) & (column >= 0)
-            rest = (
-                csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ separate.rest
-            ).tocsr()
-        for f in self.full:
-            scaling = scalings[f.batch]
-            assert isinstance(scaling, SecondOrder)
-            rest = _with_rows(rest, f.first, scaling.rows(f.rows))
-        return weights, Rows(rest)
+            rest = (csr_array((value[own], (row[own], column[own])), (others.size, others.size)) @ A).tocsr()
+        return weights, TurnedRows(rest, self.long_cones, scalings)
+
+    def _with_long(self, batches: Sequence[Batch], scalings: Sequence[Scaling | None]) -> System:
+        """The condensed system of a sparse A with long second-order cones."""
+        n, k = self.P.shape[0], self.equations
+        _, rows = self._mixed(self.A, np.arange(self.A.shape[0]), batches, scalings)
+        matrix = np.zeros((n + k, n + k), order="F")
+        matrix[:n, :n] = self._P_filled
+        rows.add_squares(matrix, k, self.look)
+        inner = _factored(matrix, self.A[:k].toarray(), self.look)
+
+        def solve(right: Array) -> Array:
+            p, r = right[:n].copy(), right[n:].copy()
+            r[:k] = 0.0
+            rows.add_adjoint(r, p)
+            found = inner(np.concatenate([p, right[n : n + k]]))
+            u = rows @ found[:n] - r
+            u[:k] = found[n:]
+            return np.concatenate([found[:n], u])
+
+        return System(self.of_P, rows.products, k, solve)
 
     def _dense(self, separate: Separate, factors: list[Factor], others: Rows) -> Solve:
         """The solver for the kept unknowns and the multipliers of the equations, whose matrix has no zeros; the other rows are scaled."""
-        k, order, inner = self.equations, separate.kept.size, separate.K.shape[1]
+        k, order = self.equations, separate.kept.size
         matrix, equal = np.zeros((order + k, order + k), order="F"), np.zeros((0, order))
         matrix[:order, :order] = self.P_kept
         if others.shape[0]:
             rest = others.matrix
-            if rest.shape[0] > k:
-                matrix[:order, :order] += _written(weighted_gram(rest[k:], np.ones(rest.shape[0] - k), self.look))
+            if isinstance(others, TurnedRows):
+                others.add_squares(matrix, k, self.look)
+            else:
+                add_gram(matrix, rest[k:], np.ones(rest.shape[0] - k), self.look)
             equal = rest[:k].toarray()
-        matrix[:inner, :inner] += separate.gram(factors, self.look)
+        separate.add_gram(matrix, factors, self.look)
         return _factored(matrix, equal, self.look)
 
     def _condensed(self, A: Array) -> Solve:
@@ -343,9 +357,9 @@ class Systems:
                 return self._of_long(self.long, A, across)
             except np.linalg.LinAlgError:
                 pass  # equations that depend on each other
-        square = weighted_gram(rest, np.ones(rest.shape[0]), self.look)
         matrix = np.zeros((n + k, n + k), order="F")
-        matrix[:n, :n] = self._P_filled + _written(square)
+        matrix[:n, :n] = self._P_filled
+        add_gram(matrix, rest, np.ones(rest.shape[0]), self.look)
         return _around(_factored(matrix, A[:k].toarray(), self.look), rest, rest.T.tocsr() if k else across, n, k)
 
     def _long_rows(self, P: Any) -> LongRows | None:
@@ -593,34 +607,3 @@ def _entries_of_roots(
             column.append(np.tile(places, (1, batch.rows)).reshape(-1))
         value.append(root.reshape(-1))
     return np.concatenate(row), np.concatenate(column), np.concatenate(value)
-
-
-def _full_rows(separate: Separate, batches: Sequence[Batch]) -> tuple[FullRows, ...]:
-    """The batches of long second-order cones that see most of the kept unknowns in each row."""
-    found, others = [], separate.others
-    for k, batch in enumerate(batches):
-        if batch.kind != ORDER[2] or batch.rows <= LONGEST:
-            continue
-        first = int(np.searchsorted(others, batch.start))
-        last = first + batch.number * batch.rows
-        if last > others.size or others[first] != batch.start or others[last - 1] != batch.stop - 1:
-            continue
-        own = separate.rest[first:last]
-        if own.nnz > DENSE_SHARE * own.shape[0] * own.shape[1]:
-            found.append(FullRows(k, first, own.toarray()))
-    return tuple(found)
-
-
-def _with_rows(matrix: csr_array, first: int, rows: Array) -> csr_array:
-    """A matrix with these rows, none of whose numbers are left out, in the place of its own from `first` on."""
-    count, n = rows.shape
-    start, stop = matrix.indptr[first], matrix.indptr[first + count]
-    each = np.diff(matrix.indptr)
-    each[first : first + count] = n
-    columns = np.tile(np.arange(n, dtype=matrix.indices.dtype), count)
-    return by_rows(
-        np.concatenate([matrix.data[:start], rows.reshape(-1), matrix.data[stop:]]),
-        np.concatenate([matrix.indices[:start], columns, matrix.indices[stop:]]),
-        np.concatenate([[0], np.cumsum(each)]).astype(matrix.indptr.dtype),
-        matrix.shape,
-    )

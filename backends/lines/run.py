@@ -17,6 +17,7 @@ import numpy as np
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vectors.common import norm2
 from fwdsl.backends.apg_run import APGRun
+from fwdsl.backends.dual import missed_by_rounding
 from fwdsl.backends.functions import FastLoss
 from fwdsl.backends.lines.function import Along
 from fwdsl.backends.lines.method import LinesMethod
@@ -25,6 +26,7 @@ from fwdsl.backends.lines.segments import corrected, newton, signature
 from fwdsl.backends.lines.state import LinesState
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.canon.parts import Block
 
 PATIENCE, NEAR = 8, 1e-5
 """The prox steps on changing levels, and the relative gap, from which a Newton step is tried on any."""
@@ -231,6 +233,11 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
             return [scale * y for y in ys], [scale * u for u in us]
         return ys, us
 
+    def _is_met(self, block: Block, slope: Array, ys: list[Array]) -> bool:
+        """True if all that keeps the slope of a free block from 0 is rounding, which the verifier takes as it is."""
+        places = np.arange(block.start, block.start + block.size)
+        return block.g.pair == (None, None) and missed_by_rounding(self.rest, ys, places, slope)
+
     def _of_lines(self, ys: list[Array]) -> tuple[list[Array], float, bool]:
         """(u, s, summed): the lines' multipliers beside those of the losses, and the scale that brings all into their domains, 0 where none does.
 
@@ -242,7 +249,7 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         for block in problem.canonical.blocks:
             own = v[block.slice]
             if not isinstance(block.g, Along):
-                if not math.isfinite(block.g.conjugate(own)):
+                if not math.isfinite(block.g.conjugate(own)) and not self._is_met(block, own, ys):
                     scale = min(scale, block.g.dual_scale(own))
                 continue
             rest, u = block.g.split(own)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, random_array
 import fwdsl as fw
 from fwdsl.backends.interior import blocked
 from fwdsl.backends.interior.blocked import (
+    add_gram,
     attended,
     cholesky,
     dense_gram,
@@ -91,6 +92,22 @@ def test_products_in_blocks_are_products(density: float, monkeypatch: pytest.Mon
     np.testing.assert_allclose(dense_gram(K.toarray(), go_on), (K.T @ K).toarray(), atol=1e-12)
 
 
+@pytest.mark.parametrize("density", [0.0, 0.03, 0.1, 0.5])
+def test_a_gram_matrix_is_added_to_the_lower_triangle(density: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    thin, full, a = random_array((90, 20), density=density, rng=rng), rng.standard_normal((4, 20)), rng.random(94)
+    K = csr_array(np.vstack([thin.toarray(), full[:, ::-1], np.eye(20)]))
+    a = np.append(a, np.ones(20))
+    monkeypatch.setattr(blocked, "SPARSE_BLOCK", 50)
+    for rows in (slice(0, 90), slice(0, 114), slice(94, 114), slice(0, 0)):
+        before = np.asfortranarray(rng.standard_normal((25, 25)))
+        matrix = before.copy(order="F")
+        add_gram(matrix, K[rows], a[rows], go_on)
+        expected = before.copy()
+        expected[:20, :20] += K[rows].toarray().T @ (a[rows, None] * K[rows].toarray())
+        np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=1e-12)
+
+
 def test_full_and_thin_rows_are_multiplied_each_in_its_way() -> None:
     rng = np.random.default_rng(3)
     K = csr_array(np.vstack([rng.standard_normal((7, 50)), np.eye(50)]))
@@ -107,6 +124,7 @@ def test_long_work_is_given_up_between_blocks(monkeypatch: pytest.MonkeyPatch) -
         "cholesky": lambda look: cholesky(np.array(1e3 * np.eye(500), order="F"), look),
         "dense": lambda look: dense_gram(K.toarray(), look),
         "sparse": lambda look: sparse_product(K.T.tocsr(), K, look),
+        "added": lambda look: add_gram(np.zeros((40, 40), order="F"), K, np.ones(90), look),
     }
     for work in long.values():
         with pytest.raises(Stopped):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 import fwdsl as fw
 from fwdsl.backends.interior.directions import scalings_of
-from fwdsl.backends.interior.run import LONG_PATIENCE, PATIENCE, InteriorRun, _written_rows
+from fwdsl.backends.interior.run import DEAR, LONG_PATIENCE, PATIENCE, SPAN, InteriorRun, _written_rows
 from fwdsl.backends.interior.sizes import Size, size_of, unreadable
 from fwdsl.backends.registry import METHODS
 from fwdsl.canon.form import Canonical
@@ -225,6 +225,31 @@ def test_a_far_solution_is_reached_in_its_own_units() -> None:
     assert found.objective == pytest.approx(1e10, rel=1e-3)
 
 
+def test_a_linear_program_begins_with_multipliers_of_the_size_of_what_meets_in_a_column(tmp_path: Path) -> None:
+    """The multipliers of 400 residuals are at most one, and that of the simplex is what all of them make together."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 100))
+    text = "data X: matrix[m, n], y: vector[m]\nvar w: vector[n] in simplex(1)\nminimize mean(absolute(X @ w, y))\n"
+    problem = fw.parse(text).bind(X=X, y=X[:, :10] @ rng.standard_normal(10))
+    before, run = started(problem, "interior"), stepped(problem, "interior", 1)
+    assert isinstance(before, InteriorRun) and isinstance(run, InteriorRun)
+    # (I, A'; A, -I) (v, u) = (-c, b), the scalings being those of the middle
+    A, first = before.A.toarray(), before.systems.equations
+    weight = np.where(np.arange(A.shape[0]) < first, 0.0, 1.0)
+    K = np.block([[np.zeros((A.shape[1],) * 2), A.T], [A, -np.diag(weight)]])
+    u = np.linalg.solve(K, np.concatenate([-before.c, before.b]))[A.shape[1] :]
+    met = (np.abs(A[first:]).T @ np.abs(u[first:])).max()
+    assert met > 5.0
+    assert before.of_c / run.state.of_c == pytest.approx(met, rel=1e-6)
+    np.testing.assert_allclose(run.c, before.c / met, rtol=1e-6)
+    again = resumed(stepped(problem, "interior", 1), tmp_path, {})
+    run.step()
+    again.step()
+    np.testing.assert_array_equal(again.state.v, run.state.v)
+    found = problem.solve(method="interior")
+    assert found.status == "optimal" and found.iterations < PATIENCE
+
+
 @pytest.mark.parametrize(
     ("steps", "size", "length", "anew"),
     [
@@ -246,7 +271,7 @@ def test_a_slow_run_begins_anew_where_other_units_would_help(
     assert isinstance(run, InteriorRun)
     assert run._is_slow(length) == anew
     # beside what rounding leaves no step brings anything
-    run.state.s, run.state.kappa = 1e-14 * run.state.s / np.abs(run.state.s).max(), 0.0
+    run.state.s, run.state.kappa = 1e-18 * run.state.s / np.abs(run.state.s).max(), 0.0
     assert run._is_slow(length) == (steps >= PATIENCE)
 
 
@@ -254,6 +279,21 @@ BOUNDED_RATES = """data y: matrix[n, k], A: matrix[n, d]
 var W: matrix[d, k] in columns(linf_ball(0.4)), b: vector[k]
 minimize mean(poisson(A @ W + b, y)) + 0.215 * max_rownorm1(W)
 """
+
+
+def test_a_slow_run_goes_on_while_its_gap_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks are `SPAN` steps apart, and one that finds a tenth of the gap at most leaves the run as it is."""
+    run = stepped(lp(12, 5), "interior", 1)
+    assert isinstance(run, InteriorRun)
+    run.state.tau, run.state.v = 1.0, 1e6 * run.state.v / np.abs(run.state.v).max()
+    for steps, lately, anew in [(0, 0.0, True), (0, 11.0, False), (0, 9.0, True), (1, 9.0, False), (SPAN, 9.0, True)]:
+        run.state.steps, run.state.lately = PATIENCE + steps, lately * run._gap()
+        assert run._is_slow(0.1) == anew
+    # systems without zeros take over where they are cheap
+    for seconds, filled in [(0.5 * DEAR, True), (2.0 * DEAR, False)]:
+        run.seconds, run.state.filled = seconds, False
+        run._begin_anew()
+        assert run.state.filled == filled and run.state.steps == 0
 
 
 @pytest.mark.parametrize("seed", range(4))

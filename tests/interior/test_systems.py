@@ -13,7 +13,7 @@ from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.loops import missed
 from fwdsl.backends.interior.program import Batch
 from fwdsl.backends.interior.small import solver_of_small
-from fwdsl.backends.interior.system import System, Systems, least_change
+from fwdsl.backends.interior.system import System, Systems, _scaled, least_change
 from fwdsl.backends.kernels.compile import kernel
 from tests.interior.test_banded import trend
 from tests.runs import stepped, without_patterns
@@ -161,22 +161,69 @@ def test_small_systems_with_rows_of_any_size(equations: int, large: int) -> None
     np.testing.assert_allclose(whole @ solve(whole @ expected), whole @ expected, rtol=1e-7, atol=1e-5)
 
 
-def test_full_rows_of_long_cones_are_turned_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scaling of a long second-order cone is a diagonal and products of two vectors: the rows that it makes are those of its matrix."""
+@pytest.mark.parametrize(("n", "density"), [(200, 0.2), (50, 1.0)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "minimize norm2(A @ x - b) + sum(absolute(A @ x, b)) + norm2(x)",
+        "minimize sum(absolute(A @ x, b)) + norm2(x)\nsubject to A[:2, :] @ x == b[:2]",
+        "minimize sum(absolute(A @ x, b)) + group_norm(x, groups=g) + norm2(A[:30, :] @ x)",
+    ],
+)
+def test_long_cones_are_turned_without_a_matrix(
+    text: str, n: int, density: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scaling of a long second-order cone is a diagonal and products of two vectors: products and squares are those of its matrix."""
     without_patterns(monkeypatch)
     rng = np.random.default_rng(0)
-    A, b = rng.standard_normal((60, 50)), rng.standard_normal(60)
-    text = (
-        "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize norm2(A @ x - b) + 0.5 * norm1(x) + norm2(x)\n"
+    A, b = rng.standard_normal((n + 10, n)) * (rng.random((n + 10, n)) < density), rng.standard_normal(n + 10)
+    data = "data A: matrix[m, n], b: vector[m]" + (", g: index[n] of k" if "groups" in text else "")
+    given = {"A": A if density == 1.0 else sp.csr_array(A), "b": b, "g": np.repeat(np.arange(2), n // 2)}
+    problem = fw.parse(f"{data}\nvar x: vector[n]\n{text}\n").bind(
+        **{k: v for k, v in given.items() if f"{k}: " in data}
     )
-    run = stepped(fw.parse(text).bind(A=A, b=b), "interior", 4)
+    run = stepped(problem, "interior", 4)
     systems, now = run.systems, run.state
-    assert systems.separate is not None and systems.few is None and systems.full
+    separate = systems.separate
+    assert separate is not None and systems.few is None and systems.long_cones
     scalings = scalings_of(run.batches, now.s, now.z)
-    weights, rest = systems._mixed(systems.separate, run.batches, scalings)
-    monkeypatch.setattr(systems, "full", ())
-    others, whole = systems._mixed(systems.separate, run.batches, scalings)
-    single = np.setdiff1d(np.arange(weights.size), systems.separate.others)
+    weights, rest = systems._mixed(separate.rest, separate.others, run.batches, scalings)
+    with monkeypatch.context() as alone:
+        alone.setattr(systems, "long_cones", ())
+        others, whole = systems._mixed(separate.rest, separate.others, run.batches, scalings)
+    single = np.setdiff1d(np.arange(weights.size), separate.others)
     np.testing.assert_array_equal(weights[single], others[single])
     written = whole.matrix.toarray()
-    np.testing.assert_allclose(rest.matrix.toarray(), written, atol=1e-10 * np.abs(written).max())
+    v, u = rng.standard_normal(written.shape[1]), rng.standard_normal(written.shape[0])
+    size = np.abs(written).max()
+    np.testing.assert_allclose(rest @ v, written @ v, atol=1e-9 * size)
+    out = np.zeros(v.size)
+    rest.add_adjoint(u, out)
+    np.testing.assert_allclose(out, written.T @ u, atol=1e-9 * size)
+    matrix = np.zeros((v.size + 3, v.size + 3), order="F")
+    rest.add_squares(matrix, systems.equations, lambda: None)
+    expected = written[systems.equations :].T @ written[systems.equations :]
+    np.testing.assert_allclose(np.tril(matrix)[: v.size, : v.size], np.tril(expected), atol=1e-9 * size**2)
+
+
+@pytest.mark.parametrize("tail", ["", "\nsubject to sum(x) == 0.5"])
+def test_a_sparse_system_with_long_cones_is_solved(tail: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P v + A'W^-1 u = p and W^-T A v - u = r, without the squares of rows that the cone turns."""
+    without_patterns(monkeypatch)
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((30, 120)) * (rng.random((30, 120)) < 0.2), rng.standard_normal(30)
+    text = (
+        "data A: matrix[m, n], b: vector[m]\nvar x: vector[n]\nminimize sum_squares(A @ x - b) + norm_inf(x) + norm2(x)"
+    )
+    run = stepped(fw.parse(text + tail).bind(A=sp.csr_array(A), b=b), "interior", 4)
+    systems, now = run.systems, run.state
+    assert systems.thin and systems.long_cones
+    scalings = scalings_of(run.batches, now.s, now.z)
+    k, scaled = systems.equations, _scaled(run.A.toarray(), run.batches, scalings)
+    p, r = rng.standard_normal(run.c.size), rng.standard_normal(now.z.size)
+    v, u = systems.at(run.batches, scalings)(p, r)
+    size = np.abs(scaled).max() * max(np.abs(u).max(), np.abs(v).max())
+    P = run.P if isinstance(run.P, np.ndarray) else run.P.toarray()
+    np.testing.assert_allclose(P @ v + scaled.T @ u, p, atol=1e-9 * size)
+    np.testing.assert_allclose(scaled[:k] @ v, r[:k], atol=1e-6 * size)
+    np.testing.assert_allclose((scaled @ v - u)[k:], r[k:], atol=1e-9 * size)

@@ -195,3 +195,20 @@ def test_one_prox_of_an_order_is_certified_whatever_its_losses_see(loss: str, sc
     losses = loss.count("squared")
     slope = losses * 2.0 * scale * (scale * solution["x"] - y) - 2.0 * shift
     np.testing.assert_allclose(np.abs(solution.dual["order"]), np.abs(np.cumsum(slope)[:-1]), atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("weight", [0.1, 10.0])
+def test_a_free_intercept_beside_lines_within_bounds_is_certified(loss: str, weight: float) -> None:
+    """The slope of the intercept is rounding at the optimum, which is no reason to move multipliers that are met."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 50))
+    y = np.sign(X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(200))
+    text = (
+        "data X: matrix[n, p], y: signs[n]\nparam c: positive\nvar w: vector[p], b: real\n"
+        f"minimize sum({loss}(X @ w + b, y)) + c * norm1(w[1:] - w[:-1])\nsubject to w >= -0.2, w <= 0.2\n"
+    )
+    problem = fw.parse(text).bind(X=X, y=y, c=weight)
+    found = problem.solve(method=METHOD, max_iter=100)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(problem.solve(method="interior").objective, rel=3e-6)
