@@ -387,7 +387,9 @@ def _is_rounding(
     # all sizes together, which need no product
     total = sum(_sizes(problem, ys).values())
     largest = float(np.abs(miss).max(initial=0.0))
-    return largest <= ROUNDING * total and _within(problem, ys, shrinks) and missed_by_rounding(problem, ys, wanted, miss)
+    return (
+        largest <= ROUNDING * total and _within(problem, ys, shrinks) and missed_by_rounding(problem, ys, wanted, miss)
+    )
 
 
 def missed_by_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:

@@ -20,6 +20,7 @@ from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
 from fwdsl.backends.interior.cone_loops import INVERSE_T
 from fwdsl.backends.interior.cones import Scalings, SecondOrder, Semidefinite, matrices, triangles
+from fwdsl.backends.interior.lengths import Lengths
 from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
@@ -30,9 +31,6 @@ Index = NDArray[np.intp]
 
 WIDE = 0.25
 """The unknowns of several entries of a cone, over those of one, up to which the numbers between the latter are written down without a product."""
-
-THIN = 0.25
-"""The share of numbers of a cone of lengths up to which its squares that no scaling changes are worth a matrix of their own."""
 
 SLICES = 64
 """Blocks of a part of the system up to which it is added range by range."""
@@ -59,27 +57,6 @@ class _Rows(NamedTuple):
             assert isinstance(scaling, Semidefinite)
             scaled = scaling.rows_of(self.cone, self.rows)
         _add_at(matrix, self.columns, self.columns, dense_gram(scaled, look))
-
-
-class _Length(NamedTuple):
-    """A long cone of lengths, whose A'W^-2 A is (C + 2 g g') / eta^2, C = A_1'A_1 - a_0 a_0' and g = w_0 a_0 - A_1'w_1."""
-
-    batch: int
-    columns: Index
-    rows: csr_array
-    constant: Array  # C
-
-    def add(self, matrix: Array, scalings: Scalings, look: Look) -> None:
-        """Add A'W^-1 W^-T A of these rows."""
-        scaling = scalings[self.batch]
-        assert isinstance(scaling, SecondOrder)
-        w = -scaling.own
-        w[0] *= -1.0
-        g = self.rows.T @ w
-        found = np.multiply.outer(2.0 * g, g)
-        found += self.constant
-        found /= scaling.eta[0] ** 2
-        _add_at(matrix, self.columns, self.columns, found)
 
 
 class _Matrix(NamedTuple):
@@ -129,12 +106,15 @@ class FilledCones:
     equal: Array
     linear: csr_array
     first: int  # row of these
-    filled: tuple[_Rows | _Length | _Matrix, ...]
+    filled: tuple[_Rows | _Matrix, ...]
+    long: tuple[Lengths, ...]
 
     @staticmethod
-    def of(A: csr_array, batches: Sequence[Batch], equations: int) -> FilledCones:
+    def of(A: csr_array, batches: Sequence[Batch], equations: int, look: Look) -> FilledCones:
         """The cones, with what no scaling changes."""
-        filled: list[_Rows | _Length | _Matrix] = []
+        long = Lengths.of(A, np.arange(A.shape[0]), batches, look)
+        turned = {of.batch for of in long}
+        filled: list[_Rows | _Matrix] = []
         last = equations
         for number, batch in enumerate(batches):
             if batch.kind in ORDER[:2]:
@@ -146,10 +126,10 @@ class FilledCones:
                     rows = csr_array(own[cone * batch.rows : (cone + 1) * batch.rows])
                     filled.append(_matrix(rows, number, cone) or _written(rows, number, cone))
                 continue
-            found = _length(own, number) if batch.kind == ORDER[2] and batch.number == 1 else None
-            filled.append(found or _written(own, number, None))
+            if number not in turned:
+                filled.append(_written(own, number, None))
         return FilledCones(
-            Rows(A), Rows(A.T.tocsr()), A[:equations].toarray(), A[equations:last], equations, tuple(filled)
+            Rows(A), Rows(A.T.tocsr()), A[:equations].toarray(), A[equations:last], equations, tuple(filled), long
         )
 
     def solver(
@@ -169,6 +149,10 @@ class FilledCones:
         for f in self.filled:
             look()
             f.add(upper, scalings, look)
+        for of in self.long:
+            scaling = scalings[of.batch]
+            assert isinstance(scaling, SecondOrder)
+            of.add_squares(matrix, scaling, look)
         inner = factored(matrix, self.equal)
 
         def along(v: Array) -> Array:
@@ -200,16 +184,6 @@ def _seen(own: csr_array) -> Index:
 def _written(own: csr_array, batch: int, cone: int | None) -> _Rows:
     columns = _seen(own)
     return _Rows(batch, cone, columns, own[:, columns].toarray())
-
-
-def _length(own: csr_array, batch: int) -> _Length | None:
-    """A cone of lengths; None where its rows are rather full."""
-    columns = _seen(own)
-    if own.nnz >= THIN * own.shape[0] * columns.size:
-        return None
-    some = csr_array(own[:, columns])
-    head, tail = some[:1].toarray()[0], csr_array(some[1:])
-    return _Length(batch, columns, some, (tail.T @ tail).toarray() - np.multiply.outer(head, head))
 
 
 def _matrix(own: csr_array, batch: int, cone: int) -> _Matrix | None:

@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     indefinite,
     sparse_product,
 )
-from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
+from fwdsl.backends.interior.cones import Scaling, Scalings
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.filled_cones import FilledCones
 from fwdsl.backends.interior.lengths import Lengths, TurnedRows
@@ -136,7 +136,7 @@ class Systems:
         self.thin = self.thin or bool(self.parts)
         self.filled: FilledCones | None = None
         if kind == "condensed" and self.matrices is None and not self.thin and _has_matrices(batches):
-            self.filled = FilledCones.of(A, batches, equations)
+            self.filled = FilledCones.of(A, batches, equations, self.look)
         stays = self.sparse or self.thin or self.matrices is not None or self.filled is not None
         self.A = A if stays else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts and not long else None
@@ -176,7 +176,7 @@ class Systems:
             except np.linalg.LinAlgError:
                 self.matrices = None  # equations that depend on each other
                 if self.kind == "condensed":
-                    self.filled = FilledCones.of(self.A, batches, self.equations)
+                    self.filled = FilledCones.of(self.A, batches, self.equations, self.look)
         if self.filled is not None:
             try:
                 solve, products = self.filled.solver(
