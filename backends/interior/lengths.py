@@ -42,7 +42,7 @@ class Lengths:
 
     @staticmethod
     def of(A: csr_array, others: NDArray[Any], batches: Sequence[Batch], look: Look) -> tuple[Lengths, ...]:
-        """Those of these rows of a program, which A has, where rows of W^-T A would have many numbers."""
+        """The batches among these rows of a program, which A has, whose rows of W^-T A would have many numbers."""
         found, order = [], A.shape[1]
         for k, batch in enumerate(batches):
             if batch.kind != ORDER[2]:
