@@ -6,7 +6,7 @@ Weak duality needs v = -(q + K'y) in the domain of each block's g_B^*. Two repai
   equality is missed and W the distance of y to the ends of its interval, so entries at an end stay (one Newton step on the equality
   in the affine-scaling metric). Losses of rows have no intervals: where y_i + w_i e_{label} = w_i p with p in the simplex, W is
   w_i (diag(p) - p p'), which keeps the sum; where the entries but the label's own are in intervals, W is theirs, and the label's
-  entry makes up for their sum;
+  entry makes up for their sum. Where the eigenvalues of a matrix are in intervals, W is theirs in the coordinates of the eigenvectors;
 * *equalities that no step within the ends meets*, as where more are missed than y has entries between its ends: W lets entries at an end move too,
   and all of y shrinks until it is between its ends again, which keeps equalities without a cost;
 * *coordinates that a dual entry of their own makes up for* (`PreparedProblem.absorbing`) need no system: that entry is what the others leave, where
@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from fwdsl.atoms.base import Array, VectorFunction
 from fwdsl.atoms.loss import LossFunction
-from fwdsl.atoms.matrices import Lines
+from fwdsl.atoms.matrices import Eigen, Lines
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.support import Support
-from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, least_move
+from fwdsl.backends.dual_step import Balanced, DiagonalMetric, Metric, SimplexMetric, TurnedMetric, least_move
 from fwdsl.backends.functions import FastVector, dual_interval
 from fwdsl.backends.problem import PreparedProblem
 from fwdsl.canon.parts import Block
@@ -387,7 +387,9 @@ def _is_rounding(
     # all sizes together, which need no product
     total = sum(_sizes(problem, ys).values())
     largest = float(np.abs(miss).max(initial=0.0))
-    return largest <= ROUNDING * total and _within(problem, ys, shrinks) and missed_by_rounding(problem, ys, wanted, miss)
+    return (
+        largest <= ROUNDING * total and _within(problem, ys, shrinks) and missed_by_rounding(problem, ys, wanted, miss)
+    )
 
 
 def missed_by_rounding(problem: PreparedProblem, ys: list[Array], wanted: NDArray[np.intp], miss: Array) -> bool:
@@ -411,9 +413,21 @@ def _correct(
     spares: bool,
 ) -> bool:
     """One step of y towards v[wanted] -= miss, in place; False where there is nowhere to go."""
+    wanted, miss = _without_mirrors(problem, wanted, miss)
     most = _largest_needed(problem, ys)
     metrics = [_metric(t.f, y, m, shrinks) for t, y, m in zip(problem.terms, ys, most, strict=True)]
     return move(problem, ys, metrics, wanted, miss, stop, shrinks, spares)
+
+
+def _without_mirrors(problem: PreparedProblem, wanted: NDArray[np.intp], miss: Array) -> tuple[NDArray[np.intp], Array]:
+    """The wanted coordinates but the mirrors of others in symmetric matrices, whose equalities are the same."""
+    place = np.arange(problem.size)
+    for block in problem.canonical.blocks:
+        if block.symmetric:
+            whole = place[block.slice].reshape(-1, *block.shape[-2:])
+            place[block.slice] = np.minimum(whole, whole.swapaxes(-1, -2)).reshape(-1)
+    _, first = np.unique(place[wanted], return_index=True)
+    return (wanted, miss) if first.size == wanted.size else (wanted[first], miss[first])
 
 
 def _within(problem: PreparedProblem, ys: Sequence[Array], shrinks: bool) -> bool:
@@ -510,6 +524,8 @@ def _metric(
         return SimplexMetric(np.array([f.inner.room(line) for line in f.lines(y)]))
     interval = dual_interval(f)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
+    if interval is None and isinstance(f, Eigen):
+        return _metric_of_eigenvalues(f, y, most)
     if interval is None:
         return DiagonalMetric(np.full(y.size, unit * unit))
     lo, hi = interval
@@ -518,6 +534,22 @@ def _metric(
         slack = np.maximum(slack, ROOM * width)
     slack = np.where(np.isfinite(slack), np.clip(slack, 0.0, most), unit)
     return DiagonalMetric(slack * np.where(np.isfinite(width), np.minimum(width, most), unit))
+
+
+def _metric_of_eigenvalues(f: Eigen, y: Array, most: Array) -> Metric:
+    """The metric of the eigenvalues of y, where their domain is a box.
+
+    An entry beside two eigenvectors has the mean of their distances: y may turn where it is at an end, which it then leaves by a square alone.
+    """
+    unit = float(np.abs(y).max(initial=0.0)) or 1.0
+    if dual_interval(f.inner) is None or not y.size or not np.isfinite(y).all():
+        return DiagonalMetric(np.full(y.size, unit * unit))
+    n = f.shape[0]
+    part = y.reshape(n, n)
+    values, vectors = np.linalg.eigh(0.5 * (part + part.T))
+    own = _metric(f.inner, values, np.full(n, float(most.min(initial=math.inf))))
+    assert isinstance(own, DiagonalMetric)
+    return TurnedMetric(0.5 * (own.slack[:, None] + own.slack), vectors)
 
 
 def _metric_of_rows(f: VectorLossFunction, y: Array) -> Metric:

@@ -9,7 +9,7 @@ W^(1/2) E' is small, the step comes from the singular values of the factor (Bjor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,36 @@ class Balanced:
         return np.asarray(step).reshape(-1)
 
 
+@light_dataclass
+class TurnedMetric:
+    """Q (slack * (Q'Z Q)) Q' of the symmetric part of a matrix: entries by the eigenvectors Q of y, as many numbers of `slack`."""
+
+    slack: Array
+    vectors: Array
+
+    def apply(self, z: Array) -> Array:
+        return self._back(self.slack * self.turned(z[:, None])).reshape(-1)
+
+    def turned(self, columns: Array) -> Array:
+        """Q'Z Q of the symmetric part of each column."""
+        n = self.vectors.shape[0]
+        Z = columns.T.reshape(-1, n, n)
+        found: Array = self.vectors.T @ (0.5 * (Z + Z.transpose(0, 2, 1))) @ self.vectors
+        return found
+
+    def halves(self, columns: Array) -> Array:
+        """W^(1/2) of columns, in the coordinates of the eigenvectors."""
+        return (np.sqrt(self.slack) * self.turned(columns)).reshape(columns.shape[1], -1).T
+
+    def step(self, half: Array) -> Array:
+        """W^(1/2) z from z in these coordinates."""
+        return self._back(np.sqrt(self.slack) * half.reshape(self.slack.shape)).reshape(-1)
+
+    def _back(self, turned: Array) -> Array:
+        found: Array = self.vectors @ turned @ self.vectors.T
+        return found
+
+
 def least_move(
     problem: PreparedProblem,
     metrics: Sequence[Metric],
@@ -101,17 +131,21 @@ def least_move(
 
     Dependent equalities (an intercept beside one-hot features) leave the system singular and consistent: the step is of least norm.
     """
-    slack = [m.slack for m in metrics if isinstance(m, DiagonalMetric)]
-    diagonal = len(slack) == len(metrics)
-    if diagonal and not any(s.any() for s in slack):
+    slack = [m.slack for m in metrics if isinstance(m, DiagonalMetric | TurnedMetric)]
+    rooted, diagonal = len(slack) == len(metrics), all(isinstance(m, DiagonalMetric) for m in metrics)
+    if rooted and not any(s.any() for s in slack):
         return None
-    few = DENSE_LIMIT if diagonal else FEW
-    if wanted.size > few or (diagonal and not problem.can_form(wanted.size)):
+    few = DENSE_LIMIT if rooted else FEW
+    if wanted.size > few or (rooted and not problem.can_form(wanted.size)):
         lam = conjugate_gradients(lambda lam: _apply(problem, metrics, wanted, lam), miss, stop)
         return _along(problem, metrics, wanted, lam)
     problem.decomposed += wanted.size * (problem.canonical.nnz + wanted.size**2)
     try:
-        gram = problem.gram(wanted, slack) if diagonal else _gram(problem, metrics, wanted)
+        roots = _Roots.of(problem, metrics, wanted) if rooted and not diagonal else None
+        if roots is not None:
+            gram = roots.factor.T @ roots.factor
+        else:
+            gram = problem.gram(wanted, slack) if diagonal else _gram(problem, metrics, wanted)
         # equalities of very different sizes (an intercept beside small data) are brought to one before rank is judged
         root = np.sqrt(np.maximum(np.einsum("ii->i", gram), 0.0))
         inverse = np.where(root > 0.0, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
@@ -119,8 +153,8 @@ def least_move(
         if not np.all(np.isfinite(gram)):
             return None
         found = _independent(gram, inverse * miss)
-        if found is None and diagonal:
-            steps = _by_factor(problem, slack, wanted, inverse, miss)
+        if found is None and rooted:
+            steps = _by_factor(problem, metrics, roots, wanted, inverse, miss)
             if steps is not None:
                 return steps
         if found is None:
@@ -140,23 +174,67 @@ def _along(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[
     return [m.apply(z) for m, z in zip(metrics, problem.linear(full), strict=True)]
 
 
+class _Roots(NamedTuple):
+    """The factor W^(1/2) E', whose rows are those entries of each term that may move, and where these are."""
+
+    factor: Array
+    live: list[NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp]) -> _Roots:
+        """The factor; entries of a turned metric all move."""
+        live = _live(metrics)
+        columns = problem.columns(wanted, live)
+        parts = np.split(columns, np.cumsum([at.size for at in live])[:-1])
+        halves = [
+            m.halves(part) if isinstance(m, TurnedMetric) else np.sqrt(_slack(m)[at])[:, None] * part
+            for m, at, part in zip(metrics, live, parts, strict=True)
+        ]
+        return cls(np.concatenate(halves), live)
+
+    def steps(self, metrics: Sequence[Metric], z: Array) -> list[Array]:
+        """W^(1/2) z, term by term."""
+        found = []
+        for m, at, part in zip(
+            metrics, self.live, np.split(z, np.cumsum([a.size for a in self.live])[:-1]), strict=True
+        ):
+            if isinstance(m, TurnedMetric):
+                found.append(m.step(part))
+                continue
+            slack = _slack(m)
+            step = np.zeros_like(slack)
+            step[at] = np.sqrt(slack[at]) * part
+            found.append(step)
+        return found
+
+
+def _slack(metric: Metric) -> Array:
+    assert isinstance(metric, DiagonalMetric | TurnedMetric)
+    return metric.slack
+
+
+def _live(metrics: Sequence[Metric]) -> list[NDArray[np.intp]]:
+    """The entries that each metric lets move."""
+    return [np.arange(m.slack.size) if isinstance(m, TurnedMetric) else np.flatnonzero(_slack(m)) for m in metrics]
+
+
 def _by_factor(
-    problem: PreparedProblem, slack: Sequence[Array], wanted: NDArray[np.intp], inverse: Array, miss: Array
+    problem: PreparedProblem,
+    metrics: Sequence[Metric],
+    roots: _Roots | None,
+    wanted: NDArray[np.intp],
+    inverse: Array,
+    miss: Array,
 ) -> list[Array] | None:
     """The least step by the singular values of W^(1/2) E'; None where that is large."""
-    live = [np.flatnonzero(s) for s in slack]
-    rows = sum(at.size for at in live)
+    rows = sum(at.size for at in (_live(metrics) if roots is None else roots.live))
     if rows * wanted.size * min(rows, wanted.size) > MOST_WORK:
         return None
-    roots = np.sqrt(np.concatenate([s[at] for s, at in zip(slack, live, strict=True)]))
-    factor = roots[:, None] * problem.columns(wanted, live) * inverse
+    roots = roots or _Roots.of(problem, metrics, wanted)
+    factor = roots.factor * inverse
     left, values, right = np.linalg.svd(factor, full_matrices=False)
     keep = values > float(values[0]) * max(factor.shape) * DEPENDENT
-    z = roots * (left[:, keep] @ ((right[keep] @ (inverse * miss)) / values[keep]))
-    steps = [np.zeros_like(s) for s in slack]
-    for step, at, part in zip(steps, live, np.split(z, np.cumsum([at.size for at in live])[:-1]), strict=True):
-        step[at] = part
-    return steps
+    return roots.steps(metrics, left[:, keep] @ ((right[keep] @ (inverse * miss)) / values[keep]))
 
 
 def _gram(problem: PreparedProblem, metrics: Sequence[Metric], wanted: NDArray[np.intp]) -> Array:

@@ -325,13 +325,17 @@ class Semidefinite(Symmetric):
         return found
 
     def rows(self, A: Array) -> Array:
-        if self.order < LARGE:
-            return super().rows(A)
-        of_columns = A.reshape(self.count, self.batch.rows, -1).transpose(0, 2, 1)
-        columns = of_columns.shape[1]
-        V = matrices(of_columns, self.count * columns, self.order).reshape(self.count, columns, self.order, self.order)
-        back = self.back[:, None]
-        return triangles(back @ V @ back.transpose(0, 1, 3, 2)).transpose(0, 2, 1).reshape(A.shape)
+        return super().rows(A) if self.order < LARGE else turned_rows(self.back, A)
+
+    def rows_of(self, cone: int, A: Array) -> Array:
+        """W^-T A, of the rows of one of the cones."""
+        back = self.back[cone : cone + 1]
+        if self.order >= LARGE:
+            return turned_rows(back, A)
+        root = np.empty((1, A.shape[0], A.shape[0]))
+        kernel(congruences)(np.ascontiguousarray(back), root)
+        found: Array = root[0] @ A
+        return found
 
     def corrected(self, ds: Array, dz: Array, mu: float) -> Array:
         a, b = self._matrices(ds), self._matrices(dz)
@@ -395,6 +399,16 @@ def triangles(m: Array) -> Array:
     at = _flat(m.shape[-1])
     found: Array = m.reshape(*m.shape[:-2], -1).take(at.upper, axis=-1) * at.weight
     return found
+
+
+def turned_rows(back: Array, A: Array) -> Array:
+    """W^-T A of cones of matrices, column by column."""
+    count, order = back.shape[:2]
+    of_columns = A.reshape(count, order * (order + 1) // 2, -1).transpose(0, 2, 1)
+    columns = of_columns.shape[1]
+    V = matrices(of_columns, count * columns, order).reshape(count, columns, order, order)
+    turned = back[:, None] @ V @ back[:, None].transpose(0, 1, 3, 2)
+    return triangles(turned).transpose(0, 2, 1).reshape(A.shape)
 
 
 KINDS: dict[str, type[Symmetric] | type[Nonsymmetric]] = {

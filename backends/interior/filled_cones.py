@@ -2,13 +2,14 @@
 
     P + A'W^-1 W^-T A    is written down, cone by cone, among the unknowns that each of them sees.
 
-Rows of the nonnegative cone stay sparse. Where each row of a cone of matrices sees one unknown, W^-1 W^-T is the matrix of V -> H V H, H = (R R')^-1,
-which needs no product. A itself stays sparse: products with W^-T A turn the matrices of A v.
+Rows of the nonnegative cone stay sparse. Between unknowns that enter one entry of a cone of matrices, W^-1 W^-T is the matrix of V -> H V H,
+H = (R R')^-1, which needs no product. A itself stays sparse: products with W^-T A turn the matrices of A v.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from scipy.sparse import csr_array
 from fwdsl.atoms.base import Array
 from fwdsl.backends.interior.blocked import Look, Solve, dense_gram, weighted_gram
 from fwdsl.backends.interior.cone_loops import INVERSE_T
-from fwdsl.backends.interior.cones import Scalings, Semidefinite
+from fwdsl.backends.interior.cones import Scalings, SecondOrder, Semidefinite, matrices, triangles
+from fwdsl.backends.interior.lengths import Lengths
 from fwdsl.backends.interior.matrix_loops import congruences
 from fwdsl.backends.interior.program import ORDER, Batch
 from fwdsl.backends.kernels.compile import kernel
@@ -27,17 +29,72 @@ from fwdsl.light_dataclass import light_dataclass
 
 Index = NDArray[np.intp]
 
+WIDE = 0.25
+"""The unknowns of several entries of a cone, over those of one, up to which the numbers between the latter are written down without a product."""
+
+SLICES = 64
+"""Blocks of a part of the system up to which it is added range by range."""
+
 MOSTLY = 0.8
 """The share of a range of unknowns from which on rows that see so many of them are taken to see all."""
 
 
-class _Filled(NamedTuple):
-    """The rows of a batch of cones in the unknowns that they see, or the numbers of these where each row of one cone sees one of its own."""
+class _Rows(NamedTuple):
+    """The rows of a batch of cones, or of one of its cones of matrices, in the unknowns that they see."""
 
     batch: int
+    cone: int | None
     columns: Index
     rows: Array
-    is_range: bool = False  # the unknowns lie one behind the other
+
+    def add(self, matrix: Array, scalings: Scalings, look: Look) -> None:
+        """Add A'W^-1 W^-T A of these rows."""
+        scaling = scalings[self.batch]
+        assert scaling is not None
+        if self.cone is None:
+            scaled = scaling.rows(self.rows)
+        else:
+            assert isinstance(scaling, Semidefinite)
+            scaled = scaling.rows_of(self.cone, self.rows)
+        _add_at(matrix, self.columns, self.columns, dense_gram(scaled, look))
+
+
+class _Matrix(NamedTuple):
+    """One cone of matrices, most of whose unknowns enter one entry each; `wide` are the others, with their rows.
+
+    W^-1 W^-T is the matrix of V -> H V H, whose numbers are those between the first ones. Between others sums of these would lose digits: there
+    they are products of B V B', H = B'B.
+    """
+
+    batch: int
+    cone: int
+    narrow: Index
+    row: Index  # of each narrow unknown
+    place: Index | None  # of their numbers in the matrix of all rows; None where they are these
+    factor: Array
+    wide: Index
+    of_wide: Array
+
+    def add(self, matrix: Array, scalings: Scalings, look: Look) -> None:
+        """Add A'W^-1 W^-T A of these rows."""
+        scaling = scalings[self.batch]
+        assert isinstance(scaling, Semidefinite)
+        back, rows, count = scaling.back[self.cone], scaling.batch.rows, self.wide.size
+        found = np.empty((1, rows, rows))
+        kernel(congruences)((back.T @ back)[None], found)
+        square: Array = found[0] if self.place is None else found.reshape(-1).take(self.place)
+        square *= self.factor
+        square *= self.factor[:, None]
+        _add_at(matrix, self.narrow, self.narrow, square)
+        if not count:
+            return
+        look()
+        turned = back @ matrices(self.of_wide, count, scaling.order) @ back.T
+        across = triangles(back.T @ turned @ back)[:, self.row] * self.factor
+        _add_at(matrix, self.wide, self.narrow, across)
+        _add_at(matrix, self.narrow, self.wide, across.T)
+        Y = triangles(turned)
+        _add_at(matrix, self.wide, self.wide, Y @ Y.T)
 
 
 @light_dataclass
@@ -49,30 +106,30 @@ class FilledCones:
     equal: Array
     linear: csr_array
     first: int  # row of these
-    filled: tuple[_Filled, ...]
+    filled: tuple[_Rows | _Matrix, ...]
+    long: tuple[Lengths, ...]
 
     @staticmethod
-    def of(A: csr_array, batches: Sequence[Batch], equations: int) -> FilledCones:
+    def of(A: csr_array, batches: Sequence[Batch], equations: int, look: Look) -> FilledCones:
         """The cones, with what no scaling changes."""
-        filled, last = [], equations
+        long = Lengths.of(A, np.arange(A.shape[0]), batches, look)
+        turned = {of.batch for of in long}
+        filled: list[_Rows | _Matrix] = []
+        last = equations
         for number, batch in enumerate(batches):
             if batch.kind in ORDER[:2]:
                 last = batch.stop
                 continue
-            own = A[batch.start : batch.stop]
-            single = batch.kind == ORDER[3] and batch.number == 1 and (np.diff(own.indptr) == 1).all()
-            columns = np.unique(own.indices)
-            if single and columns.size == batch.rows:
-                at = own.indices.astype(np.intp)
-                filled.append(_Filled(number, at, own.data, _is_range(at)))
+            own = csr_array(A[batch.start : batch.stop])
+            if batch.kind == ORDER[3]:
+                for cone in range(batch.number):
+                    rows = csr_array(own[cone * batch.rows : (cone + 1) * batch.rows])
+                    filled.append(_matrix(rows, number, cone) or _written(rows, number, cone))
                 continue
-            if columns.size:
-                # a range of unknowns is sooner added to, though some of them are not seen
-                whole = np.arange(columns[0], columns[-1] + 1)
-                columns = whole if columns.size > MOSTLY * whole.size else columns
-            filled.append(_Filled(number, columns, own[:, columns].toarray(), _is_range(columns)))
+            if number not in turned:
+                filled.append(_written(own, number, None))
         return FilledCones(
-            Rows(A), Rows(A.T.tocsr()), A[:equations].toarray(), A[equations:last], equations, tuple(filled)
+            Rows(A), Rows(A.T.tocsr()), A[:equations].toarray(), A[equations:last], equations, tuple(filled), long
         )
 
     def solver(
@@ -91,12 +148,11 @@ class FilledCones:
             _add(upper, weighted_gram(self.linear, weights * weights, look))
         for f in self.filled:
             look()
-            square = _square(f, scalings, look)
-            if f.is_range:
-                own = slice(f.columns[0], f.columns[0] + f.columns.size)
-                upper[own, own] += square
-            else:
-                upper[np.ix_(f.columns, f.columns)] += square
+            f.add(upper, scalings, look)
+        for of in self.long:
+            scaling = scalings[of.batch]
+            assert isinstance(scaling, SecondOrder)
+            of.add_squares(matrix, scaling, look)
         inner = factored(matrix, self.equal)
 
         def along(v: Array) -> Array:
@@ -116,8 +172,51 @@ class FilledCones:
         return solve, lambda v, u: (along(v), across(u))
 
 
-def _is_range(columns: Index) -> bool:
-    return columns.size > 0 and bool((np.diff(columns) == 1).all())
+def _seen(own: csr_array) -> Index:
+    """The unknowns that rows see. A range of them is sooner added to, though some in it are not seen."""
+    columns = np.unique(own.indices).astype(np.intp)
+    if columns.size:
+        whole = np.arange(columns[0], columns[-1] + 1)
+        columns = whole if columns.size > MOSTLY * whole.size else columns
+    return columns
+
+
+def _written(own: csr_array, batch: int, cone: int | None) -> _Rows:
+    columns = _seen(own)
+    return _Rows(batch, cone, columns, own[:, columns].toarray())
+
+
+def _matrix(own: csr_array, batch: int, cone: int) -> _Matrix | None:
+    """A cone of matrices; None where many of its unknowns enter several entries."""
+    each = np.bincount(own.indices, minlength=own.shape[1])
+    narrow, wide = np.flatnonzero(each == 1), np.flatnonzero(each > 1)
+    if wide.size > WIDE * narrow.size:
+        return None
+    by_columns = own.tocsc()
+    at = by_columns.indptr[narrow]
+    row, factor = by_columns.indices[at].astype(np.intp), by_columns.data[at]
+    in_order = row.size == own.shape[0] and bool((np.diff(row) == 1).all())
+    of_wide = np.ascontiguousarray(by_columns[:, wide].toarray().T)
+    place = None if in_order else row[:, None] * own.shape[0] + row
+    return _Matrix(batch, cone, narrow, row, place, factor, wide, of_wide)
+
+
+def _add_at(matrix: Array, rows: Index, columns: Index, square: Array) -> None:
+    """Add a block to the entries in these rows and columns, by slices where they are few ranges."""
+    if not square.size:
+        return
+    down, along = _ranges(rows), _ranges(columns)
+    if down.size * along.size > SLICES:
+        matrix[rows[:, None], columns] += square
+        return
+    for i, j in pairwise(down):
+        for k, m in pairwise(along):
+            matrix[rows[i] : rows[i] + j - i, columns[k] : columns[k] + m - k] += square[i:j, k:m]
+
+
+def _ranges(at: Index) -> Index:
+    """The places between which numbers lie one behind the other, rising."""
+    return np.concatenate([[0], np.flatnonzero(at[1:] - at[:-1] != 1) + 1, [at.size]])
 
 
 def _add(matrix: Array, square: Array | csr_array) -> None:
@@ -127,18 +226,3 @@ def _add(matrix: Array, square: Array | csr_array) -> None:
         return
     square.sum_duplicates()
     matrix[np.repeat(np.arange(square.shape[0]), np.diff(square.indptr)), square.indices] += square.data
-
-
-def _square(f: _Filled, scalings: Scalings, look: Look) -> Array:
-    """A'W^-1 W^-T A of the rows of a batch."""
-    scaling = scalings[f.batch]
-    assert scaling is not None
-    if f.rows.ndim == 1:
-        assert isinstance(scaling, Semidefinite)
-        found = np.empty((1, f.columns.size, f.columns.size))
-        kernel(congruences)(scaling.back.transpose(0, 2, 1) @ scaling.back, found)
-        square: Array = found[0]
-        square *= f.rows
-        square *= f.rows[:, None]
-        return square
-    return dense_gram(scaling.rows(f.rows), look)

@@ -33,14 +33,16 @@ class Lengths:
 
     batch: int  # its place among the batches
     place: slice  # of its rows among those of A
-    heads: csr_array  # a_0 of each cone
+    rows: Rows
     tails: csr_array  # A_1 of all
     each: int  # rows of A_1 of a cone
+    seen: NDArray[Any]  # the unknowns that heads see
+    heads: Array  # a_0 of each cone, in these
     square: Array | None  # A_1'A_1, of one cone with full rows
 
     @staticmethod
     def of(A: csr_array, others: NDArray[Any], batches: Sequence[Batch], look: Look) -> tuple[Lengths, ...]:
-        """Those of these rows of a program, which A has, where rows of W^-T A would have many numbers."""
+        """The batches among these rows of a program, which A has, whose rows of W^-T A would have many numbers."""
         found, order = [], A.shape[1]
         for k, batch in enumerate(batches):
             if batch.kind != ORDER[2]:
@@ -49,34 +51,39 @@ class Lengths:
             last = first + batch.number * batch.rows
             if last > others.size or others[first] != batch.start or others[last - 1] != batch.stop - 1:
                 continue
-            own = A[first:last]
+            own = csr_array(A[first:last])
             if not is_long(batch.rows, min(float(order), own.nnz / batch.number), order):
                 continue
             at = np.arange(last - first)
-            heads, tails = own[at % batch.rows == 0], own[at % batch.rows != 0]
+            heads, tails = own[at % batch.rows == 0], csr_array(own[at % batch.rows != 0])
+            seen = np.unique(heads.indices)
             full = batch.number == 1 and tails.nnz > DENSE_SHARE * tails.shape[0] * order
             square = dense_gram(tails.toarray(), look) if full else None
-            found.append(Lengths(k, slice(first, last), heads, tails, batch.rows - 1, square))
+            heads = heads[:, seen].toarray()
+            found.append(Lengths(k, slice(first, last), Rows(own), tails, batch.rows - 1, seen, heads, square))
         return tuple(found)
 
     def add_squares(self, matrix: Array, scaling: SecondOrder, look: Look) -> None:
         """Add A'W^-2 A to the lower triangle of the first rows and columns of a matrix by columns."""
-        number, order = self.heads.shape
-        w, eta = scaling.own.reshape(number, -1), scaling.eta
+        number, order = self.heads.shape[0], self.rows.shape[1]
+        signed, eta = -scaling.own.reshape(number, -1), scaling.eta
+        signed[:, 0] *= -1.0
         block = matrix[:order, :order]
         if self.square is None:
             add_gram(matrix, self.tails, np.repeat(eta**-2.0, self.each), look)
         else:
             block += self.square * float(eta[0]) ** -2
-        cones = np.arange(number)
-        along = csr_array((w[:, 1:].reshape(-1), (np.repeat(cones, self.each), np.arange(number * self.each))))
-        heads = self.heads.toarray()
-        g = np.sqrt(2.0) / eta[:, None] * (w[:, :1] * heads - (along @ self.tails).toarray())
+        if number == 1:
+            g = np.zeros((1, order))
+            self.rows.add_adjoint(signed[0], g[0])
+        else:
+            at = np.repeat(np.arange(number), self.each + 1), np.arange(signed.size)
+            g = (csr_array((signed.reshape(-1), at)) @ self.rows.matrix).toarray()
+        g *= np.sqrt(2.0) / eta[:, None]
         # of a symmetric matrix the transpose has its numbers in the order of the block
         block += (g.T @ g).T
-        seen = np.flatnonzero(heads.any(axis=0))
-        heads = heads[:, seen] / eta[:, None]
-        block[np.ix_(seen, seen)] -= heads.T @ heads
+        heads = self.heads / eta[:, None]
+        block[np.ix_(self.seen, self.seen)] -= heads.T @ heads
 
 
 class TurnedRows(Rows):

@@ -34,8 +34,9 @@ from scipy.sparse import csr_array
 from fwdsl.atoms.base import Array
 from fwdsl.atoms.vector_loss import VectorLossFunction
 from fwdsl.atoms.vectors.common import largest
-from fwdsl.backends.interior.cones import KINDS, Cones, Symmetric
+from fwdsl.backends.interior.cones import KINDS, Cones, Scalings, Symmetric
 from fwdsl.backends.interior.directions import Direction, Linearised, Missed, scalings_at
+from fwdsl.backends.interior.faces import faced
 from fwdsl.backends.interior.method import Interior
 from fwdsl.backends.interior.presolve import ROUNDING, presolved
 from fwdsl.backends.interior.program import ORDER, ConicProgram, equilibrated, levels, scaled
@@ -49,6 +50,7 @@ from fwdsl.backends.kernels.compile import Function, kernel
 from fwdsl.backends.kernels.pool import Stopped
 from fwdsl.backends.method import Report, Run
 from fwdsl.backends.problem import PreparedProblem
+from fwdsl.backends.sparse_rows import Rows
 from fwdsl.canon.maps import by_rows
 
 NEARLY = 0.99
@@ -180,7 +182,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         # what systems miss at a point (v, z) and tau
         self.measured: tuple[Systems, Array, Array, float, Missed] | None = None
         problem.writes_down = True
-        program = self.program = presolved(ConicProgram.of(problem.canonical, problem.look), problem.look)
+        program = self.program = presolved(faced(ConicProgram.of(problem.canonical, problem.look)), problem.look)
         self.d, self.e = equilibrated(program, problem.look)
         at = program.logarithms
         #: How far the units of arguments move logarithms, and v with them: v is that of the scaled program plus the offset.
@@ -194,6 +196,7 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         P = program.P
         P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else scaled(P, self.d, self.d)
         problem.look()
+        self.by_rows = Rows(self.A)
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
         #: Whether there are no squares, and no cones but intervals.
@@ -343,6 +346,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         mu = sigma * products / self.degree
         turned = scalings.corrected(affine, mu)
         found = direction(1.0 - sigma, turned, tau * kappa + affine.tau * affine.kappa - mu)
+        if scalings.matrices and self._is_near():
+            self._keep_rows(scalings, found.ds, found.v, found.tau * self.b - (1.0 - sigma) * missed.rows)
         length = min(1.0, NEARLY * found.reach(tau, kappa))
         return self._tried(found, length) if system.is_poor else self._move(found, length)
 
@@ -421,6 +426,8 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         # what is missed may be as small as rounding, which a step does not mind
         asks, at.system.is_poor = asks or at.system.is_poor, False
         dz, ds = at.scalings.inverse(u), -at.scalings.wt(u)
+        if at.scalings.matrices:
+            self._keep_rows(at.scalings, ds, dv, -missed.rows)
         # equations have no slack
         ds[: self.systems.equations] = 0.0
         v, z, s = point
@@ -431,6 +438,12 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         for change_v, change_z, change_s in taken:
             v, z, s = v + change_v, z + change_z, s + change_s
         return (v, z, s) if taken else None
+
+    def _keep_rows(self, scalings: Scalings, ds: Array, dv: Array, right: Array) -> None:
+        """Give ds of cones of matrices what the equations A dv + ds = right ask for: near the end W' of a scaled one has few digits of that."""
+        left = right - self.by_rows @ dv
+        for k in scalings.matrices:
+            ds[k.place] = left[k.place]
 
     def _has_room(self, point: _Point, change: _Point, missed: Missed | None) -> bool:
         """True if a point may move by this change, and where `missed` is given, to one that misses its equations by no more."""

@@ -505,7 +505,9 @@ class _Lengths(NamedTuple):
     scaled: float  # multiplications of their scaled rows, which are saved
     kept: float  # those of their rows, where their squares are kept
     dense: float  # those of these that are dense
-    others: list[tuple[int, float]]  # the rows of each other cone whose scaling has no zeros, and the unknowns that it sees
+    others: list[
+        tuple[int, float]
+    ]  # the rows of each other cone whose scaling has no zeros, and the unknowns that it sees
 
 
 def _lengths(form: Canonical, known: list[Conic], order: int) -> _Lengths:
@@ -516,7 +518,11 @@ def _lengths(form: Canonical, known: list[Conic], order: int) -> _Lengths:
         number += len(long)
         scaled += sum(rows * (seen * seen) for rows, seen in long)
         others += [(c.rows, seen) for c, seen in mine if (c.rows, seen) not in long]
-        if term is not None and len(long) == len(conic.cones) == 1 and _across(term) > DENSE_SHARE * term.map.rows * form.size:
+        if (
+            term is not None
+            and len(long) == len(conic.cones) == 1
+            and _across(term) > DENSE_SHARE * term.map.rows * form.size
+        ):
             kept += _repeats(conic) * _products(term)
             dense += _repeats(conic) * _products(term)
     return _Lengths(number, scaled, kept, dense, others)
@@ -527,7 +533,9 @@ def _of_squares(plain: float, dense: float, scaled: float, lengths: _Lengths, or
     rows of cones."""
     thick, scaled, dense = _thick(lengths.others, order), scaled - lengths.scaled, dense - lengths.dense
     seconds = DENSE_PRODUCT * dense + PAIR * (plain - lengths.kept - dense)
-    return seconds + DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
+    return (
+        seconds + DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
+    )
 
 
 def _thick(full: list[tuple[int, float]], columns: int) -> float:

@@ -35,7 +35,7 @@ from fwdsl.backends.interior.blocked import (
     indefinite,
     sparse_product,
 )
-from fwdsl.backends.interior.cones import Scaling, Scalings, SecondOrder
+from fwdsl.backends.interior.cones import Scaling, Scalings
 from fwdsl.backends.interior.few_rows import FewRows
 from fwdsl.backends.interior.filled_cones import FilledCones
 from fwdsl.backends.interior.lengths import Lengths, TurnedRows
@@ -59,8 +59,14 @@ INDEPENDENT = 1e-5
 ORDERS = 2
 """The searches for an order in which a sparse system has a narrow band."""
 
+WHOLE = 1_000_000
+"""Numbers that A may have for a system to keep the multipliers of some rows, where the one without them is singular."""
+
 REFINEMENTS, ENOUGH = 5, 1e-12
 """Refinements of an answer at most, and the relative residual that needs no more."""
+
+ENOUGH_OF_MATRICES = 1e-10
+"""The same beside cones of matrices, whose slacks keep to their equations whatever an answer misses."""
 
 HARMLESS = 1e-6
 """The share of the gap that what an answer misses may make up: then it needs no refinement, however large it is beside its right-hand side."""
@@ -130,7 +136,7 @@ class Systems:
         self.thin = self.thin or bool(self.parts)
         self.filled: FilledCones | None = None
         if kind == "condensed" and self.matrices is None and not self.thin and _has_matrices(batches):
-            self.filled = FilledCones.of(A, batches, equations)
+            self.filled = FilledCones.of(A, batches, equations, self.look)
         stays = self.sparse or self.thin or self.matrices is not None or self.filled is not None
         self.A = A if stays else A.toarray()
         self.long = self._long_rows(P) if self.thin and not self.parts and not long else None
@@ -166,16 +172,23 @@ class Systems:
                 solve, products = self.matrices.solver(
                     scalings, lambda gram: _factored(gram, np.zeros((0, gram.shape[0])), self.look), self.look
                 )
-                return System(self.of_P, products, self.equations, solve)
+                return System(self.of_P, products, self.equations, solve, ENOUGH_OF_MATRICES)
             except np.linalg.LinAlgError:
                 self.matrices = None  # equations that depend on each other
                 if self.kind == "condensed":
-                    self.filled = FilledCones.of(self.A, batches, self.equations)
+                    self.filled = FilledCones.of(self.A, batches, self.equations, self.look)
         if self.filled is not None:
-            solve, products = self.filled.solver(
-                self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
-            )
-            return System(self.of_P, products, self.equations, solve)
+            try:
+                solve, products = self.filled.solver(
+                    self._P_filled, scalings, lambda matrix, equal: _factored(matrix, equal, self.look), self.look
+                )
+                return System(self.of_P, products, self.equations, solve, ENOUGH_OF_MATRICES)
+            except np.linalg.LinAlgError:
+                if self.A.shape[0] * self.A.shape[1] > WHOLE:
+                    raise
+                # squares of large numbers have drowned the others: rows of such keep their multipliers from here on
+                self.filled, self.kind, self.A = None, "whole", self.A.toarray()
+                self.At = self.A.T
         if self.sparse or self.thin:
             separate = self.separate
             root = _diagonal_of_roots(batches, scalings, () if separate is None else separate.turned_rows)
@@ -469,8 +482,9 @@ class System:
 
     is_poor = False
 
-    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve) -> None:
+    def __init__(self, of_P: Solve, products: Products, equations: int, solve: Solve, enough: float = ENOUGH) -> None:
         self.of_P, self.products, self.equations, self.solve = of_P, products, equations, solve
+        self.enough = enough
 
     def __call__(self, p: Array, r: Array, harmless: float = 0.0) -> tuple[Array, Array]:
         """The solution (dv, u) for the right-hand sides p and r; entries of what is missed of p may have the size `harmless`."""
@@ -485,13 +499,13 @@ class System:
             measure(p, self.of_P(v), across, r, along, u, k, rest, sizes)
             # each part beside its own right-hand side; slacks have the rounding of the terms that they are made of
             size = _share(sizes[3:], 1e-3)
-            if not (size <= ENOUGH and sizes[0] <= harmless):
+            if not (size <= self.enough and sizes[0] <= harmless):
                 size = max(size, _share(sizes[:3], 1e-18))
             if not size < 0.5 * least:
                 break
             best, least = found, size
             # an answer that was refined is as good as its terms allow where what is left is near their rounding
-            if size <= ENOUGH or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
+            if size <= self.enough or (again and sizes[0] <= ENOUGH * sizes[2] and sizes[3] <= ENOUGH * sizes[5]):
                 break
         return best[:n], best[n:]
 

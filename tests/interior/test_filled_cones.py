@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.atoms.base import Array
-from fwdsl.backends.interior.cones import KINDS
+from fwdsl.backends.interior.cones import KINDS, SecondOrder
 from fwdsl.backends.interior.directions import scalings_of
 from fwdsl.backends.interior.filled_cones import FilledCones
 from fwdsl.backends.interior.program import Batch
@@ -73,6 +73,49 @@ def test_a_system_has_the_answers_of_the_whole_one(curved: bool) -> None:
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
     for found, expected in zip(systems.known(p, r), (A @ p, A.T @ r), strict=True):
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_unknowns_of_one_entry_have_their_squares_without_a_product() -> None:
+    """Two cones of matrices, one with an unknown that all its rows see, and a long cone of few numbers: the squares are those of B = W^-T A."""
+    batches = (Batch("second_order", 0, 1, 15), Batch("semidefinite", 15, 2, 6))
+    rng, n = np.random.default_rng(11), 20
+    A = np.zeros((27, n))
+    A[0, 19], A[np.arange(1, 15), np.arange(14)] = 1.0, rng.uniform(0.5, 2.0, 14)
+    A[14, 15] = 0.7
+    A[15 + np.arange(6), [3, 1, 8, 0, 12, 2]] = rng.uniform(0.5, 2.0, 6)
+    A[15 + np.arange(6), 5] = rng.standard_normal(6)
+    A[21:] = rng.standard_normal((6, n))
+    s, z = (np.concatenate([KINDS[k.kind].unit(k) for k in batches]) + 0.05 * rng.standard_normal(27) for _ in range(2))
+    scalings = scalings_of(batches, s, z)
+    systems = Systems(np.eye(n), sp.csr_array(A), batches, "condensed", lambda: None, lambda: None)
+    assert isinstance(systems.filled, FilledCones)
+    matrix = np.zeros((n, n), order="F")
+    for part in systems.filled.filled:
+        part.add(matrix, scalings, lambda: None)
+    for of in systems.filled.long:
+        scaling = scalings[of.batch]
+        assert isinstance(scaling, SecondOrder)
+        of.add_squares(matrix, scaling, lambda: None)
+    B = np.column_stack([scalings.inverse_t(column) for column in A.T])
+    np.testing.assert_allclose(np.tril(matrix), np.tril(B.T @ B), rtol=1e-9, atol=1e-9 * np.abs(B).max() ** 2)
+    assert sorted(type(part).__name__ for part in systems.filled.filled) == ["_Matrix", "_Rows"]
+    assert len(systems.filled.long) == 1
+
+
+def test_a_singular_system_is_left_to_one_that_keeps_multipliers() -> None:
+    """The second unknown sees what the first one does, but for less than squares tell."""
+    batches = (Batch("semidefinite", 0, 2, 6),)
+    rng, n = np.random.default_rng(12), 8
+    A = rng.standard_normal((12, n))
+    A[:, 1] = A[:, 0]
+    A *= 1e9
+    unit = KINDS["semidefinite"].unit(batches[0])
+    scalings = scalings_of(batches, unit, unit)
+    systems = Systems(-1e6 * np.eye(n), sp.csr_array(A), batches, "condensed", lambda: None, lambda: None)
+    p, r = rng.standard_normal(n), rng.standard_normal(12)
+    v, u = systems.at(batches, scalings)(p, r)
+    assert systems.filled is None
+    assert A @ v - u == pytest.approx(r, rel=1e-6, abs=1e-6)
 
 
 def test_a_matrix_inequality_is_solved_by_it() -> None:

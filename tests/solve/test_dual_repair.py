@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import fwdsl as fw
 from fwdsl.backends.dual import dual_value, feasible_scale, repair, step_inside
-from fwdsl.backends.dual_step import DiagonalMetric, least_move
+from fwdsl.backends.dual_step import DiagonalMetric, TurnedMetric, least_move
 from fwdsl.backends.problem import BY_BLOCKS, PreparedProblem
 
 CHAINS = {
@@ -86,6 +86,40 @@ def test_a_graded_system_is_solved_by_its_factor() -> None:
     steps = least_move(prepared, metrics, np.arange(n), miss, lambda: False)
     assert steps is not None
     np.testing.assert_allclose(prepared.adjoint(steps), miss, rtol=1e-6)
+
+
+LYAPUNOV = """
+data A: matrix[n, n]
+var P: symmetric[n], t: real
+minimize 0 * trace(P) + t
+subject to
+    t * eye(n) - A.T @ P - P @ A in psd
+    P in psd
+"""
+
+
+def test_multipliers_of_matrices_move_in_their_eigenvectors() -> None:
+    """The edge of a cone is kept, whether the Gram matrix gives the step or, where its columns depend, the factor."""
+    n, rng = 5, np.random.default_rng(8)
+    prepared = PreparedProblem(fw.parse(LYAPUNOV).bind(A=rng.normal(size=(n, n))).canonical, 1)
+    vectors, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    values = np.array([1e-9, 1e-9, 0.5, 1.0, 2.0])
+    metrics = [
+        TurnedMetric(0.5 * (values[:, None] + values), vectors)
+        if t.map.rows == n * n
+        else DiagonalMetric(np.ones(t.map.rows))
+        for t in prepared.terms
+    ]
+    wanted = np.flatnonzero(np.triu(np.ones((n, n))).reshape(-1))[:6]
+    miss = rng.normal(size=6)
+    for some, missed in ((wanted, miss), (np.repeat(wanted, 2), np.repeat(miss, 2))):
+        steps = least_move(prepared, metrics, some, missed, lambda: False)
+        assert steps is not None
+        np.testing.assert_allclose(prepared.adjoint(steps)[some], missed, rtol=1e-9, atol=1e-9)
+        for m, step in zip(metrics, steps, strict=True):
+            if isinstance(m, TurnedMetric):
+                turned = vectors.T @ step.reshape(n, n) @ vectors
+                assert np.abs(turned[:2, :2]).max() <= 1e-6 * np.abs(turned).max()
 
 
 @pytest.mark.parametrize("loss", ["absolute", "quantile"])
@@ -305,3 +339,22 @@ def test_an_entry_with_room_makes_up_for_its_coordinate_without_a_system() -> No
     far = [y.copy() for y in met]
     far[k][0] *= 0.5
     assert repair(problem, far, np.ones(9), stop=lambda: True)[k][0] == far[k][0]
+
+
+@pytest.mark.parametrize("n", [4, 6])
+def test_an_h_infinity_norm_by_a_matrix_inequality(n: int) -> None:
+    """The bounded real lemma: the dual point has no room beside the multiplier of P, and is repaired at its edge."""
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((n, n)) / np.sqrt(n)
+    A -= (np.linalg.eigvals(A).real.max() + 0.5) * np.eye(n)
+    B, C = rng.standard_normal((n, 2)), rng.standard_normal((2, n))
+    text = """
+data A: matrix[n, n], B: matrix[n, m], C: matrix[p, n]
+var P: psd[n], g: real
+minimize g
+subject to -vstack(hstack(A.T @ P + P @ A, P @ B, C.T), hstack(B.T @ P, -g * eye(m), zeros(m, p)), hstack(C, zeros(p, m), -g * eye(p))) in psd
+"""
+    solution = fw.parse(text).bind(A=A, B=B, C=C).solve(threads=1)
+    assert (solution.status, solution.method) == ("optimal", "interior")
+    gains = [np.linalg.norm(C @ np.linalg.solve(1j * f * np.eye(n) - A, B), 2) for f in np.linspace(0.0, 5.0, 20_001)]
+    assert solution.objective == pytest.approx(max(gains), rel=1e-5)

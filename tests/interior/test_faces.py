@@ -1,0 +1,111 @@
+"""Cones of matrices on a face: equations X w = 0 leave no interior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fwdsl as fw
+from fwdsl.backends.interior.faces import Faced, faced
+from fwdsl.backends.interior.program import ConicProgram
+from fwdsl.backends.problem import PreparedProblem
+
+
+def _program(problem: fw.Problem) -> ConicProgram:
+    return faced(ConicProgram.of(problem.canonical, lambda: None))
+
+
+def _distances(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Squared distances of points of the plane, with noise, and which are known."""
+    rng = np.random.default_rng(5)
+    places = rng.normal(size=(n, 2))
+    D = ((places[:, None] - places) ** 2).sum(axis=2) + np.abs(0.1 * rng.normal(size=(n, n)))
+    known = np.triu(rng.random((n, n)) < 0.6, 1)
+    return 0.5 * (D + D.T), (known | known.T).astype(float)
+
+
+CENTRED = """
+data D: symmetric[n], W: symmetric[n]
+var G: psd[n]
+minimize sum_squares(W * (outer(diag(G), ones(n)) + outer(ones(n), diag(G)) - 2 * G - D)) + 0.1 * trace(G)
+subject to G @ ones(n) == 0
+"""
+
+
+@pytest.mark.parametrize("n", [4, 9, 20])
+def test_centred_places_from_distances_take_the_interior_point(n: int) -> None:
+    D, W = _distances(n)
+    solution = fw.parse(CENTRED).bind(D=D, W=W).solve(threads=1)
+    assert (solution.status, solution.method) == ("optimal", "interior")
+    G = solution.variables["G"]
+    assert np.abs(G @ np.ones(n)).max() <= 1e-9 * np.abs(G).max()
+    other = fw.parse(CENTRED).bind(D=D, W=W).solve(threads=1, method="pdhg", tol=1e-7)
+    assert solution.objective == pytest.approx(other.objective, rel=3e-6)
+
+
+def test_the_multiplier_of_the_smaller_cone_is_one_of_the_larger_cone() -> None:
+    n = 5
+    w = np.array([1.0, -2.0, 0.0, 0.5, 3.0])
+    problem = fw.parse(
+        "data C: symmetric[n], w: vector[n]\nvar X: psd[n]\nminimize trace(C @ X)\nsubject to X @ w == 0"
+    ).bind(C=np.eye(n), w=w)
+    program = _program(problem)
+    assert isinstance(program, Faced)
+    (batch,) = (k for k in program.batches if k.kind == "semidefinite")
+    assert batch.rows == 10
+    prepared = PreparedProblem(problem.canonical, 1)
+    z = np.zeros(program.b.size)
+    # the identity of order 4
+    z[batch.start + np.array([0, 4, 7, 9])] = 1.0
+    on_face = np.eye(n) - np.outer(w, w) / (w @ w)
+    whole, (i, j) = np.zeros((n, n)), np.triu_indices(n)
+    left = -(program.A.T @ z)
+    whole[i, j] = whole[j, i] = np.where(i == j, left, 0.5 * left)
+    np.testing.assert_allclose(whole, on_face, atol=1e-12)
+    # of the cone of X it is B B' + t w w', and the equations take t w w' back
+    Z = whole + prepared.adjoint(program.multipliers(np.zeros(program.c.size), z)).reshape(n, n)
+    np.testing.assert_allclose(Z - on_face, np.outer(w, w) * (w @ Z @ w) / (w @ w) ** 2, atol=1e-12)
+    assert float(w @ Z @ w) > 0.0
+
+
+W = np.array([1.0, 2.0, -1.0, 0.5])
+TWO = np.random.default_rng(3).normal(size=(4, 2))
+FIRST = np.eye(4)[:, :1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "order", "across"),
+    [
+        ("X @ w == 0", 3, W[:, None]),
+        ("w @ X == 0", 3, W[:, None]),
+        ("X @ B == 0", 2, TWO),
+        ("X[0] == 0", 3, FIRST),
+        # these say so in the larger cone alone
+        ("X[0, 0] == 0", 4, FIRST),
+        ("(X @ w)[:2] == 0", 4, None),
+        ("X @ w == w", 4, None),
+    ],
+)
+def test_which_equations_tell_of_a_face(rows: str, order: int, across: np.ndarray | None) -> None:
+    """X = -B (B'C B)_- B' / 2 is the point of least <C, X> + |X|^2 on the face of B."""
+    text = f"data w: vector[4], B: matrix[4, 2], C: symmetric[4]\nvar X: psd[4]\nminimize trace(C @ X) + sum_squares(X)\nsubject to {rows}"
+    C = np.random.default_rng(4).normal(size=(4, 4))
+    problem = fw.parse(text).bind(w=W, B=TWO, C=C + C.T)
+    batches = [k for k in _program(problem).batches if k.kind == "semidefinite"]
+    assert [k.rows for k in batches] == [order * (order + 1) // 2]
+    solution = problem.solve(threads=1, method="interior")
+    assert solution.status == "optimal"
+    if across is not None:
+        basis = np.linalg.svd(across)[0][:, across.shape[1] :]
+        values = np.linalg.eigvalsh(basis.T @ (C + C.T) @ basis)
+        assert solution.objective == pytest.approx(-0.25 * np.square(np.minimum(values, 0.0)).sum(), rel=3e-6)
+
+
+def test_a_program_without_a_point_on_the_face_is_infeasible() -> None:
+    text = "var X: psd[3]\nminimize trace(X)\nsubject to\n    X @ ones(3) == 0\n    sum(X[:2, :2]) + 2 * X[0, 2] + 2 * X[1, 2] + X[2, 2] == 1\n"
+    assert fw.parse(text).solve(threads=1, method="interior").status == "infeasible"
+
+
+def test_a_program_that_falls_along_a_face_is_unbounded() -> None:
+    text = "var X: psd[3]\nmaximize trace(X)\nsubject to X @ ones(3) == 0\n"
+    assert fw.parse(text).solve(threads=1, method="interior").status == "unbounded"
