@@ -56,6 +56,9 @@ MOST_PARTS = 32
 MOST_BLOCKS = 6
 """Variables up to which each choice of some of them is looked at."""
 
+NEARLY = 1.2
+"""The ratio of two predictions for systems as they stand up to which the others of the two tell which is less to factor."""
+
 FREE, SHARE = 8, 0.7
 """Unknowns that nothing bends or bounds, up to which few long rows are the whole system, and the share of all unknowns up to which they are few."""
 
@@ -145,10 +148,11 @@ def conics_of(form: Canonical) -> tuple[Conic | None, ...]:
     if None in form.conics or all(a is b for a, b in zip(apart, form.conics, strict=False)):
         return form.conics
     apart = (*apart, *form.conics[len(form.terms) :])
-    ways = [
-        (min(size.seconds, size.quick), conics) for conics in (form.conics, apart) for size in (_size(form, conics),)
-    ]
-    return min(ways, key=lambda way: way[0])[1]
+    whole, other = _size(form, form.conics), _size(form, apart)
+    quick, quick_other = min(whole.seconds, whole.quick), min(other.seconds, other.quick)
+    # what is told of the system as it stands is less sure than what is told of the others
+    near = quick_other <= NEARLY * quick and other.seconds < whole.seconds
+    return apart if near or quick_other < quick else form.conics
 
 
 def _is_few(form: Canonical, term: SumTerm, conic: Conic) -> bool:

@@ -66,3 +66,18 @@ def test_apg_makes_no_step_of_newton_that_costs_far_more_than_all_before() -> No
     assert stepped(problem, "apg", 4).report().phase == "accelerated gradient"
     found = problem.solve(method="apg", tol=1e-6, threads=1)
     assert found.status == "optimal"
+
+
+def test_factors_of_several_periods_are_kept_apart() -> None:
+    """Where both are told to take about as long as they stand, the other systems tell that the covariances of chained periods fill up."""
+    rng = np.random.default_rng(0)
+    text = (
+        "data F: matrix[k, n], mu: matrix[T, n]\nvar W: matrix[T, n]\n"
+        "minimize sum_squares(W @ F.T) + sum_squares(W) - sum(mu * W) + 0.1 * norm1(W[1:] - W[:-1])\n"
+        "subject to sum(W, axis=1) == 1, W in nonnegative\n"
+    )
+    problem = fw.parse(text).bind(F=rng.standard_normal((5, 40)), mu=rng.standard_normal((20, 40)))
+    assert conics_of(problem.canonical) is not problem.canonical.conics
+    found = problem.solve(method="interior")
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(problem.solve(method="pdhg").objective, rel=3e-6)
