@@ -109,3 +109,29 @@ def test_a_program_without_a_point_on_the_face_is_infeasible() -> None:
 def test_a_program_that_falls_along_a_face_is_unbounded() -> None:
     text = "var X: psd[3]\nmaximize trace(X)\nsubject to X @ ones(3) == 0\n"
     assert fw.parse(text).solve(threads=1, method="interior").status == "unbounded"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_vectors_whose_zeros_are_alike_have_a_face_without_rounding(seed: int) -> None:
+    """Rounding of zeros among the numbers of the smaller cone was levelled as if it were data, and no answer was found."""
+    rng = np.random.default_rng(seed)
+    a, b = np.array([0.0, 0.0, 1.0, 0.3, 0.0]), np.array([0.0, 0.0, 0.0, 1.0, 0.0])
+    C = rng.normal(size=(5, 5))
+    C = C + C.T
+    problem = fw.parse("""
+data C: symmetric[n], a: vector[n], b: vector[n]
+var X: psd[n]
+minimize sum_squares(X - C)
+subject to
+    X @ a == 0
+    X @ b == 0
+""").bind(C=C, a=a, b=b)
+    turned = _program(problem)
+    assert isinstance(turned, Faced)
+    entries = np.abs(turned.A.data[turned.A.data != 0.0])
+    assert entries.min() >= 1e-6 * entries.max()
+    solution = problem.solve(method="interior", threads=1)
+    values = np.linalg.eigvalsh(C[np.ix_([0, 1, 4], [0, 1, 4])])
+    best = float((C * C).sum() - np.square(np.maximum(values, 0.0)).sum())
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(best, rel=1e-6)
