@@ -137,7 +137,7 @@ def _face(program: ConicProgram, number: int, batch: Batch) -> _Face | None:
                 at_row, factor_of = known[int(k)]
                 rows.append(at_row)
                 weights.append(w[k] / factor_of / float(w @ w))
-    if not vectors or len(vectors) >= n:
+    if not vectors:
         return None
     left, values, _ = np.linalg.svd(np.array(vectors).T)
     B = left[:, int(np.count_nonzero(values > ALIKE * n * values[0])) :]
