@@ -135,3 +135,19 @@ subject to
     best = float((C * C).sum() - np.square(np.maximum(values, 0.0)).sum())
     assert solution.status == "optimal"
     assert solution.objective == pytest.approx(best, rel=1e-6)
+
+
+CENTRE = "\n    X @ ones(n) == 0"
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [b + c for b in ("trace(X) <= 1", "lambda_max(X) <= 1") for c in ("", CENTRE)] + ["eye(n) - X in psd"],
+)
+def test_a_matrix_of_zeros_is_certified_whatever_constraint_has_room_there(constraints: str) -> None:
+    """A multiplier of 1e-26 of that constraint was a bound beside an optimum of 0, which no relative gap forgives."""
+    C = np.random.default_rng(0).normal(size=(6, 6))
+    text = f"data C: symmetric[n]\nvar X: psd[n]\nmaximize sum(C * X) - norm1(X)\nsubject to\n    {constraints}"
+    solution = fw.parse(text).bind(C=0.1 * (C + C.T)).solve(method="interior", threads=1)
+    assert solution.status == "optimal"
+    assert solution.objective == solution.dual_bound == 0.0

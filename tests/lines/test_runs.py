@@ -216,7 +216,7 @@ def test_a_free_intercept_beside_lines_within_bounds_is_certified(loss: str, wei
 
 @pytest.mark.parametrize("seed", [0, 3, 8])
 def test_a_large_intercept_beside_bounds_that_hold_is_met_at_x(seed: int) -> None:
-    """Its slope is more than rounding. Multipliers that add up to 0 along all of w would meet it too, but bounds balance w."""
+    """The slope is more than rounding. Multipliers that add up to 0 along all of w would meet it too, but bounds balance w."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((40, 12))
     y = X @ np.repeat(rng.standard_normal(4), 4)[:12] + 0.3 * rng.standard_normal(40) + 100.0
