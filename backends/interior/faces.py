@@ -27,6 +27,9 @@ Index = NDArray[np.intp]
 ALIKE = 1e-12
 """The difference up to which numbers of two vectors w, whose largest one is 1, are the same."""
 
+NOTHING = 1e-14
+"""The size up to which a number of B'V B, of V with one entry of 1, is the rounding of 0."""
+
 LARGEST = 60
 """The order of matrices up to which a face is looked for: rows of the smaller cone see all of X."""
 
@@ -134,13 +137,15 @@ def _face(program: ConicProgram, number: int, batch: Batch) -> _Face | None:
                 at_row, factor_of = known[int(k)]
                 rows.append(at_row)
                 weights.append(w[k] / factor_of / float(w @ w))
-    if not vectors or len(vectors) >= n:
+    if not vectors:
         return None
     left, values, _ = np.linalg.svd(np.array(vectors).T)
     B = left[:, int(np.count_nonzero(values > ALIKE * n * values[0])) :]
     if not B.shape[1]:
         return None
     turn = triangles(B.T @ matrices(np.eye(own.size), own.size, n) @ B).T
+    # rounding of zeros would be what scales level
+    turn[np.abs(turn) <= NOTHING] = 0.0
     return _Face(number, np.ascontiguousarray(turn), np.array(rows, dtype=np.intp), np.array(weights))
 
 

@@ -218,20 +218,31 @@ class LinesRun(Run[PreparedProblem, LinesState], of=LinesMethod):
         problem, s = self.rest, self.state
         ys, (us, scale, summed) = s.ys, self._of_lines(s.ys)
         if (scale == 0.0 or summed) and all(isinstance(f, FastLoss) for f in problem.functions):
-            whole = s.x.copy()
-            for chain in self.chains:
-                whole[problem.canonical.blocks[chain.block].slice] = 0.0
-            found = []
-            for start in (corrected(problem, s.x, s.z, s.ys), s.ys):
-                tried = corrected(problem, whole, s.z, start)
-                us, scale, _ = self._of_lines(tried)
-                found.append((tried, us, scale))
-                if scale > 0.0:
-                    break
-            ys, us, scale = found[-1] if scale > 0.0 else found[0]
+            near = corrected(problem, s.x, s.z, s.ys)
+            at_x = self._of_lines(near)
+            if at_x[1] > 0.0 and not at_x[2]:
+                # sums over whole lines would move what a set of the variable balances
+                ys, (us, scale, _) = near, at_x
+            else:
+                ys, us, scale = self._along_whole((near, s.ys))
         if 0.0 < scale < 1.0 and not problem.has_q:
             return [scale * y for y in ys], [scale * u for u in us]
         return ys, us
+
+    def _along_whole(self, starts: Sequence[list[Array]]) -> tuple[list[Array], list[Array], float]:
+        """(ys, us, scale) with sums over whole lines that are met, from the first of these multipliers that leads into the domains."""
+        problem, s = self.rest, self.state
+        whole = s.x.copy()
+        for chain in self.chains:
+            whole[problem.canonical.blocks[chain.block].slice] = 0.0
+        found = []
+        for start in starts:
+            tried = corrected(problem, whole, s.z, start)
+            us, scale, _ = self._of_lines(tried)
+            found.append((tried, us, scale))
+            if scale > 0.0:
+                break
+        return found[-1] if found[-1][2] > 0.0 else found[0]
 
     def _is_met(self, block: Block, slope: Array, ys: list[Array]) -> bool:
         """True if all that keeps the slope of a free block from 0 is rounding, which the verifier takes as it is."""

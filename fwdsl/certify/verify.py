@@ -7,7 +7,8 @@ For any y = (y_1, ..., y_m), weak duality gives
 Where g_B^*(v_B) is infinite, v_B misses the domain of g_B^*. Three rules still give a bound (see "Certificates" in docs/architecture.md):
 
 * *rounding*: an equality missed by at most 8 eps times the sum of its terms' sizes counts as met, and so does one missed by no more than the
-  backward error of the decomposition that tells;
+  backward error of the decomposition that tells. It costs the miss at x; where constraints have multipliers far larger than the costs they balance,
+  what the miss may gain at points as large as x;
 * *implied bound*: where c |x_B|_p <= P(x) - (infima of everything else) is known, D may assume |x_B|_p <= R, and a miss
   costs R times its dual norm (g + indicator of the ball has conjugate min_u g^*(u) + R |v - u|_*);
 * *stated radius*: a relative miss of at most 1e-12 costs M = R_B |miss|_1, R_B being 1,000 times the largest entry X_B of the variable at x,
@@ -24,7 +25,7 @@ There is no constant with a unit in it: a program in other units has the same an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,6 +49,9 @@ RADIUS_FACTOR = 1000.0
 OWN_MISS = 1e-2
 """The largest share of its own terms by which the dual may miss the equality of an unknown with a linear cost."""
 NOISE = 1e-25
+
+HARMLESS = 1e-12
+"""The share of P that rounding of an equality may cost anywhere without a look at where it comes from."""
 
 MOST_BALANCE = 1e3
 """The multiple of a variable's costs up to which what multipliers of constraints balance there counts in S."""
@@ -121,7 +125,7 @@ def evaluate_dual(canonical: Canonical, tidy: Tidied, x: Array, point: Point) ->
     grounds = "dense singular values or eigenvalues with their backward error" if spectral else "closed-form dual"
     statements, radius, cost, local, met = [grounds], None, 0.0, False, True
     for block in canonical.blocks:
-        value, settled = _of_block(canonical, block, v[block.slice], conjugates.get(block.name), y, x, point)
+        value, settled = _of_block(canonical, block, v, conjugates.get(block.name), y, x, point)
         total, sizes = total - value, sizes + abs(value)
         if settled is None:
             continue
@@ -197,10 +201,11 @@ def _of_terms(canonical: Canonical, tidy: Sequence[tuple[Array, float]]) -> tupl
 
 
 def _of_block(
-    canonical: Canonical, block: Block, vb: Array, known: float | None, y: Sequence[Array], x: Array, point: Point
+    canonical: Canonical, block: Block, v: Array, known: float | None, y: Sequence[Array], x: Array, point: Point
 ) -> tuple[float, _Settled | None]:
     """g_B^*(v_B), where it is not `known`; where v_B is outside of its domain, the conjugate at a point of the domain nearby, and how the rest was
     settled."""
+    vb = v[block.slice]
     value = block.g.conjugate(vb) if known is None else known
     if math.isfinite(value):
         if value != 0.0 and not x[block.slice].any():
@@ -213,7 +218,8 @@ def _of_block(
         u = u * block.g.dual_scale(u)
     terms = block_sizes(canonical, block, y)
     rounding = ROUNDING * terms + block.g.rounding(vb)
-    return block.g.conjugate(u), _settle(canonical, block, vb - u, rounding, terms, x, point)
+    weight = partial(_weight, canonical, y, v, x)
+    return block.g.conjugate(u), _settle(canonical, block, vb - u, rounding, terms, x, point, weight)
 
 
 def _share_of_penalties(canonical: Canonical, v: Array) -> tuple[float, dict[str, float]]:
@@ -250,13 +256,25 @@ class _Settled:
 
 
 def _settle(
-    canonical: Canonical, block: Block, miss: Array, rounding: Array, terms: Array, x: Array, point: Point
+    canonical: Canonical,
+    block: Block,
+    miss: Array,
+    rounding: Array,
+    terms: Array,
+    x: Array,
+    point: Point,
+    weight: Callable[[], float],
 ) -> _Settled:
-    """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums."""
+    """The first of the three rules that serves an equality, whose `terms` are the sizes of the terms of its sums, of a dual point of this weight."""
     missed = np.abs(miss)
     if (missed <= rounding).all():
         # what rounding may cost at x: entries of one variable may differ in size by more than rounding is small
         cost = float(missed @ np.abs(x[block.slice]))
+        if missed.any() and any(t.is_indicator for t in canonical.terms):
+            # beside huge multipliers it is no longer small, and other entries than those at x may gain by it
+            elsewhere = _reach(canonical, block, x) * float(missed.sum())
+            if elsewhere > HARMLESS * abs(point.value) and weight() < 1.0:
+                cost = max(cost, elsewhere)
         statement = f"the equality of {block.name} is met to rounding{_measure(canonical)}"
         return _Settled(statement, taken=cost, met=True, local=bool(miss.any()) and not x[block.slice].any())
     bound = _implied_bound(canonical, block, point)

@@ -151,6 +151,8 @@ def _attempts(
             yield judge(fit, [np.zeros_like(y) for y in ys], None)
         for still in _stilled(problem, x):
             yield judge(still, repair(problem, ys, still, stop, interior=True) if mends else ys, None)
+        if canonical.scale == 0.0 and (costless := _costless(canonical, ys)) is not None:
+            yield judge(np.zeros_like(x), costless, None)
 
 
 def _of_other_duals(
@@ -186,6 +188,15 @@ def _of_other_duals(
     # no repair of rounding can be told from noise: the multipliers of the constraints alone
     alone = [np.zeros(y.size) if not t.is_indicator else y for t, y in zip(canonical.terms, ys, strict=True)]
     yield again(alone)
+
+
+def _costless(canonical: Canonical, ys: Sequence[Array]) -> list[Array] | None:
+    """The multipliers without those of constraints that cost something: at 0, where nothing does, they are rounding. None where there are none."""
+    costs = [
+        t.is_indicator and y.any() and t.dot(t.map.offset, y) - t.conjugate(y) != 0.0
+        for t, y in zip(canonical.terms, ys, strict=True)
+    ]
+    return [np.zeros_like(y) if cost else y for y, cost in zip(ys, costs, strict=True)] if any(costs) else None
 
 
 def _between(

@@ -109,3 +109,45 @@ def test_a_program_without_a_point_on_the_face_is_infeasible() -> None:
 def test_a_program_that_falls_along_a_face_is_unbounded() -> None:
     text = "var X: psd[3]\nmaximize trace(X)\nsubject to X @ ones(3) == 0\n"
     assert fw.parse(text).solve(threads=1, method="interior").status == "unbounded"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_vectors_whose_zeros_are_alike_have_a_face_without_rounding(seed: int) -> None:
+    """Rounding of zeros among the numbers of the smaller cone was levelled as if it were data, and no answer was found."""
+    rng = np.random.default_rng(seed)
+    a, b = np.array([0.0, 0.0, 1.0, 0.3, 0.0]), np.array([0.0, 0.0, 0.0, 1.0, 0.0])
+    C = rng.normal(size=(5, 5))
+    C = C + C.T
+    problem = fw.parse("""
+data C: symmetric[n], a: vector[n], b: vector[n]
+var X: psd[n]
+minimize sum_squares(X - C)
+subject to
+    X @ a == 0
+    X @ b == 0
+""").bind(C=C, a=a, b=b)
+    turned = _program(problem)
+    assert isinstance(turned, Faced)
+    entries = np.abs(turned.A.data[turned.A.data != 0.0])
+    assert entries.min() >= 1e-6 * entries.max()
+    solution = problem.solve(method="interior", threads=1)
+    values = np.linalg.eigvalsh(C[np.ix_([0, 1, 4], [0, 1, 4])])
+    best = float((C * C).sum() - np.square(np.maximum(values, 0.0)).sum())
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(best, rel=1e-6)
+
+
+CENTRE = "\n    X @ ones(n) == 0"
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [b + c for b in ("trace(X) <= 1", "lambda_max(X) <= 1") for c in ("", CENTRE)] + ["eye(n) - X in psd"],
+)
+def test_a_matrix_of_zeros_is_certified_whatever_constraint_has_room_there(constraints: str) -> None:
+    """A multiplier of 1e-26 of that constraint was a bound beside an optimum of 0, which no relative gap forgives."""
+    C = np.random.default_rng(0).normal(size=(6, 6))
+    text = f"data C: symmetric[n]\nvar X: psd[n]\nmaximize sum(C * X) - norm1(X)\nsubject to\n    {constraints}"
+    solution = fw.parse(text).bind(C=0.1 * (C + C.T)).solve(method="interior", threads=1)
+    assert solution.status == "optimal"
+    assert solution.objective == solution.dual_bound == 0.0

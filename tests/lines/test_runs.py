@@ -212,3 +212,19 @@ def test_a_free_intercept_beside_lines_within_bounds_is_certified(loss: str, wei
     found = problem.solve(method=METHOD, max_iter=100)
     assert found.status == "optimal"
     assert found.objective == pytest.approx(problem.solve(method="interior").objective, rel=3e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 8])
+def test_a_large_intercept_beside_bounds_that_hold_is_met_at_x(seed: int) -> None:
+    """The slope is more than rounding. Multipliers that add up to 0 along all of w would meet it too, but bounds balance w."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 12))
+    y = X @ np.repeat(rng.standard_normal(4), 4)[:12] + 0.3 * rng.standard_normal(40) + 100.0
+    text = (
+        "data X: matrix[n, p], y: vector[n]\nvar w: vector[p], b: real\n"
+        "minimize mean(squared(X @ w + b, y)) + 0.1 * norm1(w[1:] - w[:-1])\nsubject to w >= -1, w <= 1\n"
+    )
+    problem = fw.parse(text).bind(X=X, y=y)
+    found = problem.solve(method=METHOD, max_iter=100)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(problem.solve(method="interior").objective, rel=3e-6)

@@ -227,6 +227,19 @@ def test_what_vanishes_is_no_bound():
     assert ours.solve(tol=1e-8).objective == pytest.approx(3.0, rel=1e-6)
 
 
+@pytest.mark.parametrize("method", [None, "interior"])
+def test_the_largest_of_norms_has_one_bound(method: str | None):
+    """A reading that was given up left variables behind that nothing but a bound below saw, which `interior` drove to infinity."""
+    x = cp.Variable(P, name="x")
+    theirs = cp.Problem(cp.Minimize(cp.maximum(cp.norm2(x), cp.norm2(A @ x - B))))
+    ours = fw.from_cvxpy(theirs)
+    assert len(ours.model.variables) == 2 and len(ours.model.constraints) == 2
+    theirs.solve(solver=cp.CLARABEL)
+    solution = ours.solve(tol=1e-7, method=method)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(theirs.value, rel=2e-6, abs=2e-6)
+
+
 @pytest.mark.parametrize("shape", [(4,), (2, 2)])
 def test_the_variance_is_about_a_mean_of_one_entry(shape: tuple[int, ...]):
     x, b = cp.Variable(shape, name="x"), np.arange(4.0).reshape(shape)

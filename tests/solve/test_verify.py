@@ -84,6 +84,18 @@ def test_an_equality_missed_by_rounding_is_met_and_one_missed_by_more_is_not() -
     assert none.dual == -math.inf
 
 
+@pytest.mark.parametrize("last", [0.0, 2.0])
+def test_huge_multipliers_that_cancel_hide_no_better_point(last: float) -> None:
+    """c meets the equations, which depend on each other, with value 0. Beside multipliers of 1e16 the slope of the loss at x is rounding."""
+    text = "data A: matrix[2, 3], c: vector[3]\nvar x: vector[3]\nminimize sum_squares(x - c)\nsubject to A @ x == 0\n"
+    c, x = np.array([3.0, -1.0, last]), np.array([0.0, 0.0, last])
+    canonical = canonical_of(text, A=np.array([[1.0, 3.0, 0.0], [2.0, 6.0, 0.0]]), c=c)
+    huge = np.array([2e16, -1e16])
+    verified = verify(canonical, x, [huge if t.is_indicator else 2.0 * (x - c) for t in canonical.terms])
+    assert verified.primal == pytest.approx(10.0)
+    assert verified.dual <= 1e-9
+
+
 def test_a_penalty_bounds_what_a_miss_can_cost() -> None:
     rng = np.random.default_rng(2)
     A, b = rng.standard_normal((12, 3)), rng.standard_normal(12)

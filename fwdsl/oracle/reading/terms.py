@@ -107,9 +107,12 @@ class Terms(ABC):
         if name in DIVERGENCES and not any(a.is_constant() for a in e.args):
             return self._of_pairs(e, weights)
         if name in ENTRYWISE:
-            found = self._samples(e, weights)
+            found, stated = self._samples(e, weights), len(self.constraints)
             if found is None and (opened := self._opened(e)) is not None:
                 found = self._samples(opened, weights)
+                if found is None:
+                    # a variable that nothing but its bound sees has no largest value, which methods would look for
+                    del self.constraints[stated:]
             if found is not None:
                 return found
         if weights is None and name in ROWS:
