@@ -69,7 +69,7 @@ def test_apg_makes_no_step_of_newton_that_costs_far_more_than_all_before() -> No
 
 
 def test_factors_of_several_periods_are_kept_apart() -> None:
-    """Where both are told to take about as long as they stand, the other systems tell that the covariances of chained periods fill up."""
+    """The covariances of chained periods fill up, which the systems as they stand are not told to do."""
     rng = np.random.default_rng(0)
     text = (
         "data F: matrix[k, n], mu: matrix[T, n]\nvar W: matrix[T, n]\n"
