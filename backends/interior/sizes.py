@@ -509,9 +509,7 @@ class _Lengths(NamedTuple):
     scaled: float  # multiplications of their scaled rows, which are saved
     kept: float  # those of their rows, where their squares are kept
     dense: float  # those of these that are dense
-    others: list[
-        tuple[int, float]
-    ]  # the rows of each other cone whose scaling has no zeros, and the unknowns that it sees
+    others: list[tuple[int, float]]  # the rows and unknowns of each other cone whose scaling has no zeros
 
 
 def _lengths(form: Canonical, known: list[Conic], order: int) -> _Lengths:
@@ -536,10 +534,8 @@ def _of_squares(plain: float, dense: float, scaled: float, lengths: _Lengths, or
     """Seconds of the squares of the rows in a matrix of this order: of so many multiplications of rows as they are, some of them dense, and of scaled
     rows of cones."""
     thick, scaled, dense = _thick(lengths.others, order), scaled - lengths.scaled, dense - lengths.dense
-    seconds = DENSE_PRODUCT * dense + PAIR * (plain - lengths.kept - dense)
-    return (
-        seconds + DENSE_PRODUCT * thick + SPARSE_PRODUCT * (scaled - thick) + PAIR * OUTER * lengths.number * order**2
-    )
+    seconds = DENSE_PRODUCT * (dense + thick) + SPARSE_PRODUCT * (scaled - thick)
+    return seconds + PAIR * (plain - lengths.kept - dense + OUTER * lengths.number * order**2)
 
 
 def _thick(full: list[tuple[int, float]], columns: int) -> float:
