@@ -80,8 +80,7 @@ FIRST = np.eye(4)[:, :1]
         ("w @ X == 0", 3, W[:, None]),
         ("X @ B == 0", 2, TWO),
         ("X[0] == 0", 3, FIRST),
-        # these say so in the larger cone alone
-        ("X[0, 0] == 0", 4, FIRST),
+        # these leave an interior
         ("(X @ w)[:2] == 0", 4, None),
         ("X @ w == w", 4, None),
     ],
@@ -99,6 +98,19 @@ def test_which_equations_tell_of_a_face(rows: str, order: int, across: np.ndarra
         basis = np.linalg.svd(across)[0][:, across.shape[1] :]
         values = np.linalg.eigvalsh(basis.T @ (C + C.T) @ basis)
         assert solution.objective == pytest.approx(-0.25 * np.square(np.minimum(values, 0.0)).sum(), rel=3e-6)
+
+
+def test_an_entry_of_the_diagonal_is_no_equation_of_a_face() -> None:
+    """X[0, 0] == 0 says that the whole row is 0, in the cone alone. No multiplier is the best then: how near a bound comes hangs on rounding."""
+    C = np.random.default_rng(4).normal(size=(4, 4))
+    C += C.T
+    text = "data C: symmetric[4]\nvar X: psd[4]\nminimize trace(C @ X) + sum_squares(X)\nsubject to X[0, 0] == 0"
+    problem = fw.parse(text).bind(C=C)
+    assert [k.rows for k in _program(problem).batches if k.kind == "semidefinite"] == [10]
+    solution = problem.solve(threads=1, method="interior", tol=1e-4)
+    best = -0.25 * np.square(np.minimum(np.linalg.eigvalsh(C[1:, 1:]), 0.0)).sum()
+    assert solution.dual_bound <= best + 1e-9
+    assert solution.objective == pytest.approx(best, rel=1e-2)
 
 
 def test_a_program_without_a_point_on_the_face_is_infeasible() -> None:
