@@ -94,12 +94,12 @@ def pattern_of(P: Any, A: Any, batches: Sequence[Batch], allowed: float, look: L
     squares = min(float(np.square(of, dtype=np.float64).sum()) for of in (np.diff(A.indptr), of_columns))
     if SECONDS * squares + 2.0 * (OF_A_NUMBER + OF_AN_ENTRY) * (A.nnz + 0.5 * P.nnz) > allowed:
         return None
-    if SURELY * SECONDS * _core(A) > allowed:
-        return None
     size = n + m + 2 * sum(k.number for k in batches if _is_split(k))
     key = _key(P, A, batches) if size <= SMALL and A.nnz + P.nnz <= KEPT_ENTRIES else None
     if key is not None and (known := _known(key)) is not None:
         return known.pattern if known.seconds <= allowed else None
+    if SURELY * SECONDS * _core(A) > allowed:
+        return None
     row, column = _coordinates(P, A, batches)
     if size <= SMALL:
         place = _order_of_few(row, column, size, _waiting(P, A, batches, of_columns, size))

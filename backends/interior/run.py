@@ -23,7 +23,7 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,7 +196,6 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
         P = program.P
         P = self.d[:, None] * P * self.d if isinstance(P, np.ndarray) else scaled(P, self.d, self.d)
         problem.look()
-        self.by_rows = Rows(self.A)
         self.levels = levels(P.diagonal(), c, b)
         self.unlevelled = P, c, b
         #: Whether there are no squares, and no cones but intervals.
@@ -439,9 +438,13 @@ class InteriorRun(Run[PreparedProblem, InteriorState], of=Interior):
             v, z, s = v + change_v, z + change_z, s + change_s
         return (v, z, s) if taken else None
 
+    @cached_property
+    def _rows(self) -> Rows:
+        return Rows(self.A)
+
     def _keep_rows(self, scalings: Scalings, ds: Array, dv: Array, right: Array) -> None:
         """Give ds of cones of matrices what the equations A dv + ds = right ask for: near the end W' of a scaled one has few digits of that."""
-        left = right - self.by_rows @ dv
+        left = right - self._rows @ dv
         for k in scalings.matrices:
             ds[k.place] = left[k.place]
 
